@@ -24,7 +24,7 @@ GIVEN = "given"
 
 def printed(statement: exp.Expr, *, pretty: bool = False) -> str:
     """The text of a statement in named steps; its tree stays as it is, and may be part of other statements."""
-    return _in_steps(statement).sql(DIALECT, pretty=pretty, copy=False)
+    return in_steps(statement).sql(DIALECT, pretty=pretty, copy=False)
 
 
 def given(query: exp.Query) -> exp.Subquery:
@@ -34,7 +34,7 @@ def given(query: exp.Query) -> exp.Subquery:
     return relation
 
 
-def _in_steps(statement: exp.Expr) -> exp.Expr:
+def in_steps(statement: exp.Expr) -> exp.Expr:
     """The query of a statement in steps, if it has one: it is the statement itself, or stands in CREATE or COPY."""
     if isinstance(statement, exp.Select | exp.SetOperation):
         return _Steps().taken_out_of(statement)

@@ -1,0 +1,214 @@
+"""The cut between rows and cells: what of a query is counted where the rows are, and what the database makes of it.
+
+The innermost SELECT with GROUP BY, DISTINCT or an aggregate above a relation of rows is sent, and its result takes its
+place. One row of aggregates that is made of nothing but such groups goes with them, so that only one row comes back.
+Equal aggregates are sent once. Where no aggregate stands above rows, the query itself is of rows, and is not fetched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from sqlanon.queries.kit.nodes import identifier, select
+from sqlanon.queries.kit.steps import GIVEN, in_steps
+
+COUNTED = "anon_counted"
+"""What the names of the results of what is sent begin with."""
+
+OTHER_AGGREGATES = frozenset({"bit_or", "bit_xor", "list", "string_agg", "approx_quantile"})
+"""Aggregates that sqlglot has no class for, by name."""
+
+Owns = Callable[[exp.Table], bool]
+"""Whether a relation is where the rows are."""
+
+Side = Literal["near", "rows", "groups"]
+"""Where a query can be answered: near, from rows, or from rows by an aggregate, which is not sent yet."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A query over relations of rows.
+
+    Attributes:
+        query: the query, in which a relation of the database stands under a name of ``small``.
+        small: the relations of the database that it reads, as queries there. They may read results that came before.
+    """
+
+    query: exp.Query
+    small: Mapping[str, exp.Query]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A query in its parts.
+
+    Attributes:
+        counted: the aggregates to send, in this order, by the names of their results.
+        rest: the query over these results; one to be sent as well if it is of rows.
+    """
+
+    counted: Mapping[str, Sent]
+    rest: exp.Query | Sent
+
+
+def cut(query: exp.Query, owns: Owns) -> Cut:
+    """Cut a query; the tree that is given stays as it is."""
+    if not any(owns(table) for table in query.find_all(exp.Table)):
+        return Cut({}, query)
+    steps = in_steps(query)
+    assert isinstance(steps, exp.Query)
+    return _Cutting(steps.copy(), owns).cut()
+
+
+class _Cutting:
+    """One query in steps, whose tree changes while it is cut from the inside out."""
+
+    def __init__(self, query: exp.Query, owns: Owns) -> None:
+        self._query = query
+        self._owns = owns
+        self._readers = Counter(table.name for table in query.find_all(exp.Table) if not table.db)
+        self._steps: dict[str, exp.CTE] = {}
+        self._sides: dict[str, Side] = {}
+        self._sent: dict[str, Sent] = {}
+
+    def cut(self) -> Cut:
+        side = self._side(self._query)
+        if side == "groups":
+            self._query = self._counted(self._query)
+        return Cut(self._sent, self._far(self._query) if side == "rows" else self._without_rows())
+
+    def _side(self, query: exp.Query) -> Side:
+        """The side of a query, in which all that can be is sent already."""
+        if query is not self._query and (query.ctes or (query.parent and query.parent.meta_get(GIVEN))):
+            return "rows" if any(map(self._owns, query.find_all(exp.Table))) else "near"  # it stays in one piece
+        for step in query.ctes:
+            self._steps[step.alias], self._sides[step.alias] = step, self._side(step.this)
+        parts = list(_parts(query))
+        inner = [part for part in parts if isinstance(part, exp.Query)]
+        sides: dict[int, Side] = {id(part): self._side(part) for part in inner}
+        sides |= {id(part): self._side_of_table(part) for part in parts if isinstance(part, exp.Table)}
+        groups = [part for part in parts if sides[id(part)] == "groups"]
+        if groups and len(groups) == len(parts) and self._goes_with(groups, query):
+            return "groups"
+        for part in groups:
+            self._send(part)
+        if all(side != "rows" for side in sides.values()):
+            return "near"
+        return "groups" if _is_aggregate(query) else "rows"
+
+    def _side_of_table(self, table: exp.Table) -> Side:
+        if self._owns(table):
+            return "rows"
+        return "near" if table.db else self._sides.get(table.name, "near")
+
+    def _goes_with(self, groups: list[exp.Query | exp.Table], query: exp.Query) -> bool:
+        """Whether a query makes one row of one relation of groups, which nothing else reads; or lists such rows."""
+        if any(self._readers[part.name] > 1 for part in groups if isinstance(part, exp.Table)):
+            return False
+        if isinstance(query, exp.SetOperation):
+            made = (part if isinstance(part, exp.Query) else self._steps[part.name].this for part in groups)
+            return not query.args.get("distinct") and all(map(_is_of_one_row, made))
+        return len(groups) == 1 and _is_of_one_row(query)
+
+    def _send(self, part: exp.Query | exp.Table) -> None:
+        """Send groups that are read in a place where they have to be near."""
+        if isinstance(part, exp.Query):
+            part.replace(self._counted(part))
+        elif self._sides[part.name] == "groups":
+            step = self._steps[part.name]
+            step.set("this", self._counted(step.this))
+            self._sides[part.name] = "near"
+
+    def _counted(self, query: exp.Query) -> exp.Select:
+        """The result of a query that is sent."""
+        sent = self._far(query)
+        name = next((name for name, other in self._sent.items() if other == sent), f"{COUNTED}_{len(self._sent)}")
+        self._sent[name] = sent
+        return select([exp.Star()], exp.Table(this=identifier(name)))
+
+    def _far(self, query: exp.Query) -> Sent:
+        """A query with the steps that it needs, over relations of rows and small ones."""
+        query = _with_steps(query.copy(), self._needed(query, near=False))
+        own = {step.alias for step in query.find_all(exp.CTE)}
+        small: dict[str, exp.Query] = {}
+        for table in list(query.find_all(exp.Table)):
+            if self._owns(table) or (not table.db and table.name in own):
+                continue
+            alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
+            bare = table.copy()
+            bare.set("alias", None)
+            read: exp.Query = select([exp.Star()], bare)
+            read = _with_steps(read, self._needed(read, near=True))
+            name = _free_name(alias.name, read, small, own)
+            small[name] = read
+            table.replace(exp.Table(this=identifier(name), alias=alias.copy()))
+        return Sent(query, small)
+
+    def _needed(self, query: exp.Query, *, near: bool) -> list[exp.CTE]:
+        """The steps that a query reads, and that these read, of one side, each behind those that it reads."""
+        found: dict[str, exp.CTE] = {}
+
+        def collect(node: exp.Expr) -> None:
+            for table in node.find_all(exp.Table):
+                name = table.name
+                is_wanted = not table.db and (self._sides.get(name) == "near") is near
+                if is_wanted and name in self._steps and name not in found:
+                    collect(self._steps[name].this)
+                    found[name] = self._steps[name]
+
+        collect(query)
+        return [*found.values()]
+
+    def _without_rows(self) -> exp.Query:
+        """The query without the steps that were sent as part of others."""
+        return _with_steps(self._query, [step for step in self._query.ctes if self._sides[step.alias] == "near"])
+
+
+def _with_steps(query: exp.Query, steps: list[exp.CTE]) -> exp.Query:
+    query.set("with_", exp.With(expressions=[step.copy() for step in steps]) if steps else None)
+    return query
+
+
+def _parts(query: exp.Expr) -> Iterator[exp.Query | exp.Table]:
+    """The relations and the queries right below a query, but not its steps."""
+    for name, value in query.args.items():
+        for child in value if isinstance(value, list) else [value]:
+            if name == "with_" or not isinstance(child, exp.Expr):
+                continue
+            if isinstance(child, exp.Select | exp.SetOperation | exp.Table):
+                yield child
+            if not isinstance(child, exp.Select | exp.SetOperation):
+                yield from _parts(child)
+
+
+def _is_aggregate(query: exp.Query) -> bool:
+    if isinstance(query, exp.SetOperation):
+        return bool(query.args.get("distinct"))
+    return bool(query.args.get("group") or query.args.get("distinct")) or any(map(_aggregates, query.selects))
+
+
+def _is_of_one_row(query: exp.Query) -> bool:
+    if isinstance(query, exp.SetOperation):
+        return not query.args.get("distinct")
+    return not query.args.get("group") and not query.args.get("distinct") and any(map(_aggregates, query.selects))
+
+
+def _aggregates(node: exp.Expr) -> bool:
+    """Whether an expression aggregates rows, other than in a window or in a query of its own."""
+    if isinstance(node, exp.Window | exp.Select | exp.SetOperation):
+        return False
+    is_other = isinstance(node, exp.Anonymous) and node.name.lower() in OTHER_AGGREGATES
+    return is_other or isinstance(node, exp.AggFunc) or any(map(_aggregates, node.iter_expressions()))
+
+
+def _free_name(wanted: str, query: exp.Query, others: Mapping[str, exp.Query], taken: set[str]) -> str:
+    """A name that no other query has."""
+    name, number = wanted, 2
+    while name in taken or others.get(name, query) != query:
+        name, number = f"{wanted}_{number}", number + 1
+    return name

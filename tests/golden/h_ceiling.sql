@@ -1717,11 +1717,6 @@ SELECT
   COALESCE(SUM("anon_class_rows"), 0) AS "rows"
 FROM "anon_classes";
 
-SELECT
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COUNT(*) AS "groups"
-FROM "temp"."main"."anon_equal_rows";
-
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT

@@ -1903,11 +1903,6 @@ SELECT
     "anon_class_rows" = 1) AS "unique_rows"
 FROM "anon_classes";
 
-SELECT
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COUNT(*) AS "groups"
-FROM "temp"."main"."anon_equal_rows";
-
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT

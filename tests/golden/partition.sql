@@ -1348,11 +1348,6 @@ ORDER BY
   "diagnosis" ASC,
   "length_of_stay" ASC;
 
-SELECT
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COUNT(*) AS "groups"
-FROM "temp"."main"."anon_equal_rows";
-
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlglot import exp
 
+from sqlanon.model.destination import Destination
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, identifier
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sqlanon.engines.rows import Rows, Staged
 
 NOTE_KEY = "sqlanon"
 """The key under which a note of ours travels with a file, and the provenance in it."""
@@ -105,6 +108,10 @@ class Compute(Protocol):
 
     shows_values: bool
 
+    def is_far(self, relation: exp.Expr) -> bool:
+        """Whether a relation, or a query, is of rows that are not in the database (:class:`.rows.Rows`)."""
+        return False
+
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation, in order."""
 
@@ -159,6 +166,8 @@ class Warehouse(Protocol):
     """The contents of taxonomies that were found well-formed, which they stay, and how many labels are ambiguous."""
     made_by: dict[str, MadeTaxonomy]
     """What the taxonomies there were made by, by attribute, as far as this session has loaded them."""
+    far: Rows | None = None
+    """Where rows are that are not in the database."""
 
     @property
     def warehouse(self) -> Database:
@@ -236,6 +245,10 @@ class Writer(Protocol):
 
     def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
         """Make a table from a query; without ``replace``, refuse if a table is there by now."""
+
+    def stage(self, query: exp.Query, into: Destination) -> Staged:
+        """Write the rows of a query where rows are that are not in the database."""
+        raise AssertionError("all rows are in the database")
 
     def comment_table(self, target: exp.Table, comment: str) -> None:
         """Give a table a comment."""

@@ -1,7 +1,7 @@
 """The cut between rows and cells: what of a query is counted where the rows are, and what the database makes of it.
 
 The innermost SELECT with GROUP BY, DISTINCT or an aggregate above a relation of rows is sent, and its result takes its
-place. One row of aggregates that is made of nothing but such groups goes with them, so that only one row comes back.
+place. An aggregate of nothing but such groups, which nothing else reads, goes with them, so that less comes back.
 Equal aggregates are sent once. Where no aggregate stands above rows, the query itself is of rows, and is not fetched.
 """
 
@@ -65,6 +65,11 @@ def cut(query: exp.Query, owns: Owns) -> Cut:
     return _Cutting(steps.copy(), owns).cut()
 
 
+def whole(query: exp.Query, owns: Owns) -> Sent:
+    """A query to be sent as it is, over small relations alone if need be."""
+    return _Cutting(query.copy(), owns).whole()
+
+
 class _Cutting:
     """One query in steps, whose tree changes while it is cut from the inside out."""
 
@@ -81,6 +86,9 @@ class _Cutting:
         if side == "groups":
             self._query = self._counted(self._query)
         return Cut(self._sent, self._far(self._query) if side == "rows" else self._without_rows())
+
+    def whole(self) -> Sent:
+        return self._far(self._query)
 
     def _side(self, query: exp.Query) -> Side:
         """The side of a query, in which all that can be is sent already."""
@@ -107,13 +115,13 @@ class _Cutting:
         return "near" if table.db else self._sides.get(table.name, "near")
 
     def _goes_with(self, groups: list[exp.Query | exp.Table], query: exp.Query) -> bool:
-        """Whether a query makes one row of one relation of groups, which nothing else reads; or lists such rows."""
+        """Whether a query aggregates one relation of groups, which nothing else reads; or lists rows of aggregates."""
         if any(self._readers[part.name] > 1 for part in groups if isinstance(part, exp.Table)):
             return False
         if isinstance(query, exp.SetOperation):
             made = (part if isinstance(part, exp.Query) else self._steps[part.name].this for part in groups)
             return not query.args.get("distinct") and all(map(_is_of_one_row, made))
-        return len(groups) == 1 and _is_of_one_row(query)
+        return len(groups) == 1 and _is_aggregate(query)
 
     def _send(self, part: exp.Query | exp.Table) -> None:
         """Send groups that are read in a place where they have to be near."""

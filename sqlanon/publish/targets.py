@@ -19,6 +19,7 @@ from sqlanon.publish.files import refuse_own_source, staged_file
 from sqlanon.publish.folders import StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file, parse_note
 from sqlanon.publish.to_csv import CsvTarget, StagedCsv, staged_csv
+from sqlanon.publish.to_far import far_target
 from sqlanon.publish.to_folder import FolderTarget
 from sqlanon.publish.to_parquet import ParquetTarget
 
@@ -78,6 +79,10 @@ def target_for(
         EngineError: the name is taken, also by what may not be replaced because it is not ours; is that of something
             that is read; or of a place that cannot be written.
     """
+    if engine.far is not None and engine.far.takes(into):
+        with far_target(engine, engine.far, into, read, replace=replace) as far:
+            yield far
+        return
     if into.kind == "table":
         table = engine.refuse_target(into.name, read, replace=bool(replace))
         target = TableTarget(engine, into.name, table, replace)

@@ -29,6 +29,11 @@ QUERIES = {
         "SELECT min(n) AS k FROM (SELECT count(*) AS n FROM lake.visits GROUP BY age) AS anon_classes",
         [1],
     ),
+    "groups of groups": (
+        "SELECT n, count(*) AS classes FROM (SELECT count(*) AS n FROM lake.visits GROUP BY age) AS anon_classes "
+        "GROUP BY n",
+        [1],
+    ),
     "groups that are read twice": (
         "WITH anon_classes AS (SELECT age, count(*) AS n FROM lake.visits GROUP BY age) "
         "SELECT (SELECT max(n) FROM anon_classes) AS most, min(n) AS least FROM anon_classes",

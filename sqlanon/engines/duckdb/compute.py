@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engines.base import StatementObserver
+from sqlanon.engines.cutting import Sent, cut
 from sqlanon.engines.duckdb.reading.pieces import pieces
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.types import column_of
@@ -24,14 +25,17 @@ from sqlanon.queries.source import SourceColumn
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sqlanon.engines.rows import Rows
+
 Row = tuple[Any, ...]
 
 
 class DuckDBCompute:
     """Sends statements over a connection, one at a time."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, far: Rows | None = None) -> None:
         self.connection = connection
+        self.far = far
         self._watcher: Watcher | None = None
         self._prepared: dict[str, None] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
@@ -39,19 +43,28 @@ class DuckDBCompute:
         self.shows_values = False
         self._part = (0, 1)
 
+    def is_far(self, relation: exp.Expr) -> bool:
+        return self.far is not None and any(map(self.far.owns, relation.find_all(exp.Table)))
+
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
+        if self.far is not None and self.is_far(relation):
+            return self.far.describe(relation)
         query = select([exp.Star()], relation.copy()).limit(0)
         self._send(query.sql(DIALECT), "the columns of the source")
         return [column_of(name, str(kind)) for name, kind, *_ in self.connection.description]
 
     def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
-        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-        create = exp.Create(this=step.makes.table, kind="TABLE", expression=step.query, properties=temporary)
-        self.execute(create, step.purpose, parameters)
+        with self._counted(step.query, step.purpose) as query:
+            if isinstance(query, Sent):
+                self._make_far(step, query, parameters)
+            else:
+                temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+                create = exp.Create(this=step.makes.table, kind="TABLE", expression=query, properties=temporary)
+                self.execute(create, step.purpose, parameters)
         self._keep_in_mind(_without(step.makes))
 
     def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
-        return pieces(relation, columns, self.rows, self.describe)
+        return [relation] if self.is_far(relation) else pieces(relation, columns, self.rows, self.describe)
 
     @contextmanager
     def part(self, number: int, count: int) -> Iterator[None]:
@@ -72,21 +85,58 @@ class DuckDBCompute:
     def drop(self, relation: Relation) -> None:
         for scope in self._scopes:
             scope.pop(relation.name, None)
-        self.execute(_without(relation), relation.name)
+        self._undo(relation.name, _without(relation))
 
     def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
         if grain == "row":
             raise AssertionError("rows are never fetched")
-        asked = _executing(query) if isinstance(query, PreparedQuery) else query
+        if isinstance(query, PreparedQuery):
+            return self._fetch(_executing(query), purpose)
+        with self._counted(query, purpose) as near:
+            if isinstance(near, Sent):
+                raise _rows_stay(purpose)
+            return self._fetch(near, purpose)
+
+    def _fetch(self, asked: exp.Expr, purpose: str) -> list[dict[str, Any]]:
         self._send(printed(asked), purpose)
         names = [description[0] for description in self.connection.description]
         return [dict(zip(names, row, strict=True)) for row in self._fetched(purpose)]
+
+    @contextmanager
+    def _counted(self, query: exp.Query, purpose: str) -> Iterator[exp.Query | Sent]:
+        """A query over the results of what is counted where the rows are, or one of rows that is to be sent there."""
+        if self.far is None or not self.is_far(query):
+            yield query
+            return
+        found = cut(query, self.far.owns)
+        with ExitStack() as results:
+            for name, sent in found.counted.items():
+                self.connection.register(name, self.far.count(sent.query, self._small(sent, purpose), purpose))
+                results.callback(self.connection.unregister, name)
+            yield found.rest
+
+    def _small(self, sent: Sent, purpose: str) -> dict[str, pa.Table]:
+        """The relations of this database that a query reads where the rows are."""
+        found = {}
+        for name, query in sent.small.items():
+            with refusals(purpose):
+                found[name] = self.connection.sql(printed(query)).to_arrow_table()
+        return found
+
+    def _make_far(self, step: Step, sent: Sent, parameters: Sequence[object]) -> None:
+        if self.far is None or not step.makes.has_rows:
+            raise _rows_stay(step.purpose)
+        if parameters:
+            raise EngineError("values of a statement, such as the key of pseudonyms, do not leave", step=step.purpose)
+        self.far.make(step.makes, sent.query, self._small(sent, step.purpose), step.purpose)
 
     def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
         self.execute(_preparing(name, query), purpose)
         self._prepared[name] = None
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
+        if self.is_far(statement):
+            raise _rows_stay(purpose)
         self._send(printed(statement), purpose, parameters)
         if isinstance(statement, exp.Create) and statement.kind == "TYPE":
             # Types are made under a bare name, which is one of the temporary schema.
@@ -101,9 +151,8 @@ class DuckDBCompute:
             yield
         except BaseException:
             self._scopes.remove(scope)
-            if not self._is_in_transaction:
-                with suppress(EngineError):  # what went before says more
-                    self._remove(scope)
+            with suppress(EngineError):  # what went before says more
+                self._remove(scope, only_far=self._is_in_transaction)
             raise
         self._scopes.remove(scope)
         self._remove(scope)
@@ -116,9 +165,16 @@ class DuckDBCompute:
             self._scopes[-1].pop(name, None)
             self._scopes[-1][name] = removal
 
-    def _remove(self, scope: dict[str, exp.Drop]) -> None:
+    def _remove(self, scope: dict[str, exp.Drop], *, only_far: bool = False) -> None:
         """The latest first: tables before the types of their columns."""
         for name, removal in reversed(scope.items()):
+            if not only_far or self.is_far(removal):
+                self._undo(name, removal)
+
+    def _undo(self, name: str, removal: exp.Drop) -> None:
+        if self.far is not None and self.is_far(removal):
+            self.far.drop(removal.args["tables"][0])
+        else:
             self.execute(removal, name)
 
     @contextmanager
@@ -236,6 +292,11 @@ class DuckDBCompute:
         if self.rows(state)[0][0] == self.rows(state)[0][0]:
             reason = "the connection is in the middle of a transaction; commit or roll it back first"
             raise EngineError(reason, step="begin")
+
+
+def _rows_stay(purpose: str) -> EngineError:
+    """The error of a statement that would have rows come near, or be kept here."""
+    return EngineError("rows stay where they are, and come here as counts alone", step=purpose)
 
 
 def _without(relation: Relation) -> exp.Drop:

@@ -12,6 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.base import NOTE_KEY, Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
+from sqlanon.engines.cutting import Sent, whole
 from sqlanon.engines.duckdb import attaching, catalog, files
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_, use
 from sqlanon.engines.duckdb.opening import OpenedDatabase
@@ -19,7 +20,9 @@ from sqlanon.engines.duckdb.reading import lake, lineage, sources
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.frames import is_frame
+from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError, Refusal
+from sqlanon.model.destination import Destination
 from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.steps import printed
@@ -31,8 +34,8 @@ from sqlanon.queries.tables import taxonomies
 class DuckDBEngine(DuckDBCompute):
     """What works on an opened database."""
 
-    def __init__(self, opened: OpenedDatabase) -> None:
-        super().__init__(opened.connection)
+    def __init__(self, opened: OpenedDatabase, far: Rows | None = None) -> None:
+        super().__init__(opened.connection, far)
         self._opened = opened
         self._frames = Frames(opened.connection)
         self._name = opened.name
@@ -55,6 +58,8 @@ class DuckDBEngine(DuckDBCompute):
     def resolve(self, source: Source, *, restricted: bool = False) -> ResolvedSource:
         if is_frame(source):
             return self._frames.resolve(source)
+        if self.far is not None and (found := self.far.scan(str(source))) is not None:
+            return found
         return sources.resolve(str(source), self.rows, self.describe, self._name, restricted=restricted)
 
     def reading_frames(self) -> AbstractContextManager[None]:
@@ -129,6 +134,12 @@ class DuckDBEngine(DuckDBCompute):
                 reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'
                 raise error.reworded(f"{reason}, or replace=True", "target") from None
             raise
+
+    def stage(self, query: exp.Query, into: Destination) -> Staged:
+        assert self.far is not None
+        with self._counted(query, "write the release") as rest:
+            sent = rest if isinstance(rest, Sent) else whole(rest, self.far.owns)
+            return self.far.stage(sent.query, self._small(sent, "write the release"), into)
 
     def comment_table(self, target: exp.Table, comment: str) -> None:
         self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")

@@ -95,7 +95,8 @@ def encode_table(
     """
     spec = bound.cells if spec is None else spec
     unknown = find_unknown_rows(engine, spec)
-    encoding = encode_taxonomies(engine, encoding_for(spec, bound.policy.criteria, label_losses=label_losses))
+    encoding = encoding_for(spec, bound.policy.criteria, label_losses=label_losses)
+    encoding = encode_taxonomies(engine, replace(encoding, has_label_texts=engine.is_far(spec.source)))
     in_pieces = make_cells(engine, encoding)
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if in_pieces:

@@ -93,6 +93,7 @@ class Encoding:
         loss_steps: by measure, quasi-identifier and level, what the labels lose as a step function of their bits in
             the key: the last bits of each step by word, and its loss. Missing where there are too many steps.
         added: the columns of published rows that are not of the source; they come first.
+        has_label_texts: whether labels of published rows are texts, for a home of rows that has no ENUM types.
     """
 
     spec: CellSpec
@@ -104,6 +105,7 @@ class Encoding:
     keys: KeyLayout = field(default_factory=KeyLayout)
     loss_steps: Mapping[tuple[str, int, int], tuple[LossStep, ...]] = field(default_factory=dict)
     added: tuple[str, ...] = ()
+    has_label_texts: bool = False
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:

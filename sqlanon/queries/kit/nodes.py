@@ -14,7 +14,8 @@ DIALECT = "duckdb"
 
 UNSIGNED_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
 
-Grain = Literal["row", "cell", "class", "node", "count"]
+Grain = Literal["row", "rows", "cell", "class", "node", "count"]
+"""What a row of a relation stands for; ``rows`` are equal ones, with their number: there may be one for each."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class Relation:
     def table(self) -> exp.Table:
         """The table as a node; temporary tables live in their own catalog, so no user table can stand in its way."""
         return exp.Table(this=identifier(self.name), db=identifier("main"), catalog=identifier("temp"))
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether it may be of the size of a source, so that it stays where the rows are."""
+        return self.grain in ("row", "rows")
 
 
 @dataclass(frozen=True)

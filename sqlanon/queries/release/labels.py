@@ -24,8 +24,9 @@ MASK = "*"
 
 
 def label_types(encoding: Encoding, recoding: Recoding) -> list[exp.Create]:
-    """The statements that make the types; they have a place for the mask among the labels."""
-    return [_label_type(encoding, position, part) for position, part in enumerate(recoding.parts)]
+    """The statements that make the types, if labels have some; they have a place for the mask among the labels."""
+    parts = () if encoding.has_label_texts else recoding.parts
+    return [_label_type(encoding, position, part) for position, part in enumerate(parts)]
 
 
 def enum_type(name: str, values: exp.Query, order: str) -> exp.Create:
@@ -40,8 +41,10 @@ def enum_type(name: str, values: exp.Query, order: str) -> exp.Create:
     )
 
 
-def as_label(encoding: Encoding, position: int, label: exp.Expr) -> exp.Cast:
+def as_label(encoding: Encoding, position: int, label: exp.Expr) -> exp.Expr:
     """A text as a label of a quasi-identifier."""
+    if encoding.has_label_texts:
+        return label
     return exp.Cast(this=label, to=exp.DataType.build(encoding.label_type(position), udt=True))
 
 

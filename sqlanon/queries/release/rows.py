@@ -40,7 +40,7 @@ from sqlanon.queries.release.kept_columns import KeptColumn, can_be_grouped, kep
 from sqlanon.queries.release.labels import MASK, as_label, labels_by_bits, labels_by_code, labels_by_value
 from sqlanon.queries.release.text_types import as_typed
 
-EQUAL_ROWS = Relation("anon_equal_rows", "class")
+EQUAL_ROWS = Relation("anon_equal_rows", "rows")
 """The published rows in groups of equal ones, with their number."""
 
 KEPT_CLASSES = Relation("anon_kept", "class")
@@ -228,6 +228,8 @@ def order_of_groups(
 
 def _side_by_side(encoding: Encoding, recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr]:
     """The codes of labels in the bits of a number, or of a few, which are sorted much faster than the labels."""
+    if encoding.has_label_texts:
+        return [column(encoding.label(position)) for position in positions]
     words: list[list[exp.Expr]] = []
     free = 0
     for position in positions:

@@ -1,0 +1,121 @@
+"""Rows in a second database of DuckDB, of which a run gets to see counts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.engines.base import ResolvedSource, Stored
+from sqlanon.engines.duckdb.types import column_of
+from sqlanon.engines.rows import Rows, Staged
+from sqlanon.model.destination import Destination
+from sqlanon.queries.kit.nodes import Relation, identifier, select
+from sqlanon.queries.source import SourceColumn
+
+FAR = "far"
+"""What the names of its tables begin with."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that was sent: what for, its text, and how many rows came back, None if they stayed."""
+
+    purpose: str
+    sql: str
+    rows: int | None
+
+
+class FarRows(Rows):
+    """The database, which also writes down what it is asked.
+
+    Attributes:
+        statements: those that read rows, in order.
+    """
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(config={"threads": 1})
+        # Sums are of a type that Arrow does not have.
+        for statement in (f"ATTACH ':memory:' AS {FAR}", f"USE {FAR}", "SET arrow_lossless_conversion = true"):
+            self.connection.execute(statement)
+        self.statements: list[Statement] = []
+        self._made: set[str] = set()
+
+    def owns(self, relation: exp.Table) -> bool:
+        return relation.catalog == FAR or (relation.catalog == "temp" and relation.name in self._made)
+
+    def scan(self, source: str) -> ResolvedSource | None:
+        database, _, name = source.partition(".")
+        return ResolvedSource(table_of(name), f'table "{source}"', dataset=source) if database == FAR else None
+
+    def describe(self, relation: exp.Expr) -> list[SourceColumn]:
+        self.connection.execute(select([exp.Star()], relation.copy()).limit(0).sql("duckdb"))
+        return [column_of(name, str(kind)) for name, kind, *_ in self.connection.description]
+
+    def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table:
+        with self._with(small):
+            found = self.connection.sql(query.sql("duckdb")).to_arrow_table()
+        self.statements.append(Statement(purpose, query.sql("duckdb"), found.num_rows))
+        return found
+
+    def make(self, relation: Relation, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
+        self._create(relation.table, query, small, purpose)
+        self._made.add(relation.name)
+
+    def drop(self, relation: exp.Table) -> None:
+        self.connection.execute(f"DROP TABLE {relation.sql('duckdb')}")
+        self._made.remove(relation.name)
+
+    def takes(self, into: Destination) -> bool:
+        return into.name.startswith(f"{FAR}.")
+
+    def find(self, into: Destination) -> Stored | None:
+        query = "SELECT comment FROM duckdb_tables() WHERE database_name = ? AND table_name = ?"
+        found = self.connection.execute(query, [FAR, _bare(into)]).fetchone()
+        return None if found is None else Stored(table_of(_bare(into)), comment=found[0])
+
+    def stage(self, query: exp.Query, small: Mapping[str, pa.Table], into: Destination) -> Staged:
+        staged = Staged(table_of(f"staged {_bare(into)}"), into)
+        self._create(staged.relation, query, small, "write the release")
+        return staged
+
+    def publish(self, staged: Staged, note: str) -> None:
+        place, written = table_of(_bare(staged.into)), staged.relation.sql("duckdb")
+        self.connection.begin()
+        self.connection.execute(f"DROP TABLE IF EXISTS {place.sql('duckdb')}")
+        comment = exp.Comment(this=staged.relation.copy(), kind="TABLE", expression=exp.Literal.string(note))
+        self.connection.execute(comment.sql("duckdb"))
+        self.connection.execute(f'ALTER TABLE {written} RENAME TO "{place.name}"')
+        self.connection.commit()
+
+    def discard(self, staged: Staged) -> None:
+        self.connection.execute(f"DROP TABLE {staged.relation.sql('duckdb')}")
+
+    def _create(self, table: exp.Table, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
+        temporary = "TEMP" if table.catalog == "temp" else ""
+        with self._with(small):
+            self.connection.execute(f"CREATE {temporary} TABLE {table.sql('duckdb')} AS {query.sql('duckdb')}")
+        self.statements.append(Statement(purpose, query.sql("duckdb"), None))
+
+    @contextmanager
+    def _with(self, small: Mapping[str, pa.Table]) -> Iterator[None]:
+        for name, table in small.items():
+            self.connection.register(name, table)
+        try:
+            yield
+        finally:
+            for name in small:
+                self.connection.unregister(name)
+
+
+def table_of(name: str) -> exp.Table:
+    """A table there, by its bare name."""
+    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(FAR))
+
+
+def _bare(into: Destination) -> str:
+    return into.name.removeprefix(f"{FAR}.")

@@ -78,6 +78,14 @@ def catalog_rows(filled: Filled) -> exp.Query:
     return queries.SQL.query("catalog_of_counts", k=filled.settings.k)
 
 
+def with_class_ids(filled: Filled, groups: exp.Query) -> exp.Query:
+    """Groups of equal rows, with the ids of classes if a catalog names these."""
+    if not filled.settings.has_catalog:
+        return groups
+    groups.set("order", None)  # that of the query around it
+    return queries.about(filled.table.encoding).query("class_ids", groups=groups)
+
+
 def catalog_shortfalls(engine: Compute, filled: Filled, release: ResolvedSource, written: ResolvedSource) -> list[str]:
     """How the catalog that was written is not the one that was to be, or does not fit the rows beside it."""
     wanted = catalog_rows(filled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from sqlglot import exp
 
@@ -12,13 +13,13 @@ from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.system import SystemSource
 from sqlanon.methods.base import Run
 from sqlanon.methods.h_ceiling.candidates import Candidate, best_with_catalog
-from sqlanon.methods.h_ceiling.catalogs import catalog_rows, catalog_shortfalls
+from sqlanon.methods.h_ceiling.catalogs import catalog_rows, catalog_shortfalls, with_class_ids
 from sqlanon.methods.h_ceiling.ceiling import largest_degrees, level_errors, nodes_below
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill
 from sqlanon.methods.h_ceiling.guarantee import guarantee
 from sqlanon.methods.h_ceiling.impossible import put_entries, values_of_no_row
-from sqlanon.methods.h_ceiling.queries import about, invented_rows
+from sqlanon.methods.h_ceiling.queries import invented_rows
 from sqlanon.methods.h_ceiling.refusals import refuse_rows, refuse_table_of_counterfeits
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
 from sqlanon.methods.shared.cells import encode_table
@@ -120,18 +121,11 @@ class HCeilingRun(Run):
         keep_classes(engine, table, recoding)
         self.attained = attained_at(engine, self.encoding, recoding)
         # Of no node: what depends on a quasi-identifier in true rows alone tells the counterfeits, which break it.
-        publication = group_rows(engine, table, recoding, masked=False, with_added=self._with_added)
+        publication = group_rows(engine, table, recoding, masked=False, with_added=partial(with_class_ids, self.filled))
         notes = (*columns_at_the_top(table.context.lattice, self.filled.levels), *values_of_no_row(engine, table))
         self.decision = Decision(self.facts, self.filled.levels, tuple(self.attained), notes)
         self.row_count = table.context.row_count - added.suppressed + added.count
         return publication
-
-    def _with_added(self, groups: exp.Query) -> exp.Query:
-        """Groups of equal rows, with the ids of classes if a catalog names these."""
-        if not self.settings.has_catalog:
-            return groups
-        groups.set("order", None)  # that of the query around it
-        return about(self.encoding).query("class_ids", groups=groups)
 
     def companion_rows(self) -> Mapping[str, exp.Query]:
         wanted = {}

@@ -9,8 +9,8 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import ResolvedSource
 from sqlanon.methods.noisy_node.shared.algorithm import Algorithm, Draws, node_method
 from sqlanon.methods.noisy_node.shared.prepare import bounded, checked
+from sqlanon.methods.noisy_node.shared.report import Published, private_report
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.private.report import Published, private_report
 from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.shared.publishing import make_labels, released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages

@@ -3,65 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.methods.noisy_node.shared.algorithm import Draws
 from sqlanon.methods.shared.private.chance import Chance
 from sqlanon.methods.shared.private.guarantee import NOT_PRIVATE, why_void
 from sqlanon.methods.shared.reports import report_of
-from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.private import PrivateMethod
-from sqlanon.model.release import PrivateReport, Spent
+from sqlanon.model.release import PrivateReport
 from sqlanon.publish.provenance import note_by_policy
 
 APrivateReport = TypeVar("APrivateReport", bound=PrivateReport)
 
 MUCH = 10
 """The ε from which on a release can be 20,000 times as likely with a row as without it."""
-
-
-@dataclass(frozen=True)
-class Published:
-    """What is published, once it is drawn: the node, the charges, and the numbers of what is left."""
-
-    levels: Levels
-    draws: Draws
-    thresholds: Mapping[str, int]
-    rows: int
-    groups: int
-
-
-def private_report(
-    bound: BoundPolicy,
-    published: Published,
-    chance: Chance,
-    into: str,
-    seconds: Mapping[str, float],
-    found: dict[str, float | None] | None = None,
-) -> PrivateReport:
-    """The numbers of a run; ``found`` are its diagnostics."""
-    wanted, lattice = published.draws.method, bound.lattice
-    return private_report_of(
-        PrivateReport,
-        bound,
-        chance,
-        into,
-        seconds,
-        spent=tuple(
-            Spent(step=step, budget=charge.budget, position=charge.position)
-            for step, charge in published.draws.charges.items()
-        ),
-        thresholds=dict(published.thresholds),
-        rows=published.rows,
-        groups=published.groups,
-        node=lattice.named(published.levels),
-        heights=lattice.named(lattice.heights),
-        node_is_public=not wanted.chooses_node,
-        lattice_nodes=lattice.size if wanted.chooses_node else 1,
-        diagnostics=found,
-    )
 
 
 # More than six parameters: the run, and what was shown of how many rows.

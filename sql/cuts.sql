@@ -63,3 +63,104 @@ INNER JOIN anon.taxonomy AS anon_stored
 WHERE anon_stored.value IS NOT NULL
 UNION ALL
 SELECT attribute, NULL, low, high, label FROM :noted_parts;
+
+-- name: first_places
+-- where the values under each label begin
+-- :leaves (position INTEGER, depth INTEGER, value VARCHAR, label VARCHAR, leaf BIGINT)
+SELECT position, depth, CAST(min(leaf) AS BIGINT) AS first FROM :leaves GROUP BY position, depth, label;
+
+-- name: values_in
+-- values of a predictor with the pieces that they lie in
+-- :marginals (position INTEGER, value BIGINT, class BIGINT, row_count BIGINT)
+-- :pieces (position INTEGER, first BIGINT, "end" BIGINT, place BIGINT)
+-- :position 0
+-- :columns place
+SELECT DISTINCT anon_rows.value, anon_pieces.:columns
+FROM :marginals AS anon_rows
+INNER JOIN :pieces AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
+WHERE anon_rows.position = :position;
+
+-- name: counts_in
+-- rows of classes in pieces
+-- :marginals (position INTEGER, value BIGINT, class BIGINT, row_count BIGINT)
+-- :pieces (position INTEGER, first BIGINT, "end" BIGINT, candidate BIGINT, child BIGINT)
+-- :keys anon_pieces.candidate, anon_rows.class
+SELECT :keys, CAST(sum(anon_rows.row_count) AS BIGINT) AS row_count
+FROM :marginals AS anon_rows
+INNER JOIN :pieces AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
+GROUP BY :keys;
+
+-- name: labelled_cut
+-- labels of the cut
+-- :given (position INTEGER, attribute VARCHAR, first BIGINT, "end" BIGINT, depth INTEGER, text VARCHAR, low DOUBLE,
+--     high DOUBLE)
+-- :leaves (position INTEGER, depth INTEGER, value VARCHAR, label VARCHAR, leaf BIGINT)
+SELECT
+    anon_given.position,
+    anon_given.attribute,
+    anon_given.first,
+    anon_given."end",
+    anon_given.depth,
+    anon_given.low,
+    anon_given.high,
+    coalesce(anon_given.text, anon_leaves.label) AS label
+FROM :given AS anon_given
+LEFT JOIN :leaves AS anon_leaves
+    ON anon_leaves.position = anon_given.position
+    AND anon_leaves.leaf = anon_given.first
+    AND anon_leaves.depth = anon_given.depth;
+
+-- name: cut_labels
+-- labels of the cut
+-- :cut (position INTEGER, attribute VARCHAR, first BIGINT, "end" BIGINT, depth INTEGER, low DOUBLE, high DOUBLE,
+--     label VARCHAR)
+SELECT attribute, depth, low, high, label FROM :cut ORDER BY position ASC, first ASC;
+
+-- name: cut_rows
+-- the cut as a table
+-- What a value, or the numbers from low on and below high, become: a row per value of a taxonomy, one per interval, and
+-- one with neither for sets whose label stands for no items as well. It is what anon.apply_cut takes.
+-- :cut (position INTEGER, attribute VARCHAR, first BIGINT, "end" BIGINT, low DOUBLE, high DOUBLE, label VARCHAR)
+-- :leaves (position INTEGER, depth INTEGER, value VARCHAR, leaf BIGINT)
+SELECT attribute, value, low, high, label
+FROM (
+    SELECT anon_cut.attribute, anon_leaves.value, anon_cut.low, anon_cut.high, anon_cut.label
+    FROM :cut AS anon_cut
+    LEFT JOIN :leaves AS anon_leaves
+        ON anon_leaves.position = anon_cut.position
+        AND anon_leaves.depth = 0
+        AND anon_leaves.leaf >= anon_cut.first
+        AND anon_leaves.leaf < anon_cut."end"
+    WHERE anon_leaves.value IS NOT NULL OR anon_cut.low IS NOT NULL
+    UNION ALL
+    -- No items are behind all items.
+    SELECT anon_cut.attribute, CAST(NULL AS VARCHAR) AS value, anon_cut.low, anon_cut.high, anon_cut.label
+    FROM :cut AS anon_cut
+    LEFT JOIN :leaves AS anon_leaves
+        ON anon_leaves.position = anon_cut.position
+        AND anon_leaves.depth = 0
+        AND anon_leaves.leaf = anon_cut."end" - 1
+    WHERE anon_leaves.leaf IS NULL AND anon_cut.low IS NULL AND anon_cut.label IS NOT NULL
+) AS anon_rows
+ORDER BY attribute ASC, low ASC, value ASC;
+
+-- name: cut_mismatches
+-- the cut as it was written
+-- :rows (attribute VARCHAR, value VARCHAR, low DOUBLE, high DOUBLE, label VARCHAR)
+-- :written (attribute VARCHAR, value VARCHAR, low DOUBLE, high DOUBLE, label VARCHAR)
+SELECT count(*) AS unlike
+FROM (
+    SELECT * FROM (
+        SELECT * FROM :rows EXCEPT ALL SELECT attribute, value, low, high, label FROM :written
+    ) AS anon_missing
+    UNION ALL
+    SELECT * FROM (
+        SELECT attribute, value, low, high, label FROM :written EXCEPT ALL SELECT * FROM :rows
+    ) AS anon_added
+) AS anon_differing;

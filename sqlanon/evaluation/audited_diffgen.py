@@ -16,7 +16,7 @@ from sqlanon.methods.cuts.diffgen.encode import encode
 from sqlanon.methods.cuts.diffgen.evidence import CountedRows
 from sqlanon.methods.cuts.diffgen.leaves import draw_leaves
 from sqlanon.methods.cuts.diffgen.prepare import checked
-from sqlanon.methods.cuts.diffgen.queries.leaves import SHOWN
+from sqlanon.methods.cuts.diffgen.queries import SHOWN
 from sqlanon.methods.cuts.diffgen.specialize import Chosen
 from sqlanon.methods.shared.private.neighbours import bounded_source
 from sqlanon.queries.noise.combinations import NOISY, runs_by_outcome

@@ -400,14 +400,14 @@ INNER JOIN "anon_places"
   AND anon_places.value = anon_taxonomy_labels.value;
 
 SELECT
-  "position",
-  "depth",
-  CAST(MIN("leaf") AS BIGINT) AS "first"
+  position,
+  depth,
+  CAST(MIN(leaf) AS BIGINT) AS first
 FROM "temp"."main"."anon_ordered_leaves"
 GROUP BY
-  "position",
-  "depth",
-  "label";
+  position,
+  depth,
+  label;
 
 CREATE TEMPORARY TYPE "anon_values_1" AS ENUM(
 SELECT
@@ -534,12 +534,12 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_pieces"."candidate",
     "anon_rows"."value",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_rows"."value",
@@ -709,12 +709,12 @@ WITH "anon_placed" AS (
     "anon_pieces"."candidate",
     "anon_pieces"."child",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_pieces"."child",
@@ -810,12 +810,12 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_pieces"."candidate",
     "anon_rows"."value",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_rows"."value",
@@ -941,12 +941,12 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_pieces"."candidate",
     "anon_pieces"."child",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_pieces"."child",
@@ -1244,26 +1244,26 @@ WITH "anon_found" AS (
     ON "anon_found"."anon_mask_0" = "anon_kept"."anon_mask_0"
 ), "anon_pieces_0" AS (
   SELECT DISTINCT
-    "anon_rows"."value",
+    anon_rows.value,
     "anon_pieces"."place"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_pieces" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_pieces" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   WHERE
-    "anon_rows"."position" = 0
+    anon_rows.position = 0
 ), "anon_pieces_1" AS (
   SELECT DISTINCT
-    "anon_rows"."value",
+    anon_rows.value,
     "anon_pieces"."place"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_pieces" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_pieces" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   WHERE
-    "anon_rows"."position" = 1
+    anon_rows.position = 1
 ), "anon_numbered" AS (
   SELECT
     CAST("anon_points"."anon_class" AS BIGINT) + "anon_pieces_0"."place" * 3 + "anon_pieces_1"."place" * 6 + "anon_points"."anon_place_2" * 12 AS "anon_index"
@@ -1274,16 +1274,16 @@ WITH "anon_found" AS (
     ON "anon_pieces_1"."value" = "anon_points"."anon_value_1"
 ), "anon_counted" AS (
   SELECT
-    "anon_index",
-    COUNT(*) AS "anon_row_count"
+    anon_index,
+    COUNT(*) AS anon_row_count
   FROM "anon_numbered"
   GROUP BY
-    "anon_index"
+    anon_index
 )
 SELECT
-  "anon_index",
-  "anon_row_count",
-  ROW_NUMBER() OVER (ORDER BY "anon_index" ASC) - 1 AS "anon_place"
+  anon_index,
+  anon_row_count,
+  ROW_NUMBER() OVER (ORDER BY anon_index ASC) - 1 AS anon_place
 FROM "anon_counted";
 
 SELECT
@@ -1332,12 +1332,12 @@ DROP TABLE "anon_drawn_unseen_values";
 CREATE TEMPORARY TABLE "temp"."main"."anon_shown_leaves" AS
 WITH "anon_noisy" AS (
   SELECT
-    "anon_drawn"."anon_run",
-    "anon_leaves"."anon_index",
-    "anon_leaves"."anon_row_count" + "anon_drawn"."anon_noise" AS "anon_noisy_rows"
+    anon_drawn.anon_run,
+    anon_leaves.anon_index,
+    anon_leaves.anon_row_count + anon_drawn.anon_noise AS anon_noisy_rows
   FROM "temp"."main"."anon_occupied_leaves" AS anon_leaves
-  JOIN "temp"."main"."anon_noise_of_leaves" AS anon_drawn
-    ON "anon_drawn"."anon_place" = "anon_leaves"."anon_place"
+  INNER JOIN "temp"."main"."anon_noise_of_leaves" AS anon_drawn
+    ON anon_drawn.anon_place = anon_leaves.anon_place
 ), "anon_gaps" AS (
   SELECT
     anon_index - (
@@ -1365,12 +1365,12 @@ SELECT
   *
 FROM "anon_noisy"
 WHERE
-  "anon_noisy_rows" >= 1
+  anon_noisy_rows >= 1
 UNION ALL
 SELECT
-  "anon_run",
-  "anon_index",
-  "anon_noisy_rows"
+  anon_run,
+  anon_index,
+  anon_noisy_rows
 FROM "anon_unseen";
 
 CREATE TEMPORARY TABLE "anon_given_pieces_values" AS
@@ -1424,64 +1424,61 @@ DROP TABLE "anon_places_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cut" AS
 SELECT
-  "anon_given"."position",
-  "anon_given"."attribute",
-  "anon_given"."first",
-  "anon_given"."end",
-  "anon_given"."depth",
-  "anon_given"."low",
-  "anon_given"."high",
-  COALESCE("anon_given"."text", "anon_leaves"."label") AS "label"
+  anon_given.position,
+  anon_given.attribute,
+  anon_given.first,
+  anon_given."end",
+  anon_given.depth,
+  anon_given.low,
+  anon_given.high,
+  COALESCE(anon_given.text, anon_leaves.label) AS label
 FROM "temp"."main"."anon_given_pieces" AS anon_given
 LEFT JOIN "temp"."main"."anon_ordered_leaves" AS anon_leaves
-  ON "anon_leaves"."position" = "anon_given"."position"
-  AND "anon_leaves"."leaf" = "anon_given"."first"
-  AND "anon_leaves"."depth" = "anon_given"."depth";
+  ON anon_leaves.position = anon_given.position
+  AND anon_leaves.leaf = anon_given.first
+  AND anon_leaves.depth = anon_given.depth;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
   SELECT
-    "anon_places"."place",
-    "anon_cut"."label"
+    anon_places.place,
+    anon_cut.label
   FROM "temp"."main"."anon_places" AS anon_places
-  JOIN "temp"."main"."anon_cut" AS anon_cut
-    ON "anon_cut"."position" = "anon_places"."position"
-    AND "anon_cut"."first" = "anon_places"."first"
+  INNER JOIN "temp"."main"."anon_cut" AS anon_cut
+    ON anon_cut.position = anon_places.position AND anon_cut.first = anon_places.first
   WHERE
-    "anon_places"."position" = 0
+    anon_places.position = 0
 ), "anon_labels_1" AS (
   SELECT
-    "anon_places"."place",
-    "anon_cut"."label"
+    anon_places.place,
+    anon_cut.label
   FROM "temp"."main"."anon_places" AS anon_places
-  JOIN "temp"."main"."anon_cut" AS anon_cut
-    ON "anon_cut"."position" = "anon_places"."position"
-    AND "anon_cut"."first" = "anon_places"."first"
+  INNER JOIN "temp"."main"."anon_cut" AS anon_cut
+    ON anon_cut.position = anon_places.position AND anon_cut.first = anon_places.first
   WHERE
-    "anon_places"."position" = 1
+    anon_places.position = 1
 ), "anon_labels_3" AS (
   SELECT
-    "leaf" AS "place",
-    "value" AS "label"
+    leaf AS place,
+    value AS label
   FROM "temp"."main"."anon_ordered_leaves"
   WHERE
-    "position" = 3 AND "depth" = 0
+    position = 3 AND depth = 0
 ), "anon_labels_2" AS (
   SELECT
-    "anon_places"."place",
+    anon_places.place,
     COALESCE(
-      ARRAY_AGG(DISTINCT "anon_cut"."label" ORDER BY "anon_cut"."label" ASC) FILTER(WHERE
-        NOT "anon_cut"."label" IS NULL),
+      ARRAY_AGG(DISTINCT anon_cut.label ORDER BY anon_cut.label ASC) FILTER(WHERE
+        NOT anon_cut.label IS NULL),
       CAST([] AS TEXT[])
-    ) AS "label"
+    ) AS label
   FROM "temp"."main"."anon_places" AS anon_places
-  JOIN "temp"."main"."anon_cut" AS anon_cut
-    ON "anon_cut"."position" = "anon_places"."position"
-    AND "anon_cut"."first" = "anon_places"."first"
+  INNER JOIN "temp"."main"."anon_cut" AS anon_cut
+    ON anon_cut.position = anon_places.position AND anon_cut.first = anon_places.first
   WHERE
-    "anon_places"."position" = 2
+    anon_places.position = 2
   GROUP BY
-    "anon_places"."place"
+    anon_places.place
 )
 SELECT
   "anon_labels_0"."label" AS "age",
@@ -1580,15 +1577,15 @@ SELECT
 FROM "temp"."main"."anon_cut";
 
 SELECT
-  "attribute",
-  "depth",
-  "low",
-  "high",
-  "label"
+  attribute,
+  depth,
+  low,
+  high,
+  label
 FROM "temp"."main"."anon_cut"
 ORDER BY
-  "position" ASC,
-  "first" ASC;
+  position ASC,
+  first ASC;
 
 WITH anon_rows AS (
   SELECT

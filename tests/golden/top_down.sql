@@ -414,14 +414,14 @@ INNER JOIN "anon_places"
   AND anon_places.value = anon_taxonomy_labels.value;
 
 SELECT
-  "position",
-  "depth",
-  CAST(MIN("leaf") AS BIGINT) AS "first"
+  position,
+  depth,
+  CAST(MIN(leaf) AS BIGINT) AS first
 FROM "temp"."main"."anon_ordered_leaves"
 GROUP BY
-  "position",
-  "depth",
-  "label";
+  position,
+  depth,
+  label;
 
 CREATE TEMPORARY TYPE "anon_values_1" AS ENUM(
 SELECT
@@ -501,7 +501,7 @@ GROUP BY
 CREATE TEMPORARY TABLE "temp"."main"."anon_rows_in_parts" AS
 SELECT
   *,
-  CAST(0 AS BIGINT) AS "anon_part"
+  CAST(0 AS BIGINT) AS anon_part
 FROM "temp"."main"."anon_points";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
@@ -528,12 +528,12 @@ WITH "anon_counts" AS (
     "anon_pieces"."candidate",
     "anon_rows"."value",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_rows"."value",
@@ -665,12 +665,12 @@ WITH "anon_counts" AS (
     "anon_pieces"."candidate",
     "anon_pieces"."child",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_pieces"."child",
@@ -737,33 +737,33 @@ WITH "anon_counts" AS (
     ON anon_classes.candidate = anon_children.candidate
 )
 SELECT
-  "candidate",
-  ROUND("information_gain", 12) AS "gain"
+  candidate,
+  ROUND(information_gain, 12) AS gain
 FROM "anon_scored"
 WHERE
-  "candidate" IN (
+  candidate IN (
     SELECT
-      "candidate"
+      candidate
     FROM (
       SELECT
         "anon_pieces"."candidate",
         "anon_pieces"."child",
         "anon_rows"."class",
-        CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+        CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
       FROM "temp"."main"."anon_marginals" AS anon_rows
-      JOIN "temp"."main"."anon_children" AS anon_pieces
-        ON "anon_rows"."position" = "anon_pieces"."position"
-        AND "anon_rows"."value" >= "anon_pieces"."first"
-        AND "anon_rows"."value" < "anon_pieces"."end"
+      INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+        ON anon_rows.position = anon_pieces.position
+        AND anon_rows.value >= anon_pieces.first
+        AND anon_rows.value < anon_pieces."end"
       GROUP BY
         "anon_pieces"."candidate",
         "anon_pieces"."child",
         "anon_rows"."class"
     ) AS "anon_counts"
     GROUP BY
-      "candidate"
+      candidate
     HAVING
-      COUNT(DISTINCT "class") > 1
+      COUNT(DISTINCT class) > 1
   );
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
@@ -790,61 +790,61 @@ DROP TABLE "anon_children_values";
 
 WITH "anon_children" AS (
   SELECT DISTINCT
-    "anon_rows"."value",
+    anon_rows.value,
     "anon_pieces"."candidate",
     "anon_pieces"."child"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   WHERE
-    "anon_rows"."position" = 0
+    anon_rows.position = 0
 ), "anon_children_2" AS (
   SELECT DISTINCT
-    "anon_rows"."value",
+    anon_rows.value,
     "anon_pieces"."candidate",
     "anon_pieces"."child"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   WHERE
-    "anon_rows"."position" = 1
+    anon_rows.position = 1
 ), "anon_classes" AS (
   SELECT
-    "anon_children"."candidate",
-    COUNT(*) AS "rows"
+    anon_children.candidate,
+    COUNT(*) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
-  JOIN "anon_children"
-    ON "anon_children"."value" = "anon_rows"."anon_value_0"
+  INNER JOIN "anon_children"
+    ON anon_children.value = "anon_rows"."anon_value_0"
   WHERE
-    "anon_rows"."anon_part" > -1
+    anon_rows.anon_part > -1
   GROUP BY
-    "anon_rows"."anon_part",
-    "anon_children"."candidate",
-    "anon_children"."child"
+    anon_rows.anon_part,
+    anon_children.candidate,
+    anon_children.child
   UNION ALL
   SELECT
-    "anon_children"."candidate",
-    COUNT(*) AS "rows"
+    anon_children.candidate,
+    COUNT(*) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
-  JOIN "anon_children_2" AS "anon_children"
-    ON "anon_children"."value" = "anon_rows"."anon_value_1"
+  INNER JOIN "anon_children_2" AS "anon_children"
+    ON anon_children.value = "anon_rows"."anon_value_1"
   WHERE
-    "anon_rows"."anon_part" > -1
+    anon_rows.anon_part > -1
   GROUP BY
-    "anon_rows"."anon_part",
-    "anon_children"."candidate",
-    "anon_children"."child"
+    anon_rows.anon_part,
+    anon_children.candidate,
+    anon_children.child
 )
 SELECT
-  "candidate",
-  MIN("rows") AS "rows"
+  candidate,
+  MIN(rows) AS rows
 FROM "anon_classes"
 GROUP BY
-  "candidate";
+  candidate;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -867,10 +867,10 @@ FROM "anon_children_values";
 DROP TABLE "anon_children_values";
 
 SELECT
-  COALESCE(MAX("anon_part"), 0) AS "part"
+  COALESCE(MAX(anon_part), 0) AS part
 FROM "temp"."main"."anon_rows_in_parts";
 
-UPDATE "temp"."main"."anon_rows_in_parts" SET "anon_part" = "anon_numbered"."new" FROM (SELECT "anon_part" AS "old", "value", DENSE_RANK() OVER (ORDER BY "anon_part" ASC, "child" ASC) + 0 AS "new" FROM (SELECT DISTINCT "anon_rows"."anon_part", "anon_rows"."anon_value_0" AS "value", "anon_children"."child" FROM "temp"."main"."anon_rows_in_parts" AS anon_rows JOIN (SELECT DISTINCT "anon_rows"."value", "anon_pieces"."candidate", "anon_pieces"."child" FROM "temp"."main"."anon_marginals" AS anon_rows JOIN "temp"."main"."anon_children" AS anon_pieces ON "anon_rows"."position" = "anon_pieces"."position" AND "anon_rows"."value" >= "anon_pieces"."first" AND "anon_rows"."value" < "anon_pieces"."end" WHERE "anon_rows"."position" = 0) AS "anon_children" ON "anon_children"."value" = "anon_rows"."anon_value_0") AS "anon_placed") AS "anon_numbered" WHERE "anon_rows_in_parts"."anon_part" = "anon_numbered"."old" AND "anon_rows_in_parts"."anon_value_0" = "anon_numbered"."value";
+UPDATE "temp"."main"."anon_rows_in_parts" AS anon_changed SET anon_part = anon_numbered.new FROM (SELECT anon_part AS old, value, DENSE_RANK() OVER (ORDER BY anon_part ASC, child ASC) + 0 AS new FROM (SELECT DISTINCT anon_rows.anon_part, "anon_rows"."anon_value_0" AS value, anon_children.child FROM "temp"."main"."anon_rows_in_parts" AS anon_rows INNER JOIN (SELECT DISTINCT anon_rows.value, "anon_pieces"."child" FROM "temp"."main"."anon_marginals" AS anon_rows INNER JOIN "temp"."main"."anon_children" AS anon_pieces ON anon_rows.position = anon_pieces.position AND anon_rows.value >= anon_pieces.first AND anon_rows.value < anon_pieces."end" WHERE anon_rows.position = 0) AS "anon_children" ON anon_children.value = "anon_rows"."anon_value_0") AS anon_placed) AS anon_numbered WHERE anon_changed.anon_part = anon_numbered.old AND "anon_changed"."anon_value_0" = anon_numbered.value;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -897,12 +897,12 @@ WITH "anon_counts" AS (
     "anon_pieces"."candidate",
     "anon_rows"."value",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_rows"."value",
@@ -1034,12 +1034,12 @@ WITH "anon_counts" AS (
     "anon_pieces"."candidate",
     "anon_pieces"."child",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_pieces"."child",
@@ -1106,33 +1106,33 @@ WITH "anon_counts" AS (
     ON anon_classes.candidate = anon_children.candidate
 )
 SELECT
-  "candidate",
-  ROUND("information_gain", 12) AS "gain"
+  candidate,
+  ROUND(information_gain, 12) AS gain
 FROM "anon_scored"
 WHERE
-  "candidate" IN (
+  candidate IN (
     SELECT
-      "candidate"
+      candidate
     FROM (
       SELECT
         "anon_pieces"."candidate",
         "anon_pieces"."child",
         "anon_rows"."class",
-        CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+        CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
       FROM "temp"."main"."anon_marginals" AS anon_rows
-      JOIN "temp"."main"."anon_children" AS anon_pieces
-        ON "anon_rows"."position" = "anon_pieces"."position"
-        AND "anon_rows"."value" >= "anon_pieces"."first"
-        AND "anon_rows"."value" < "anon_pieces"."end"
+      INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+        ON anon_rows.position = anon_pieces.position
+        AND anon_rows.value >= anon_pieces.first
+        AND anon_rows.value < anon_pieces."end"
       GROUP BY
         "anon_pieces"."candidate",
         "anon_pieces"."child",
         "anon_rows"."class"
     ) AS "anon_counts"
     GROUP BY
-      "candidate"
+      candidate
     HAVING
-      COUNT(DISTINCT "class") > 1
+      COUNT(DISTINCT class) > 1
   );
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
@@ -1161,61 +1161,61 @@ DROP TABLE "anon_children_values";
 
 WITH "anon_children" AS (
   SELECT DISTINCT
-    "anon_rows"."value",
+    anon_rows.value,
     "anon_pieces"."candidate",
     "anon_pieces"."child"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   WHERE
-    "anon_rows"."position" = 0
+    anon_rows.position = 0
 ), "anon_children_2" AS (
   SELECT DISTINCT
-    "anon_rows"."value",
+    anon_rows.value,
     "anon_pieces"."candidate",
     "anon_pieces"."child"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   WHERE
-    "anon_rows"."position" = 1
+    anon_rows.position = 1
 ), "anon_classes" AS (
   SELECT
-    "anon_children"."candidate",
-    COUNT(*) AS "rows"
+    anon_children.candidate,
+    COUNT(*) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
-  JOIN "anon_children"
-    ON "anon_children"."value" = "anon_rows"."anon_value_0"
+  INNER JOIN "anon_children"
+    ON anon_children.value = "anon_rows"."anon_value_0"
   WHERE
-    "anon_rows"."anon_part" > 0
+    anon_rows.anon_part > 0
   GROUP BY
-    "anon_rows"."anon_part",
-    "anon_children"."candidate",
-    "anon_children"."child"
+    anon_rows.anon_part,
+    anon_children.candidate,
+    anon_children.child
   UNION ALL
   SELECT
-    "anon_children"."candidate",
-    COUNT(*) AS "rows"
+    anon_children.candidate,
+    COUNT(*) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
-  JOIN "anon_children_2" AS "anon_children"
-    ON "anon_children"."value" = "anon_rows"."anon_value_1"
+  INNER JOIN "anon_children_2" AS "anon_children"
+    ON anon_children.value = "anon_rows"."anon_value_1"
   WHERE
-    "anon_rows"."anon_part" > 0
+    anon_rows.anon_part > 0
   GROUP BY
-    "anon_rows"."anon_part",
-    "anon_children"."candidate",
-    "anon_children"."child"
+    anon_rows.anon_part,
+    anon_children.candidate,
+    anon_children.child
 )
 SELECT
-  "candidate",
-  MIN("rows") AS "rows"
+  candidate,
+  MIN(rows) AS rows
 FROM "anon_classes"
 GROUP BY
-  "candidate";
+  candidate;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -1238,10 +1238,10 @@ FROM "anon_children_values";
 DROP TABLE "anon_children_values";
 
 SELECT
-  COALESCE(MAX("anon_part"), 0) AS "part"
+  COALESCE(MAX(anon_part), 0) AS part
 FROM "temp"."main"."anon_rows_in_parts";
 
-UPDATE "temp"."main"."anon_rows_in_parts" SET "anon_part" = "anon_numbered"."new" FROM (SELECT "anon_part" AS "old", "value", DENSE_RANK() OVER (ORDER BY "anon_part" ASC, "child" ASC) + 2 AS "new" FROM (SELECT DISTINCT "anon_rows"."anon_part", "anon_rows"."anon_value_0" AS "value", "anon_children"."child" FROM "temp"."main"."anon_rows_in_parts" AS anon_rows JOIN (SELECT DISTINCT "anon_rows"."value", "anon_pieces"."candidate", "anon_pieces"."child" FROM "temp"."main"."anon_marginals" AS anon_rows JOIN "temp"."main"."anon_children" AS anon_pieces ON "anon_rows"."position" = "anon_pieces"."position" AND "anon_rows"."value" >= "anon_pieces"."first" AND "anon_rows"."value" < "anon_pieces"."end" WHERE "anon_rows"."position" = 0) AS "anon_children" ON "anon_children"."value" = "anon_rows"."anon_value_0") AS "anon_placed") AS "anon_numbered" WHERE "anon_rows_in_parts"."anon_part" = "anon_numbered"."old" AND "anon_rows_in_parts"."anon_value_0" = "anon_numbered"."value";
+UPDATE "temp"."main"."anon_rows_in_parts" AS anon_changed SET anon_part = anon_numbered.new FROM (SELECT anon_part AS old, value, DENSE_RANK() OVER (ORDER BY anon_part ASC, child ASC) + 2 AS new FROM (SELECT DISTINCT anon_rows.anon_part, "anon_rows"."anon_value_0" AS value, anon_children.child FROM "temp"."main"."anon_rows_in_parts" AS anon_rows INNER JOIN (SELECT DISTINCT anon_rows.value, "anon_pieces"."child" FROM "temp"."main"."anon_marginals" AS anon_rows INNER JOIN "temp"."main"."anon_children" AS anon_pieces ON anon_rows.position = anon_pieces.position AND anon_rows.value >= anon_pieces.first AND anon_rows.value < anon_pieces."end" WHERE anon_rows.position = 0) AS "anon_children" ON anon_children.value = "anon_rows"."anon_value_0") AS anon_placed) AS anon_numbered WHERE anon_changed.anon_part = anon_numbered.old AND "anon_changed"."anon_value_0" = anon_numbered.value;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -1268,12 +1268,12 @@ WITH "anon_counts" AS (
     "anon_pieces"."candidate",
     "anon_rows"."value",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_rows"."value",
@@ -1405,12 +1405,12 @@ WITH "anon_counts" AS (
     "anon_pieces"."candidate",
     "anon_pieces"."child",
     "anon_rows"."class",
-    CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   GROUP BY
     "anon_pieces"."candidate",
     "anon_pieces"."child",
@@ -1477,33 +1477,33 @@ WITH "anon_counts" AS (
     ON anon_classes.candidate = anon_children.candidate
 )
 SELECT
-  "candidate",
-  ROUND("information_gain", 12) AS "gain"
+  candidate,
+  ROUND(information_gain, 12) AS gain
 FROM "anon_scored"
 WHERE
-  "candidate" IN (
+  candidate IN (
     SELECT
-      "candidate"
+      candidate
     FROM (
       SELECT
         "anon_pieces"."candidate",
         "anon_pieces"."child",
         "anon_rows"."class",
-        CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
+        CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
       FROM "temp"."main"."anon_marginals" AS anon_rows
-      JOIN "temp"."main"."anon_children" AS anon_pieces
-        ON "anon_rows"."position" = "anon_pieces"."position"
-        AND "anon_rows"."value" >= "anon_pieces"."first"
-        AND "anon_rows"."value" < "anon_pieces"."end"
+      INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+        ON anon_rows.position = anon_pieces.position
+        AND anon_rows.value >= anon_pieces.first
+        AND anon_rows.value < anon_pieces."end"
       GROUP BY
         "anon_pieces"."candidate",
         "anon_pieces"."child",
         "anon_rows"."class"
     ) AS "anon_counts"
     GROUP BY
-      "candidate"
+      candidate
     HAVING
-      COUNT(DISTINCT "class") > 1
+      COUNT(DISTINCT class) > 1
   );
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
@@ -1530,36 +1530,36 @@ DROP TABLE "anon_children_values";
 
 WITH "anon_children" AS (
   SELECT DISTINCT
-    "anon_rows"."value",
+    anon_rows.value,
     "anon_pieces"."candidate",
     "anon_pieces"."child"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   WHERE
-    "anon_rows"."position" = 0
+    anon_rows.position = 0
 ), "anon_classes" AS (
   SELECT
-    "anon_children"."candidate",
-    COUNT(*) AS "rows"
+    anon_children.candidate,
+    COUNT(*) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
-  JOIN "anon_children"
-    ON "anon_children"."value" = "anon_rows"."anon_value_0"
+  INNER JOIN "anon_children"
+    ON anon_children.value = "anon_rows"."anon_value_0"
   WHERE
-    "anon_rows"."anon_part" > 2
+    anon_rows.anon_part > 2
   GROUP BY
-    "anon_rows"."anon_part",
-    "anon_children"."candidate",
-    "anon_children"."child"
+    anon_rows.anon_part,
+    anon_children.candidate,
+    anon_children.child
 )
 SELECT
-  "candidate",
-  MIN("rows") AS "rows"
+  candidate,
+  MIN(rows) AS rows
 FROM "anon_classes"
 GROUP BY
-  "candidate";
+  candidate;
 
 CREATE TEMPORARY TABLE "anon_given_pieces_values" AS
 SELECT
@@ -1586,32 +1586,32 @@ DROP TABLE "anon_given_pieces_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cut" AS
 SELECT
-  "anon_given"."position",
-  "anon_given"."attribute",
-  "anon_given"."first",
-  "anon_given"."end",
-  "anon_given"."depth",
-  "anon_given"."low",
-  "anon_given"."high",
-  COALESCE("anon_given"."text", "anon_leaves"."label") AS "label"
+  anon_given.position,
+  anon_given.attribute,
+  anon_given.first,
+  anon_given."end",
+  anon_given.depth,
+  anon_given.low,
+  anon_given.high,
+  COALESCE(anon_given.text, anon_leaves.label) AS label
 FROM "temp"."main"."anon_given_pieces" AS anon_given
 LEFT JOIN "temp"."main"."anon_ordered_leaves" AS anon_leaves
-  ON "anon_leaves"."position" = "anon_given"."position"
-  AND "anon_leaves"."leaf" = "anon_given"."first"
-  AND "anon_leaves"."depth" = "anon_given"."depth";
+  ON anon_leaves.position = anon_given.position
+  AND anon_leaves.leaf = anon_given.first
+  AND anon_leaves.depth = anon_given.depth;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_firsts_0" AS (
   SELECT DISTINCT
-    "anon_rows"."value",
+    anon_rows.value,
     "anon_pieces"."first"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_cut" AS anon_pieces
-    ON "anon_rows"."position" = "anon_pieces"."position"
-    AND "anon_rows"."value" >= "anon_pieces"."first"
-    AND "anon_rows"."value" < "anon_pieces"."end"
+  INNER JOIN "temp"."main"."anon_cut" AS anon_pieces
+    ON anon_rows.position = anon_pieces.position
+    AND anon_rows.value >= anon_pieces.first
+    AND anon_rows.value < anon_pieces."end"
   WHERE
-    "anon_rows"."position" = 0
+    anon_rows.position = 0
 ), "anon_groups" AS (
   SELECT
     "anon_firsts_0"."first" AS "anon_first_0",
@@ -1643,15 +1643,15 @@ ORDER BY
   "anon_groups"."anon_class" ASC;
 
 SELECT
-  "attribute",
-  "depth",
-  "low",
-  "high",
-  "label"
+  attribute,
+  depth,
+  low,
+  high,
+  label
 FROM "temp"."main"."anon_cut"
 ORDER BY
-  "position" ASC,
-  "first" ASC;
+  position ASC,
+  first ASC;
 
 SELECT
   APPROX_COUNT_DISTINCT("diagnosis") AS "values_0",
@@ -1799,17 +1799,17 @@ SELECT
 FROM "anon_compared";
 
 SELECT
-  "anon_pieces"."position",
-  "anon_pieces"."first",
-  CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "rows"
+  anon_pieces.position,
+  anon_pieces.first,
+  CAST(SUM(anon_rows.row_count) AS BIGINT) AS rows
 FROM "temp"."main"."anon_marginals" AS anon_rows
-JOIN "temp"."main"."anon_cut" AS anon_pieces
-  ON "anon_rows"."position" = "anon_pieces"."position"
-  AND "anon_rows"."value" >= "anon_pieces"."first"
-  AND "anon_rows"."value" < "anon_pieces"."end"
+INNER JOIN "temp"."main"."anon_cut" AS anon_pieces
+  ON anon_rows.position = anon_pieces.position
+  AND anon_rows.value >= anon_pieces.first
+  AND anon_rows.value < anon_pieces."end"
 GROUP BY
-  "anon_pieces"."position",
-  "anon_pieces"."first";
+  anon_pieces.position,
+  anon_pieces.first;
 
 WITH anon_rows AS (
   SELECT

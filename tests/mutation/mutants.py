@@ -1077,11 +1077,11 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/cuts/diffgen/queries/leaves.py",
+        "sql/diffgen.sql",
         (
             "diffgen-threshold",
-            "exp.GTE(this=column(NOISY), expression=number(least))",
-            "exp.GT(this=column(NOISY), expression=number(least))",
+            "anon_noisy_rows >= :threshold",
+            "anon_noisy_rows > :threshold",
             "counts are left out that reach the threshold",
             f"{NAIVELY}::test_without_noise_it_is_the_naive_algorithm",
         ),
@@ -1104,7 +1104,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/cuts/diffgen/queries/rows.py",
+        "sqlanon/methods/cuts/diffgen/queries.py",
         (
             "diffgen-rows-in-no-order",
             '    query.set("order", ascending(column(INDEX, "anon_shown")))\n',
@@ -1173,11 +1173,11 @@ TOP_DOWN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/cuts/top_down/queries.py",
+        "sql/top_down.sql",
         (
             "top-down-in-vain",
-            "expression=number(1))\n    several",
-            "expression=number(0))\n    several",
+            "HAVING count(DISTINCT class) > 1",
+            "HAVING count(DISTINCT class) > 0",
             "labels give way that tell nothing of the target",
             "tests/property/test_top_down_specialization.py::test_it_is_the_naive_algorithm",
         ),

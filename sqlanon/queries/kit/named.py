@@ -90,7 +90,7 @@ class Queries:
 def with_roles(query: exp.Query, roles: Mapping[str, Role]) -> exp.Query:
     """The query, in place, with a role in place of each mark."""
     for mark in [each for each in query.find_all(exp.Identifier) if each.name.startswith(MARK)]:
-        if mark.find_ancestor(exp.Query) is not None:  # else it was filled with the other side of a comparison
+        if mark.root() is query:  # else it was filled with the other side of a comparison
             _fill(mark, roles[mark.name.removeprefix(MARK)])
     for clause in list(query.find_all(exp.Group, exp.Order, exp.Join)):
         if isinstance(clause, exp.Join):

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from sqlanon.engines.base import Compute
+from sqlanon.methods.cuts.diffgen import queries as item_sets
 from sqlanon.methods.cuts.diffgen.draws import WHOLE, Scored, SetOfChildren
-from sqlanon.methods.cuts.diffgen.queries import item_sets
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.pieces import Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.queries import scores

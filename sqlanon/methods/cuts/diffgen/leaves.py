@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.diffgen.draws import threshold
-from sqlanon.methods.cuts.diffgen.queries import leaves as queries
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.shared.private.counts import drawn_unseen, noise_of_places, row_count
 from sqlanon.model.policy.diffgen import DiffGen
@@ -39,7 +39,7 @@ class Leaves:
 def draw_leaves(
     engine: Compute, cut: Cut, classes: int, settings: DiffGen, source: RandomSource, charge: Charge, runs: int = 1
 ) -> Leaves:
-    """Draw what is shown of a cut: combinations with noise, in :data:`~.queries.leaves.SHOWN`.
+    """Draw what is shown of a cut: combinations with noise, in :data:`~.queries.SHOWN`.
 
     All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.counts`).
     """

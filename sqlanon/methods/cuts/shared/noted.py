@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.cuts.shared.queries.labels import cut_labels
+from sqlanon.methods.cuts.shared.queries.labels import SQL
 from sqlanon.model.policy.ranges import written
 
 NotedCut = dict[str, list[tuple[object, object]]]
@@ -16,7 +16,7 @@ All values of a taxonomy without a top have a label, which is at no level (None)
 def noted_cut(engine: Compute) -> NotedCut:
     """The cut whose labels are in :data:`~.queries.labels.CUT`, for a note."""
     found: NotedCut = {}
-    for row in engine.fetch(cut_labels(), "labels of the cut", "node"):
+    for row in engine.fetch(SQL.query("cut_labels"), "labels of the cut", "node"):
         is_interval = row["low"] is not None
         pair = (written(row["low"]), written(row["high"])) if is_interval else (row["depth"], row["label"])
         found.setdefault(row["attribute"], []).append(pair)

@@ -20,7 +20,7 @@ class CountedParts:
     def __init__(self, engine: Compute) -> None:
         self._engine = engine
         self._last = -1
-        engine.run(queries.first_parts())
+        engine.run(queries.SQL.step(queries.ROWS, "first_parts"))
 
     def splits(self, intervals: Sequence[Piece]) -> Mapping[Piece, int]:
         """See :class:`~.specialize.Evidence`."""
@@ -52,7 +52,7 @@ class CountedParts:
     def specialize(self, specialization: Specialization) -> None:
         """See :class:`~.specialize.Evidence`."""
         self._put([specialization])
-        self._last = int(self._engine.fetch(queries.last_part(), "number of classes")[0]["part"])
+        self._last = int(self._engine.fetch(queries.SQL.query("last_part"), "number of classes")[0]["part"])
         statement = queries.set_parts(specialization.piece.position, self._last)
         self._engine.execute(statement, "rows in their classes")
 

@@ -59,7 +59,7 @@ class TopDownRun(Run):
         return row_mismatches(self.engine, query)
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        found = self.engine.fetch(queries.rows_of_pieces(), "rows of labels", "node")
+        found = self.engine.fetch(queries.SQL.query("rows_of_pieces"), "rows of labels", "node")
         rows_of_pieces = {(int(row["position"]), int(row["first"])): int(row["rows"]) for row in found}
         return report(self.points, self.chosen, rows_of_pieces, self.measured, into, seconds)
 

@@ -8,9 +8,8 @@ from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.queries.labels import CUT
-from sqlanon.methods.cuts.shared.queries.points import CLASS, POINTS, marginals_in, value_column, values_in
+from sqlanon.methods.cuts.shared.queries.points import CLASS, MARGINALS, POINTS, value_column, values_in
 from sqlanon.methods.cuts.shared.queries.scores import CANDIDATE, CHILDREN, child_counts, value_counts
-from sqlanon.methods.cuts.top_down.specialize import DIGITS
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
@@ -18,12 +17,9 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    all_of,
     ascending,
-    cast,
     column,
     copies,
-    count_distinct,
     count_rows,
     filtered,
     grouped,
@@ -42,7 +38,7 @@ ROWS = Relation("anon_rows_in_parts", "row")
 The table is kept and changed: a table that is dropped within a transaction takes its space until the end of that.
 """
 
-PART = "anon_part"
+SQL = Queries("top_down", {"rows": ROWS, "points": POINTS, "marginals": MARGINALS, "cut": CUT})
 
 
 def null_counts(source: exp.Table | exp.Subquery, names: Sequence[str]) -> exp.Query:
@@ -54,43 +50,15 @@ def null_counts(source: exp.Table | exp.Subquery, names: Sequence[str]) -> exp.Q
     return select([aliased(count_rows(), "rows"), *nulls], source.copy())
 
 
-def first_parts() -> Step:
-    """The step that puts all points in one class, number 0."""
-    columns = [exp.Star(), aliased(cast(number(0), "BIGINT"), PART)]
-    return Step(ROWS, select(columns, POINTS.table), "rows in one class")
-
-
-def last_part() -> exp.Query:
-    """One row, ``part``: the largest number of a class."""
-    return select([aliased(exp.func("coalesce", exp.Max(this=column(PART)), number(0)), "part")], ROWS.table)
-
-
-def set_parts(position: int, last: int) -> exp.Update:
+def set_parts(position: int, last: int) -> exp.Expr:
     """The statement that gives the rows under a label, alone in :data:`~.scores.CHILDREN`, the classes of its children.
 
     Args:
         position: that of its predictor.
         last: the largest number of a class so far, behind which those of the new ones come.
     """
-    value = column(value_column(position), "anon_rows")
-    placed = select(
-        [column(PART, "anon_rows"), aliased(value, "value"), column("child", "anon_children")],
-        exp.alias_(ROWS.table, "anon_rows", table=True),
-    )
-    on = column("value", "anon_children").eq(value.copy())
-    placed = placed.join(subquery(_children(position), "anon_children"), on=on, copy=False).distinct(copy=False)
-    rank = exp.Window(this=exp.Anonymous(this="dense_rank"), order=ascending(column(PART), column("child")))
-    new = aliased(exp.Add(this=rank, expression=number(last)), "new")
-    numbered = select([aliased(column(PART), "old"), column("value"), new], subquery(placed, "anon_placed"))
-    same = all_of(
-        [
-            column(PART, ROWS.name).eq(column("old", "anon_numbered")),
-            column(value_column(position), ROWS.name).eq(column("value", "anon_numbered")),
-        ]
-    )
-    statement = exp.update(ROWS.table, where=same, from_=exp.From(this=subquery(numbered, "anon_numbered")))
-    statement.set("expressions", [column(PART).eq(column("new", "anon_numbered"))])
-    return statement
+    children = values_in(CHILDREN, position, ["child"])
+    return SQL.query("set_parts", children=children, value=value_column(position), last=last)
 
 
 def least_rows(positions: Sequence[int], last: int) -> exp.Query:
@@ -100,33 +68,24 @@ def least_rows(positions: Sequence[int], last: int) -> exp.Query:
         positions: those of the predictors that the candidates are of, which are in :data:`~.scores.CHILDREN`.
         last: the largest number of a class that is not new.
     """
-    counts = union_all(_classes_after(position, last) for position in positions)
-    columns = [column(CANDIDATE), aliased(exp.Min(this=column("rows")), "rows")]
-    return grouped(select(columns, subquery(counts, "anon_classes")), [column(CANDIDATE)])
+    found = {position: values_in(CHILDREN, position, [CANDIDATE, "child"]) for position in positions}
+    classes = union_all(
+        SQL.query("classes_after", children=children, value=value_column(position), last=last)
+        for position, children in found.items()
+    )
+    return SQL.query("least_rows", classes=classes)
 
 
 def gains() -> exp.Query:
-    """``candidate`` and ``gain``: bits that children tell of the class of a row; of none whose rows are all alike."""
-    scored = subquery(table_call("specialization_scores", subquery(child_counts(), "anon_counts")), "anon_scored")
-    several = grouped(select([column(CANDIDATE)], subquery(child_counts(), "anon_counts")), [column(CANDIDATE)])
-    is_several = exp.GT(this=count_distinct(column("class")), expression=number(1))
-    several = several.having(is_several, copy=False)
-    gain = exp.Round(this=column("information_gain"), decimals=number(DIGITS))
-    query = select([column(CANDIDATE), aliased(gain, "gain")], scored)
-    return query.where(exp.In(this=column(CANDIDATE), query=exp.Subquery(this=several)), copy=False)
+    """``candidate`` and ``gain``: bits that children give about the class of a row, unless all rows are alike."""
+    scored = table_call("specialization_scores", subquery(child_counts(), "anon_counts"))
+    return SQL.query("gains", scored=scored, counts=child_counts())
 
 
 def splits() -> exp.Query:
     """``candidate`` (the place of an interval) and ``at``: where it is best split; of none that has one value only."""
     scored = table_call("split_scores", subquery(value_counts(), "anon_counts"))
     return Queries("cuts").query("best_splits", scored=scored)
-
-
-def rows_of_pieces() -> exp.Query:
-    """``position``, ``first`` and ``rows``: how many rows each piece of the cut has, of those that have any."""
-    keys = [column("position", "anon_pieces"), column("first", "anon_pieces")]
-    rows = aliased(cast(exp.Sum(this=column("row_count", "anon_rows")), "BIGINT"), "rows")
-    return grouped(marginals_in(CUT).select(*keys, rows, copy=False), copies(keys))
 
 
 def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
@@ -174,25 +133,6 @@ def _counted(cut: Cut) -> exp.Select:
     target = column(CLASS, "anon_points")
     query = query.select(target, aliased(count_rows(), ROW_COUNT), copy=False)
     return grouped(query, [*copies(keys), target.copy()])
-
-
-def _classes_after(position: int, last: int) -> exp.Select:
-    """``candidate`` and ``rows`` of each class that there would be under the candidates of a predictor."""
-    query = select(
-        [column(CANDIDATE, "anon_children"), aliased(count_rows(), "rows")],
-        exp.alias_(ROWS.table, "anon_rows", table=True),
-    )
-    on = column("value", "anon_children").eq(column(value_column(position), "anon_rows"))
-    query = query.join(subquery(_children(position), "anon_children"), on=on, copy=False)
-    query = query.where(exp.GT(this=column(PART, "anon_rows"), expression=number(last)), copy=False)
-    return grouped(
-        query, [column(PART, "anon_rows"), column(CANDIDATE, "anon_children"), column("child", "anon_children")]
-    )
-
-
-def _children(position: int) -> exp.Select:
-    """The values of a predictor that rows have, with the child of a candidate that they are under."""
-    return values_in(CHILDREN, position, [CANDIDATE, "child"])
 
 
 def _first(position: int) -> str:

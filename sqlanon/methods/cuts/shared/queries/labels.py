@@ -11,22 +11,8 @@ from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, Piece, TaxonomyAxis
 from sqlanon.methods.cuts.shared.queries.points import LEAVES
 from sqlanon.model.policy.ranges import Range, interval_label
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    all_of,
-    ascending,
-    cast,
-    column,
-    count_rows,
-    differing_rows,
-    left_join,
-    number,
-    select,
-    subquery,
-    union_all,
-)
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step
 
 ALL = "*"
 """The label of all values of a taxonomy whose top level has several labels."""
@@ -37,8 +23,7 @@ GIVEN = Relation("anon_given_pieces", "node")
 CUT = Relation("anon_cut", "node")
 """The same with their labels; that of no item is NULL."""
 
-COLUMNS = ("attribute", "value", "low", "high", "label")
-"""The columns of a cut that is a table."""
+SQL = Queries("cuts", {"given": GIVEN, "leaves": LEAVES, "cut": CUT})
 
 
 def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
@@ -52,42 +37,19 @@ def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
 
 def labelled_cut() -> Step:
     """The step that makes :data:`CUT`."""
-    given = exp.alias_(GIVEN.table, "anon_given", table=True)
-    named = [column(name, "anon_given") for name in ("position", "attribute", "first", "end", "depth", "low", "high")]
-    label = exp.func("coalesce", column("text", "anon_given"), column("label", "anon_leaves"))
-    on = all_of(
-        [
-            column("position", "anon_leaves").eq(column("position", "anon_given")),
-            column("leaf", "anon_leaves").eq(column("first", "anon_given")),
-            column("depth", "anon_leaves").eq(column("depth", "anon_given")),
-        ]
-    )
-    query = select([*named, aliased(label, "label")], given)
-    return Step(CUT, left_join(query, exp.alias_(LEAVES.table, "anon_leaves", table=True), on), "labels of the cut")
-
-
-def cut_labels() -> exp.Query:
-    """``attribute``, ``depth``, ``low``, ``high`` and ``label`` of each piece of :data:`CUT`, in order."""
-    query = select([column(name) for name in ("attribute", "depth", "low", "high", "label")], CUT.table)
-    query.set("order", ascending(column("position"), column("first")))
-    return query
+    return SQL.step(CUT, "labelled_cut")
 
 
 def cut_rows() -> exp.Query:
-    """The cut as a table: what a value, or the numbers from ``low`` on and below ``high``, become.
-
-    ``attribute``, ``value``, ``low``, ``high``, ``label``: a row per value of a taxonomy, one per interval, and one
-    with neither for sets whose label stands for no items as well. It is what ``anon.apply_cut`` takes.
-    """
-    rows = _rows()
-    rows.set("order", ascending(*(column(name) for name in ("attribute", "low", "value"))))
-    return rows
+    """The cut as a table, ``attribute``, ``value``, ``low``, ``high``, ``label``: what ``anon.apply_cut`` takes."""
+    return SQL.query("cut_rows")
 
 
 def unlike_cut(written: exp.Expr) -> exp.Query:
     """One row, ``unlike``: how many rows of a table are not those of the cut, or are missing there."""
-    found = select([column(name) for name in COLUMNS], written.copy())
-    return select([aliased(count_rows(), "unlike")], subquery(differing_rows(_rows(), found), "anon_differing"))
+    rows = cut_rows()
+    rows.set("order", None)
+    return SQL.query("cut_mismatches", rows=rows, written=written)
 
 
 def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) -> pa.Table:
@@ -111,55 +73,3 @@ def _given(cut: Cut, given: Range | None, piece: Piece) -> tuple[object, ...]:
         return (*named, None, None, None, None)
     depth = axis.depth(piece)
     return (*named, depth, ALL if depth is None else None, None, None)
-
-
-def _rows() -> exp.Select:
-    """The rows of the cut as a table, in any order."""
-    return select([column(name) for name in COLUMNS], subquery(union_all([_values(), _of_no_items()]), "anon_rows"))
-
-
-def _values() -> exp.Select:
-    """The rows of values and of intervals."""
-    within = all_of(
-        [
-            *_leaves_of_cut(),
-            exp.GTE(this=column("leaf", "anon_leaves"), expression=column("first", "anon_cut")),
-            exp.LT(this=column("leaf", "anon_leaves"), expression=column("end", "anon_cut")),
-        ]
-    )
-    query = left_join(
-        _of_cut(column("value", "anon_leaves")), exp.alias_(LEAVES.table, "anon_leaves", table=True), within
-    )
-    is_value = exp.or_(
-        column("value", "anon_leaves").is_(exp.null()).not_(),
-        column("low", "anon_cut").is_(exp.null()).not_(),
-        copy=False,
-    )
-    return query.where(is_value, copy=False)
-
-
-def _of_no_items() -> exp.Select:
-    """The rows of sets without items: their place is behind those of all items."""
-    last = exp.Sub(this=column("end", "anon_cut"), expression=number(1))
-    is_last = all_of([*_leaves_of_cut(), column("leaf", "anon_leaves").eq(last)])
-    query = _of_cut(cast(exp.null(), "VARCHAR"))
-    query = left_join(query, exp.alias_(LEAVES.table, "anon_leaves", table=True), is_last)
-    return query.where(
-        column("leaf", "anon_leaves").is_(exp.null()),
-        column("low", "anon_cut").is_(exp.null()),
-        column("label", "anon_cut").is_(exp.null()).not_(),
-        copy=False,
-    )
-
-
-def _of_cut(value: exp.Expr) -> exp.Select:
-    named = {name: column(name, "anon_cut") for name in COLUMNS}
-    columns = [aliased(value, name) if name == "value" else each for name, each in named.items()]
-    return select(columns, exp.alias_(CUT.table, "anon_cut", table=True))
-
-
-def _leaves_of_cut() -> list[exp.Expr]:
-    return [
-        column("position", "anon_leaves").eq(column("position", "anon_cut")),
-        column("depth", "anon_leaves").eq(number(0)),
-    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 
 import pyarrow as pa
 from sqlglot import exp
@@ -12,14 +13,13 @@ from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, NumericAxis
 from sqlanon.model.policy.ranges import Range
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
-    DIALECT,
     Relation,
     Step,
     aliased,
-    all_of,
     cast,
     column,
     count_rows,
+    f,
     filtered,
     grouped,
     number,
@@ -71,9 +71,7 @@ def no_leaves() -> pa.Table:
 
 def labels() -> exp.Query:
     """``position``, ``depth``, ``first``: where the values under each label begin."""
-    keys = [column(name) for name in ("position", "depth", "label")]
-    first = aliased(cast(exp.Min(this=column("leaf")), "BIGINT"), "first")
-    return grouped(select([column("position"), column("depth"), first], LEAVES.table), keys)
+    return Queries("cuts").query("first_places", leaves=LEAVES)
 
 
 def value_type(position: int) -> exp.Create:
@@ -130,28 +128,9 @@ def marginals(axes: Sequence[Axis]) -> Step:
     return Step(MARGINALS, union_all(counts), "rows by value and class")
 
 
-def marginals_in(pieces: Relation) -> exp.Select:
-    """The rows of :data:`MARGINALS`, ``anon_rows``, with the pieces that they lie in, ``anon_pieces``; no columns yet.
-
-    Args:
-        pieces: with ``position``, and where each begins and ends, ``first`` and ``end``.
-    """
-    within = all_of(
-        [
-            column("position", "anon_rows").eq(column("position", "anon_pieces")),
-            exp.GTE(this=column("value", "anon_rows"), expression=column("first", "anon_pieces")),
-            exp.LT(this=column("value", "anon_rows"), expression=column("end", "anon_pieces")),
-        ]
-    )
-    query = select([], exp.alias_(MARGINALS.table, "anon_rows", table=True))
-    return query.join(exp.alias_(pieces.table, "anon_pieces", table=True), on=within, copy=False)
-
-
 def values_in(pieces: Relation, position: int, names: Sequence[str]) -> exp.Select:
     """The values of a predictor that rows have, each with some columns of the pieces that it lies in."""
-    columns = [column("value", "anon_rows"), *(column(name, "anon_pieces") for name in names)]
-    query = marginals_in(pieces).select(*columns, copy=False)
-    return query.where(column("position", "anon_rows").eq(number(position)), copy=False).distinct(copy=False)
+    return Queries("cuts").query("values_in", marginals=MARGINALS, pieces=pieces, position=position, columns=names)
 
 
 def _marginal(position: int) -> exp.Select:
@@ -175,7 +154,7 @@ def _place(axis: Axis, ranges: Mapping[int, Range]) -> exp.Expr:
 
 def place_in_taxonomy(position: int, name: str) -> exp.Expr:
     """The place of a value; NULL if the taxonomy does not have it."""
-    return exp.Anonymous(this="enum_code", expressions=[_as_value(text(column(name)), _type_name(position))])
+    return f.enum_code(_as_value(text(column(name)), _type_name(position)))
 
 
 def _place_in_range(name: str, given: Range) -> exp.Expr:
@@ -219,26 +198,18 @@ def _is_outside(name: str, given: Range) -> exp.Expr:
 def _places_of_items(axis: ItemAxis) -> exp.Expr:
     """The places of the items of a list that are no NULL: that of no item if there is none, NULL for an unknown one."""
     known = cast_value(column(axis.name), "VARCHAR[]")
-    item = exp.Lambda(
-        this=exp.Anonymous(
-            this="enum_code", expressions=[_as_value(exp.column("anon_item"), _type_name(axis.position))]
-        ),
-        expressions=[exp.to_identifier("anon_item")],
-    )
-    present = exp.Lambda(
-        this=exp.column("anon_item").is_(exp.null()).not_(), expressions=[exp.to_identifier("anon_item")]
-    )
-    items = exp.Anonymous(this="list_filter", expressions=[known, present])
-    places = exp.Anonymous(this="list_transform", expressions=[items, item])
+    lambda_of_item = partial(exp.Lambda, expressions=[exp.to_identifier("anon_item")])
+    place = f.enum_code(_as_value(exp.column("anon_item"), _type_name(axis.position)))
+    items = f.list_filter(known, lambda_of_item(this=exp.column("anon_item").is_(exp.null()).not_()))
+    places = f.list_transform(items, lambda_of_item(this=place))
     none = exp.Array(expressions=[number(axis.size)])
-    return exp.case().when(exp.func("len", places.copy(), dialect=DIALECT).eq(number(0)), none).else_(places)
+    return exp.case().when(f.len(places).eq(number(0)), none).else_(places)
 
 
 def _is_misplaced(axis: Axis) -> exp.Expr:
     value = column(value_column(axis.position))
     if isinstance(axis, ItemAxis):
-        known = exp.Anonymous(this="list_count", expressions=[value])
-        return exp.NEQ(this=known, expression=exp.func("len", value.copy(), dialect=DIALECT))
+        return exp.NEQ(this=f.list_count(value), expression=f.len(value))
     return value.is_(exp.null())
 
 

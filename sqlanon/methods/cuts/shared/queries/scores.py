@@ -8,15 +8,15 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.pieces import Piece, Specialization
-from sqlanon.methods.cuts.shared.queries.points import ROW_COUNT, marginals_in
+from sqlanon.methods.cuts.shared.queries.points import MARGINALS
 from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
     ascending,
     cast,
     column,
-    grouped,
     identifier,
     made_once,
     number,
@@ -78,10 +78,9 @@ def _scored(macro: str, counts: exp.Query, keys: Sequence[str], utility: str, wh
 
 def _counts(*keys: str) -> exp.Select:
     """The rows of marginals that lie in pieces of :data:`CHILDREN`, by some columns of either."""
-    total = aliased(cast(exp.Sum(this=column(ROW_COUNT, "anon_rows")), "BIGINT"), ROW_COUNT)
     places = {CANDIDATE: "anon_pieces", "child": "anon_pieces"}
     named = [column(key, places.get(key, "anon_rows")) for key in keys]
-    return grouped(marginals_in(CHILDREN).select(*named, total, copy=False), [key.copy() for key in named])
+    return Queries("cuts").query("counts_in", marginals=MARGINALS, pieces=CHILDREN, keys=named)
 
 
 def _pieces(rows: Iterable[tuple[int, int, Piece]]) -> pa.Table:

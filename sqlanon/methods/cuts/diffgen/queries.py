@@ -1,0 +1,320 @@
+"""What DiffGen asks of points: item sets as masks, combinations of labels and class, and what is shown of these.
+
+A partition has the masks of all labels that have been specialized: which children of a label a row has items under. A
+row whose masks are those of no partition that is left is in none, and is not counted any more.
+
+A combination is a number: the places of its labels and of its class are digits. Relations of what was drawn have a run,
+so that an audit can draw many releases of one cut at once; a release is run 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.methods.cuts.shared.cut import Cut
+from sqlanon.methods.cuts.shared.pieces import Axis, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.shared.queries.labels import CUT, table
+from sqlanon.methods.cuts.shared.queries.points import CLASS, LEAVES, POINTS, value_column, values_in
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_of,
+    ascending,
+    cast,
+    column,
+    count_rows,
+    f,
+    grouped,
+    number,
+    select,
+    string,
+    subquery,
+    union_all,
+    values,
+)
+from sqlanon.queries.kit.values import cast_value
+from sqlanon.queries.noise.combinations import NOISY, PLACE
+from sqlanon.queries.noise.unseen import DRAWN, INDEX
+from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.source import SourceColumn
+
+PIECES = Relation("anon_pieces", "node")
+"""The pieces of the cut, of predictors that are no sets and have several: position, place, where they begin and end."""
+
+OCCUPIED = Relation("anon_occupied_leaves", "cell")
+"""The combinations that somebody has, by their number, with their rows and their place among them."""
+
+NOISE = Relation("anon_noise_of_leaves", "cell")
+"""Noise by run and place."""
+
+SHOWN = Relation("anon_shown_leaves", "cell")
+"""The combinations that are shown, by run and number, with their noisy rows."""
+
+PLACES = Relation("anon_places", "node")
+"""The places of labels by position, with where the piece begins: of a set of labels one row for each."""
+
+SQL = Queries("diffgen", {"occupied": OCCUPIED, "noise": NOISE, "places": PLACES, "cut": CUT, "leaves": LEAVES})
+
+MASK = "anon_mask"
+
+MOST_BITS = 120
+"""Of a HUGEINT, which has 127."""
+
+
+# Item sets
+
+
+def partition_relation(position: int) -> Relation:
+    """The partitions that are left of a predictor: their place, and their mask for every label that was specialized."""
+    return Relation(f"anon_partitions_{position}", "node")
+
+
+def partition_table(partitions: Partitions) -> pa.Table:
+    """The rows of :func:`partition_relation`."""
+    columns = {PLACE: list(range(len(partitions.kept)))}
+    for place in range(len(partitions.specialized)):
+        columns[_mask_column(place)] = [partition.masks[place] for partition in partitions.kept]
+    return pa.table({name: pa.array(values, pa.int64()) for name, values in columns.items()})
+
+
+def mask_counts(partitions: Partitions, candidates: Iterable[tuple[int, Specialization]]) -> exp.Query:
+    """``candidate``, ``child`` (a mask), ``class`` and ``row_count`` of labels, each over all partitions that have it.
+
+    Masks of several labels are made in one pass over the items, as parts of one number.
+
+    Args:
+        partitions: those that are left.
+        candidates: the labels by their number.
+    """
+    return union_all(_counts_in_one_number(partitions, together) for together in _that_fit_in_numbers(candidates))
+
+
+def partition_counts(partitions: Partitions, specialization: Specialization) -> exp.Select:
+    """``place`` of a partition, ``mask`` and ``rows`` of a label."""
+    rows = subquery(_masked(partitions, specialization, []), "anon_masked")
+    keys = [aliased(column(PLACE), "place"), aliased(column(MASK), "mask")]
+    query = select([*keys, aliased(count_rows(), "rows")], rows).where(_some(), copy=False)
+    return grouped(query, [key.this.copy() for key in keys])
+
+
+def placed(points: exp.Expr, columns: Sequence[str], partitions: Partitions, name: str) -> exp.Select:
+    """Some columns of the points that are in a partition, with its place under a name.
+
+    Args:
+        points: a relation of points.
+        columns: which columns of it.
+        partitions: those that are left.
+        name: what the place is called.
+    """
+    if not partitions.specialized:
+        return select([*map(column, columns), aliased(number(0), name)], points)
+    items = value_column(partitions.axis.position)
+    masks = {_mask_column(place): _mask(column(items), each) for place, each in enumerate(partitions.specialized)}
+    found = select([*map(column, columns), *(aliased(mask, each) for each, mask in masks.items())], points)
+    kept = exp.alias_(partition_relation(partitions.axis.position).table, "anon_kept", table=True)
+    same = all_of([column(each, "anon_found").eq(column(each, "anon_kept")) for each in masks])
+    shown = [*(column(each, "anon_found") for each in columns), aliased(column(PLACE, "anon_kept"), name)]
+    return select(shown, subquery(found, "anon_found")).join(kept, on=same, copy=False)
+
+
+def _masked(partitions: Partitions, specialization: Specialization, columns: Sequence[str]) -> exp.Select:
+    """Some columns of the points in partitions, the place of the partition, and the mask of a label."""
+    items = value_column(partitions.axis.position)
+    points = placed(POINTS.table, [items, *columns], partitions, PLACE)
+    mask = aliased(_mask(column(items), specialization), MASK)
+    return select([*map(column, columns), column(PLACE), mask], subquery(points, "anon_placed"))
+
+
+def _counts_in_one_number(partitions: Partitions, candidates: Sequence[tuple[int, Specialization]]) -> exp.Query:
+    """As :func:`mask_counts`, of labels whose children are not too many for the bits of a number."""
+    shifts = list(accumulate((len(each.children) for _, each in candidates), initial=0))
+    children = [child for _, each in candidates for child in each.children]
+    items = value_column(partitions.axis.position)
+    masks = aliased(_bits_of(column(items), children), MASK)
+    points = subquery(placed(POINTS.table, [items, CLASS], partitions, PLACE), "anon_placed")
+    parts = values(
+        "anon_parts",
+        ("candidate", "shift", "all_children"),
+        [
+            [number(candidate), number(shift), number((1 << len(each.children)) - 1)]
+            for (candidate, each), shift in zip(candidates, shifts, strict=False)
+        ],
+    )
+    part = exp.BitwiseRightShift(this=column(MASK), expression=column("shift"))
+    mask = cast(exp.BitwiseAnd(this=exp.Paren(this=part), expression=column("all_children")), "BIGINT")
+    each_mask = select([column("candidate"), column(CLASS), aliased(mask, MASK)], parts).join(
+        subquery(select([column(CLASS), masks], points), "anon_masked"), join_type="cross", copy=False
+    )
+    keys = [column("candidate"), aliased(column(MASK), "child"), aliased(column(CLASS), "class")]
+    query = select([*keys, aliased(count_rows(), "row_count")], subquery(each_mask, "anon_parted"))
+    return grouped(query.where(_some(), copy=False), [column("candidate"), column(MASK), column(CLASS)])
+
+
+def _that_fit_in_numbers(
+    candidates: Iterable[tuple[int, Specialization]],
+) -> Iterator[list[tuple[int, Specialization]]]:
+    """Candidates in order, as many together as have no more children than :data:`MOST_BITS`."""
+    together: list[tuple[int, Specialization]] = []
+    bits = 0
+    for candidate in candidates:
+        more = len(candidate[1].children)
+        if bits + more > MOST_BITS and together:
+            yield together
+            together, bits = [], 0
+        together.append(candidate)
+        bits += more
+    if together:
+        yield together
+
+
+def _mask(items: exp.Expr, specialization: Specialization) -> exp.Expr:
+    """Which children a list has items under, as the bits of a number: 0 for none."""
+    return _bits_of(items, specialization.children)
+
+
+def _bits_of(items: exp.Expr, pieces: Sequence[Piece]) -> exp.Expr:
+    """Which pieces a list has items in, as the bits of a number: 0 for none."""
+    bits = {piece: 1 << place for place, piece in enumerate(pieces)}
+    ends = {piece.end: 0 for piece in pieces}
+    starts = sorted({0: 0, **ends, **{piece.first: bit for piece, bit in bits.items()}}.items())
+    each = exp.Lambda(this=_bit(starts), expressions=[exp.to_identifier("anon_item")])
+    return f.list_aggregate(f.list_transform(items, each), string("bit_or"))
+
+
+def _bit(starts: Sequence[tuple[int, int]]) -> exp.Expr:
+    """The number of the last start that is not behind an item, found by halves."""
+    if len(starts) == 1:
+        return number(starts[0][1])
+    middle = len(starts) // 2
+    is_before = exp.LT(this=exp.column("anon_item"), expression=number(starts[middle][0]))
+    return exp.case().when(is_before, _bit(starts[:middle]), copy=False).else_(_bit(starts[middle:]), copy=False)
+
+
+def _some() -> exp.Expr:
+    return exp.NEQ(this=column(MASK), expression=number(0))
+
+
+def _mask_column(place: int) -> str:
+    return f"{MASK}_{place}"
+
+
+# Combinations
+
+
+def pieces(cut: Cut) -> pa.Table:
+    """The rows of :data:`PIECES`."""
+    rows = [
+        (piece.position, place, piece.first, piece.end)
+        for found in cut.pieces.values()
+        if len(found) > 1
+        for place, piece in enumerate(found)
+    ]
+    names = ("position", "place", "first", "end")
+    columns: Iterable[Iterable[int]] = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return pa.table({name: pa.array(each, pa.int64()) for name, each in zip(names, columns, strict=True)})
+
+
+def occupied(cut: Cut, classes: int) -> Step:
+    """The step that makes :data:`OCCUPIED`."""
+    return SQL.step(OCCUPIED, "occupied", numbered=_numbered(cut, classes))
+
+
+def shown(least: int) -> Step:
+    """The step that makes :data:`SHOWN`, of :data:`OCCUPIED`, :data:`NOISE` and what was drawn of the others."""
+    noise = Queries("noise")
+    unseen = noise.query("unseen_numbers", drawn=DRAWN, seen=noise.query("gaps", numbered=OCCUPIED))
+    return SQL.step(SHOWN, "shown", unseen=unseen, threshold=least)
+
+
+def _numbered(cut: Cut, classes: int) -> exp.Select:
+    """The numbers of the combinations that points have; points in no partition are left out."""
+    points: exp.Expr = POINTS.table
+    columns = [CLASS, *(value_column(axis.position) for axis in cut.axes if _tells(cut, axis.position))]
+    for position, partitions in cut.partitions.items():
+        if partitions.specialized:
+            name = f"{PLACE}_{position}"
+            points = subquery(placed(points, columns, partitions, name), f"anon_placed_{position}")
+            columns = [name, *(each for each in columns if each != value_column(position))]
+    query = select([], exp.alias_(points, "anon_points", table=True))
+    index: exp.Expr = cast(column(CLASS, "anon_points"), "BIGINT")
+    for position, stride in enumerate(cut.strides(classes)):
+        place = None
+        if position in cut.partitions and cut.partitions[position].specialized:
+            place = column(f"{PLACE}_{position}", "anon_points")
+        elif position in cut.pieces and len(cut.pieces[position]) > 1:
+            alias = f"anon_pieces_{position}"
+            on = column("value", alias).eq(column(value_column(position), "anon_points"))
+            query = query.join(subquery(values_in(PIECES, position, ["place"]), alias), on=on, copy=False)
+            place = column("place", alias)
+        if place is not None:
+            index = exp.Add(this=index, expression=exp.Mul(this=place, expression=number(stride)))
+    return query.select(aliased(index, INDEX), copy=False)
+
+
+def _tells(cut: Cut, position: int) -> bool:
+    """Whether a predictor tells rows apart."""
+    if position in cut.partitions:
+        return bool(cut.partitions[position].specialized)
+    return len(cut.pieces[position]) > 1
+
+
+# Rows
+
+
+def places(cut: Cut) -> pa.Table:
+    """The rows of :data:`PLACES`."""
+    rows = [
+        (axis.position, place, piece.first)
+        for axis in cut.axes
+        for place, pieces in enumerate(_antichains(cut, axis))
+        for piece in pieces
+    ]
+    return table(dict.fromkeys(("position", "place", "first"), pa.int64()), rows)
+
+
+def equal_rows(cut: Cut, classes: int, columns: Sequence[SourceColumn], target: tuple[int, str]) -> Step:
+    """The step that makes :data:`EQUAL_ROWS`: columns by name, in the order of the source, and their number.
+
+    Args:
+        cut: the cut.
+        classes: how many classes there are.
+        columns: the columns of the source that are published.
+        target: the position of the taxonomy of classes, and their column.
+    """
+    query = select([], exp.alias_(SHOWN.table, "anon_shown", table=True))
+    places = {axis.name: axis.position for axis in cut.axes}
+    strides = cut.strides(classes)
+    for found in columns:
+        position = places.get(found.name, target[0])
+        alias = f"anon_labels_{position}"
+        shown: exp.Expr = column("label", alias)
+        if found.name in places:
+            digit = _digit(strides[position], cut.widths[position])
+            labels = SQL.query("sets_of_labels" if position in cut.partitions else "labels", position=position)
+        else:
+            digit, labels = _digit(1, classes), SQL.query("classes", position=position)
+            shown = cast_value(shown, found.traits.released_as)
+        query = query.join(subquery(labels, alias), on=column("place", alias).eq(digit), copy=False)
+        query = query.select(aliased(shown, found.name), copy=False)
+    query = query.select(aliased(column(NOISY, "anon_shown"), ROW_COUNT), copy=False)
+    query.set("order", ascending(column(INDEX, "anon_shown")))
+    return Step(EQUAL_ROWS, query, "equal rows")
+
+
+def _digit(stride: int, base: int) -> exp.Paren:
+    place = exp.IntDiv(this=column(INDEX, "anon_shown"), expression=number(stride))
+    return exp.Paren(this=exp.Mod(this=exp.Paren(this=place), expression=number(base)))
+
+
+def _antichains(cut: Cut, axis: Axis) -> Sequence[Sequence[Piece]]:
+    """The pieces of every label, or set of labels, that there is."""
+    if axis.position in cut.partitions:
+        return cut.partitions[axis.position].antichains
+    return [(piece,) for piece in cut.pieces[axis.position]]

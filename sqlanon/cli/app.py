@@ -9,14 +9,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import ledger, plan, publishing, taxonomy, warehouse
-from sqlanon.cli.audit import audit_privacy
-from sqlanon.cli.delta import delta
+from sqlanon.cli import evaluation, ledger, plan, publishing, tables, taxonomy, warehouse
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
-from sqlanon.cli.generalize import generalize
-from sqlanon.cli.longitudinal import flatten
-from sqlanon.cli.reproduce import reproduce
 from sqlanon.cli.sessions import on_this_machine
 from sqlanon.cli.terminal import outcome
 from sqlanon.cli.terminal.interrupt import as_interruption, ignore_interrupts, interrupt_once
@@ -37,19 +32,19 @@ app.command()(warehouse.sql)
 app.command()(warehouse.schema)
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
-app.command()(on_this_machine(flatten))
+app.command()(on_this_machine(tables.flatten))
 app.command()(on_this_machine(publishing.measure))
 app.command()(on_this_machine(publishing.lattice))
 app.command()(on_this_machine(publishing.explain))
 app.command()(on_this_machine(publishing.run))
 app.command()(on_this_machine(publishing.verify))
-app.command()(on_this_machine(generalize))
+app.command()(on_this_machine(tables.generalize))
 app.command()(on_this_machine(fit))
 app.command()(on_this_machine(apply))
-app.command()(delta)
+app.command()(plan.delta)
 app.add_typer(plan.app, name="plan")
-app.command()(on_this_machine(audit_privacy))
-app.command()(on_this_machine(reproduce))
+app.command()(on_this_machine(evaluation.audit_privacy))
+app.command()(on_this_machine(evaluation.reproduce))
 
 
 def _show_version(wanted: bool) -> None:

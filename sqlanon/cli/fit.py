@@ -7,28 +7,9 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from sqlanon.cli.options import (
-    CsvFormulas,
-    Events,
-    GivenNode,
-    Json,
-    OptionalDatabase,
-    PolicyFile,
-    Replace,
-    ReplaceAnything,
-    ReplaceIfChanged,
-    Source,
-    Target,
-    TaxonomyFiles,
-    TimeLimit,
-    given_node,
-    load_taxonomies,
-    read_policy,
-    read_taxonomies,
-    replacing,
-)
+from sqlanon.cli import options as opt
 from sqlanon.cli.sessions import reading, writing
-from sqlanon.cli.terminal.output import show, write, write_json
+from sqlanon.cli.terminal.output import put, write
 from sqlanon.cli.terminal.progress import progress
 
 Sidecar = Annotated[Path, typer.Option("--fit", metavar="FILE", help="The private file of the fit.")]
@@ -48,27 +29,27 @@ AcceptObserved = Annotated[
 
 
 def fit(
-    source: Source,
-    policy: PolicyFile,
+    source: opt.Source,
+    policy: opt.PolicyFile,
     sidecar: Sidecar,
-    database: OptionalDatabase = None,
-    taxonomies: TaxonomyFiles = None,
-    node: GivenNode = None,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    node: opt.GivenNode = None,
     every_partition: EveryPartition = False,
     accept_observed_domain: AcceptObserved = False,
     replace: ReplaceFit = False,
-    time_limit: TimeLimit = None,
-    as_events: Events = False,
-    as_json: Json = False,
+    time_limit: opt.TimeLimit = None,
+    as_events: opt.Events = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Find the node at which partitions are to be released, and keep it in a private file; nothing is published.
 
     Example: sqlanon fit visits --db clinic.duckdb --policy policy.toml --fit clinic.fit
     """
-    wanted, levels = read_policy(policy), given_node(node)
-    read = read_taxonomies(taxonomies, wanted)
+    wanted, levels = opt.read_policy(policy), opt.given_node(node)
+    read = opt.read_taxonomies(taxonomies, wanted)
     with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
-        load_taxonomies(session, read)
+        session.taxonomies.load_all(read)
         fitted = session.partitions.fit(
             source,
             wanted,
@@ -80,25 +61,23 @@ def fit(
             progress=observer,
             time_limit=time_limit,
         )
-    if as_json:
-        write_json(fitted.model_dump(mode="json"))
-    else:
+    if not as_json:
         write(f"Fitted {sidecar}; nothing is published. Keep this file private.\n")
-        show(fitted.document())
+    put(fitted, as_json=as_json)
 
 
 def apply(
-    source: Source,
+    source: opt.Source,
     sidecar: Sidecar,
-    into: Target,
-    database: OptionalDatabase = None,
-    taxonomies: TaxonomyFiles = None,
-    replace: Replace = False,
-    replace_if_changed: ReplaceIfChanged = False,
-    replace_anything: ReplaceAnything = False,
-    csv_formulas: CsvFormulas = None,
-    as_events: Events = False,
-    as_json: Json = False,
+    into: opt.Target,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    replace: opt.Replace = False,
+    replace_if_changed: opt.ReplaceIfChanged = False,
+    replace_anything: opt.ReplaceAnything = False,
+    csv_formulas: opt.CsvFormulas = None,
+    as_events: opt.Events = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Publish a partition at the node of a fit, so that all partitions together meet its policy, verified.
 
@@ -109,16 +88,13 @@ def apply(
     from sqlanon.model.destination import destination
     from sqlanon.partitions.sidecar import opened
 
-    may_go = replacing(replace, replace_if_changed, replace_anything)
+    may_go = opt.replacing(replace, replace_if_changed, replace_anything)
     with progress(as_events=as_events, quiet=as_json) as observer, writing(database, destination(into)) as session:
         if taxonomies:
             with opened(session._engine, sidecar) as found:
                 wanted = found.fit.policy
-            load_taxonomies(session, read_taxonomies(taxonomies, wanted))
+            session.taxonomies.load_all(opt.read_taxonomies(taxonomies, wanted))
         release = session.partitions.apply(
             source, sidecar, into, replace=may_go, csv_formulas=cast("Any", csv_formulas), progress=observer
         )
-    if as_json:
-        write_json(release.model_dump(mode="json"))
-    else:
-        show(release.document())
+    put(release, as_json=as_json)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from sqlanon.api.session import Session
     from sqlanon.model.destination import Replace as ReplaceWord
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -200,11 +198,6 @@ def taxonomies_of_files(given: list[str] | None) -> dict[str, Taxonomy]:
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     return {name: Taxonomy.from_csv(file) for name, file in map(_attribute_and_file, given or ())}
-
-
-def load_taxonomies(session: Session, found: Mapping[str, Taxonomy]) -> None:
-    """Load taxonomies that were read."""
-    session.taxonomies.load_all(found)
 
 
 def given_tables(given: list[str] | None) -> dict[str, str]:

@@ -6,115 +6,89 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sqlanon.cli.options import (
-    CsvFormulas,
-    Dataset,
-    Events,
-    GivenNode,
-    Json,
-    LatticeTarget,
-    LedgerFile,
-    LedgerMode,
-    OptionalDatabase,
-    PartitionBy,
-    PolicyFile,
-    PseudonymKeyFile,
-    Public,
-    Replace,
-    ReplaceAnything,
-    ReplaceIfChanged,
-    RowsPerFile,
-    Seed,
-    Source,
-    TablesBeside,
-    Target,
-    TaxonomyFiles,
-    TimeLimit,
-    given_node,
-    given_tables,
-    load_taxonomies,
-    read_policy,
-    read_taxonomies,
-    replacing,
-)
+from sqlanon.cli import options as opt
 from sqlanon.cli.sessions import reading, writing
 from sqlanon.cli.terminal.outcome import NOT_MET
-from sqlanon.cli.terminal.output import say, show, write, write_event, write_json
+from sqlanon.cli.terminal.output import put, say, show, write, write_event, write_json
 from sqlanon.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sqlanon.mechanisms.source import RandomSource
+    from sqlanon.model.policy.policy import Policy
+    from sqlanon.report.document import Document
+
+BEST_NODES = 10
 
 
-def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = None, as_json: Json = False) -> None:
+def measure(
+    source: opt.Source, policy: opt.PolicyFile, database: opt.OptionalDatabase = None, as_json: opt.Json = False
+) -> None:
     """Measure what a table gives away as it is: exit code 0 if it meets the privacy models, 3 if not.
 
     Example: sqlanon measure visits --db clinic.duckdb --policy policy.toml
     """
-    wanted = read_policy(policy)
+    wanted = opt.read_policy(policy)
     with reading(database) as session:
         measurement = session.measure(source, wanted)
-    if as_json:
-        write_json({**measurement.model_dump(mode="json"), "met": measurement.met})
-    else:
-        show(measurement.document())
+    put(measurement, as_json=as_json, met=measurement.met)
     if not measurement.met:
         say(f"Not met: {measurement.source} falls short of the policy.")
         raise typer.Exit(NOT_MET)
 
 
 def lattice(
-    source: Source,
-    policy: PolicyFile,
-    database: OptionalDatabase = None,
-    taxonomies: TaxonomyFiles = None,
-    into: LatticeTarget = None,
-    replace: Replace = False,
-    replace_anything: ReplaceAnything = False,
-    as_events: Events = False,
-    as_json: Json = False,
+    source: opt.Source,
+    policy: opt.PolicyFile,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    into: opt.LatticeTarget = None,
+    replace: opt.Replace = False,
+    replace_anything: opt.ReplaceAnything = False,
+    as_events: opt.Events = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Check every node of the lattice, and show the best ones that satisfy the policy.
 
     Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --into lattice
     """
-    from sqlanon.cli import nodes
     from sqlanon.model.destination import destination
 
-    wanted = read_policy(policy)
-    may_go = replacing(replace, anything=replace_anything)
-    read = read_taxonomies(taxonomies, wanted)
+    wanted = opt.read_policy(policy)
+    may_go = opt.replacing(replace, anything=replace_anything)
+    read = opt.read_taxonomies(taxonomies, wanted)
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
         reading(database) if into is None else writing(database, destination(into)) as session,
     ):
-        load_taxonomies(session, read)
+        session.taxonomies.load_all(read)
         found = session.lattice(source, wanted, into=into, replace=may_go, progress=observer)
     if into is not None and as_events:
         write_event({"event": "written", "into": into, "lattice_nodes": found.num_rows})
     elif into is not None:
         say(f"Wrote {found.num_rows:,} nodes to {into}.")
     if as_json:
-        write_json(nodes.document(found, wanted))
+        write_json(_nodes(found, wanted))
     else:
-        show(nodes.shown(nodes.document(found, wanted)))
+        show(_best_nodes(_nodes(found, wanted)))
 
 
 def explain(
-    source: Source,
-    policy: PolicyFile,
-    database: OptionalDatabase = None,
-    taxonomies: TaxonomyFiles = None,
-    as_json: Json = False,
+    source: opt.Source,
+    policy: opt.PolicyFile,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Print the SQL of every step of a run, without running it.
 
     Example: sqlanon explain visits --db clinic.duckdb --policy policy.toml
     """
-    wanted = read_policy(policy)
-    read = read_taxonomies(taxonomies, wanted)
+    wanted = opt.read_policy(policy)
+    read = opt.read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
-        load_taxonomies(session, read)
+        session.taxonomies.load_all(read)
         steps = session.explain(source, wanted)
     if as_json:
         write_json({"steps": [{"purpose": step.purpose, "makes": step.makes, "sql": step.sql} for step in steps]})
@@ -125,28 +99,28 @@ def explain(
 
 
 def run(
-    source: Source,
-    policy: PolicyFile,
-    into: Target,
-    database: OptionalDatabase = None,
-    taxonomies: TaxonomyFiles = None,
-    node: GivenNode = None,
-    rows_per_file: RowsPerFile = None,
-    partition_by: PartitionBy = None,
-    csv_formulas: CsvFormulas = None,
-    tables: TablesBeside = None,
-    pseudonym_key: PseudonymKeyFile = None,
-    time_limit: TimeLimit = None,
-    dataset: Dataset = None,
-    public: Public = None,
-    ledger: LedgerFile = None,
-    ledger_mode: LedgerMode = "open",
-    seed: Seed = None,
-    replace: Replace = False,
-    replace_if_changed: ReplaceIfChanged = False,
-    replace_anything: ReplaceAnything = False,
-    as_events: Events = False,
-    as_json: Json = False,
+    source: opt.Source,
+    policy: opt.PolicyFile,
+    into: opt.Target,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    node: opt.GivenNode = None,
+    rows_per_file: opt.RowsPerFile = None,
+    partition_by: opt.PartitionBy = None,
+    csv_formulas: opt.CsvFormulas = None,
+    tables: opt.TablesBeside = None,
+    pseudonym_key: opt.PseudonymKeyFile = None,
+    time_limit: opt.TimeLimit = None,
+    dataset: opt.Dataset = None,
+    public: opt.Public = None,
+    ledger: opt.LedgerFile = None,
+    ledger_mode: opt.LedgerMode = "open",
+    seed: opt.Seed = None,
+    replace: opt.Replace = False,
+    replace_if_changed: opt.ReplaceIfChanged = False,
+    replace_anything: opt.ReplaceAnything = False,
+    as_events: opt.Events = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Publish the best generalization of a table that meets the policy, verified; or what its private method draws.
 
@@ -158,8 +132,8 @@ def run(
     """
     from sqlanon.model.destination import destination
 
-    wanted, levels = read_policy(policy), given_node(node)
-    read = read_taxonomies(taxonomies, wanted)
+    wanted, levels = opt.read_policy(policy), opt.given_node(node)
+    read = opt.read_taxonomies(taxonomies, wanted)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
     if not wanted.has_private_method and (dataset is not None or public or ledger is not None):
         raise typer.BadParameter("--dataset, --public and --ledger are for policies with a private method")
@@ -167,13 +141,13 @@ def run(
         raise typer.BadParameter("--seed is for policies with a method that draws at random")
     if ledger_mode not in ("open", "capped"):
         raise typer.BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
-    may_go = replacing(replace, replace_if_changed, replace_anything)
+    may_go = opt.replacing(replace, replace_if_changed, replace_anything)
     is_charged = wanted.method.claims_privacy and seed is None
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
         writing(database, destination(into, **layout), ledger, is_charged=is_charged) as session,
     ):
-        load_taxonomies(session, read)
+        session.taxonomies.load_all(read)
         session.ledger.mode = cast("Any", ledger_mode)
         release = session.anonymize(
             source,
@@ -185,7 +159,7 @@ def run(
             time_limit=time_limit,
             dataset=dataset,
             public=public or (),
-            tables=given_tables(tables),
+            tables=opt.given_tables(tables),
             pseudonym_key=pseudonym_key,
             random_source=_seeded(seed),
             csv_formulas=cast("Any", csv_formulas),
@@ -195,10 +169,7 @@ def run(
         say(f'Note: the run opened the account "{account}" in the ledger, without a cap; sqlanon ledger cap sets one.')
     if release.unchanged and not as_events:
         say(f"Unchanged: {into} was made from these files by this policy; --replace makes it anew.")
-    if as_json:
-        write_json(release.model_dump(mode="json"))
-    else:
-        show(release.document())
+    put(release, as_json=as_json)
 
 
 def verify(
@@ -208,9 +179,9 @@ def verify(
             metavar="RELEASE", help="A published table, or the path of a published Parquet file, CSV or folder."
         ),
     ],
-    policy: PolicyFile,
-    database: OptionalDatabase = None,
-    taxonomies: TaxonomyFiles = None,
+    policy: opt.PolicyFile,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
     source: Annotated[
         str | None,
         typer.Option("--source", metavar="SOURCE", help="What it was made from, to compare models and values with."),
@@ -223,7 +194,7 @@ def verify(
         str | None,
         typer.Option("--record-sha256", metavar="HASH", help="The hash of its record, handed over another way."),
     ] = None,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Hold a published table against its policy and its provenance: exit code 0 if it meets them, 3 if it falls short.
 
@@ -234,10 +205,10 @@ def verify(
 
     Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
     """
-    wanted = read_policy(policy)
-    read = read_taxonomies(taxonomies, wanted)
+    wanted = opt.read_policy(policy)
+    read = opt.read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
-        load_taxonomies(session, read)
+        session.taxonomies.load_all(read)
         verification = session.verify(
             release,
             wanted,
@@ -256,6 +227,54 @@ def verify(
             say(f"  - {shortfall}")
         raise typer.Exit(NOT_MET)
     say(f"Met: {verification.source} meets its policy.")
+
+
+def _nodes(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
+    """All nodes, those that satisfy the policy first, the best of them first."""
+    rows = [{**row, "node": dict(row["node"])} for row in nodes.to_pylist()]
+    return {
+        "nodes": len(rows),
+        "satisfying_nodes": sum(row["satisfies"] for row in rows),
+        "quality": policy.quality.measure,
+        "table": sorted(rows, key=_rank),
+    }
+
+
+def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int, ...]]:
+    """The order in which a run prefers nodes; nodes that do not satisfy the policy by how far they are from it."""
+    satisfies = bool(row["satisfies"])
+    loss = row["loss"] if satisfies else 0.0
+    levels = tuple(row["node"].values())
+    entropy = row["entropy"] if satisfies else 0.0
+    return not satisfies, _rounded(loss), _rounded(entropy), row["suppressed_rows"], row["height"], levels
+
+
+def _rounded(loss: float) -> float:
+    """The same sum of floats in another order is the same loss."""
+    return float(f"{loss:.11g}")
+
+
+def _best_nodes(document: dict[str, Any]) -> Document:
+    """The size of the lattice, and its best nodes or those that come closest to the policy."""
+    from sqlanon.report.document import Document, Table, count, figure, paragraph
+
+    satisfying, quality = document["satisfying_nodes"], document["quality"]
+    rows = [
+        (
+            ", ".join(f"{name} {level}" for name, level in row["node"].items()),
+            figure(row["loss"]),
+            *(count(row[name]) for name in ("class_count", "min_class_size", "best_k", "suppressed_rows")),
+        )
+        for row in document["table"][: min(satisfying, BEST_NODES) or BEST_NODES]
+    ]
+    best = Table(
+        ("node", quality, "classes", "smallest", "best k", "suppressed"),
+        rows,
+        numbers=(1, 2, 3, 4, 5),
+        title=f"Best by {quality}" if satisfying else "Closest to the policy",
+    )
+    size = f"{count(document['nodes'])} nodes, {count(satisfying)} satisfy the policy.\n"
+    return Document("Lattice", (paragraph(size), best))
 
 
 def _seeded(seed: int | None) -> RandomSource | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sqlanon.cli.options import Attribute, Database, Json, NewDatabase, ReplaceFile, TaxonomyColumn, TaxonomySource
+from sqlanon.cli import options as opt
 from sqlanon.cli.sessions import existing, existing_or_new, on_this_machine
 from sqlanon.cli.terminal.outcome import USAGE
 from sqlanon.cli.terminal.output import say, show, write_json
@@ -50,15 +50,15 @@ SETTINGS = {"width": "widths", "unit": "units", "value": "values", "coarser": "c
 @app.command()
 @on_this_machine
 def load(
-    attribute: Attribute,
+    attribute: opt.Attribute,
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="An ARX hierarchy: a line per value, no header.")],
-    database: NewDatabase,
-    source: TaxonomySource = None,
-    column: TaxonomyColumn = None,
+    database: opt.NewDatabase,
+    source: opt.TaxonomySource = None,
+    column: opt.TaxonomyColumn = None,
     delimiter: Annotated[
         str | None, typer.Option(metavar="CHARACTER", help="What separates the fields, if it is not found out.")
     ] = None,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Store a taxonomy from a file, in place of the one that is there.
 
@@ -76,9 +76,9 @@ def load(
 @app.command()
 @on_this_machine
 def make(
-    attribute: Attribute,
+    attribute: opt.Attribute,
     kind: Annotated[Kind, typer.Argument(metavar="KIND", help=f"How the labels are made: {', '.join(Kind)}.")],
-    database: NewDatabase,
+    database: opt.NewDatabase,
     width: Annotated[
         list[float] | None, typer.Option(metavar="NUMBER", help="For intervals: the width of a level; repeat it.")
     ] = None,
@@ -134,9 +134,9 @@ def make(
     value: Annotated[
         list[str] | None, typer.Option(metavar="VALUE", help="A value of the declared domain; repeat it.")
     ] = None,
-    source: TaxonomySource = None,
-    column: TaxonomyColumn = None,
-    as_json: Json = False,
+    source: opt.TaxonomySource = None,
+    column: opt.TaxonomyColumn = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Make a taxonomy by a rule and store it, in place of the one that is there.
 
@@ -196,7 +196,7 @@ def _check_options(kind: Kind, given: dict[str, Any], *, required: list[str], op
 
 @app.command()
 @on_this_machine
-def check(database: Database, as_json: Json = False) -> None:
+def check(database: opt.Database, as_json: opt.Json = False) -> None:
     """Check the stored taxonomies: exit code 0 if all are well-formed, 2 if not.
 
     Example: sqlanon taxonomy check --db clinic.duckdb
@@ -219,7 +219,7 @@ def check(database: Database, as_json: Json = False) -> None:
 
 @app.command(name="list")
 @on_this_machine
-def list_(database: Database, as_json: Json = False) -> None:
+def list_(database: opt.Database, as_json: opt.Json = False) -> None:
     """List the stored taxonomies: levels, values, labels at each level, and where the values come from.
 
     Example: sqlanon taxonomy list --db clinic.duckdb
@@ -250,11 +250,11 @@ def list_(database: Database, as_json: Json = False) -> None:
 @app.command()
 @on_this_machine
 def export(
-    attribute: Attribute,
+    attribute: opt.Attribute,
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write it.")],
-    database: Database,
-    replace: ReplaceFile = False,
-    as_json: Json = False,
+    database: opt.Database,
+    replace: opt.ReplaceFile = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Write a stored taxonomy as an ARX hierarchy: a line per value, separated by semicolons, no header.
 

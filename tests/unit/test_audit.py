@@ -387,7 +387,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
     """``audit-privacy`` on a warehouse, for policies whose releases are noisy counts of rows."""
     import duckdb
 
-    from sqlanon.cli.audit import audit_privacy as audit_command
+    from sqlanon.cli.evaluation import audit_privacy as audit_command
     from sqlanon.cli.sessions import on_this_machine
 
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:

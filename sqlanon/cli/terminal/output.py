@@ -11,6 +11,7 @@ from sqlanon.errors import EngineError
 from sqlanon.report.document import printable
 
 if TYPE_CHECKING:
+    from sqlanon.model.release import Result
     from sqlanon.report.document import Document
 
 PIPE_WIDTH = 120
@@ -45,6 +46,14 @@ def show(document: Document) -> None:
             console.print(part)
     # On a pipe rich pads every line to the width.
     write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+
+
+def put(result: Result, *, as_json: bool, **more: Any) -> None:
+    """Write a result to stdout: as a document, or as JSON with more keys."""
+    if as_json:
+        write_json({**result.model_dump(mode="json"), **more})
+    else:
+        show(result.document())
 
 
 def say(text: str) -> None:

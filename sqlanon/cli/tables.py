@@ -1,4 +1,4 @@
-"""The command for longitudinal data."""
+"""Commands that make tables which are as sensitive as their source: flattened, or labelled like a release."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from sqlanon.cli.options import CsvFormulas, Json, OptionalDatabase, Replace, ReplaceAnything, Source, Target, replacing
+from sqlanon.cli import options as opt
 from sqlanon.cli.sessions import writing
 from sqlanon.cli.terminal.output import say, write_json
 
+Like = Annotated[
+    str,
+    typer.Option("--like", metavar="RELEASE", help="A published table, or the path of a published file or folder/."),
+]
+
 
 def flatten(
-    source: Source,
-    into: Target,
+    source: opt.Source,
+    into: opt.Target,
     individual: Annotated[
         str, typer.Option(metavar="COLUMN", help="The column that identifies the individual of an event.")
     ],
@@ -29,11 +34,11 @@ def flatten(
     count: Annotated[
         str | None, typer.Option(metavar="NAME", help="The name of a new column for the number of events.")
     ] = None,
-    database: OptionalDatabase = None,
-    csv_formulas: CsvFormulas = None,
-    replace: Replace = False,
-    replace_anything: ReplaceAnything = False,
-    as_json: Json = False,
+    database: opt.OptionalDatabase = None,
+    csv_formulas: opt.CsvFormulas = None,
+    replace: opt.Replace = False,
+    replace_anything: opt.ReplaceAnything = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Turn a table of events into one with a row per individual, whose first events are columns.
 
@@ -55,13 +60,53 @@ def flatten(
             keep=keep or (),
             count=count,
             csv_formulas=cast("Any", csv_formulas),
-            replace=replacing(replace, anything=replace_anything),
+            replace=opt.replacing(replace, anything=replace_anything),
         )
     if as_json:
         write_json(done.model_dump(mode="json"))
     say(
         f"Wrote {done.individuals:,} individuals to {into}; {done.cut_events:,} of {done.events:,} events are beyond "
         f"the first {first:,} of {done.cut_individuals:,} individuals and were left out."
+    )
+    for note in done.notes:
+        say(f"Note: {note}.")
+
+
+def generalize(
+    source: opt.Source,
+    like: Like,
+    into: opt.Target,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    csv_formulas: opt.CsvFormulas = None,
+    replace: opt.Replace = False,
+    replace_anything: opt.ReplaceAnything = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Give new rows the labels of a release that has a cut, such as one of diffgen: a test part, for instance.
+
+    The result is as sensitive as the source: nothing is anonymized.
+
+    Example: sqlanon generalize test --like released --db clinic.duckdb --into test_like_released
+    """
+    from sqlanon.model.destination import destination
+
+    read = opt.taxonomies_of_files(taxonomies)
+    with writing(database, destination(into)) as session:
+        session.taxonomies.load_all(read)
+        done = session.generalize(
+            source,
+            like,
+            into,
+            csv_formulas=cast("Any", csv_formulas),
+            replace=opt.replacing(replace, anything=replace_anything),
+        )
+    if as_json:
+        write_json(done.model_dump(mode="json"))
+    labelled = len(done.generalized)
+    unknown = f" {done.unknown_rows:,} were left out for unknown values." if done.unknown_rows else ""
+    say(
+        f"Wrote {done.rows:,} rows to {into}, {labelled} of whose {len(done.columns)} columns are generalized.{unknown}"
     )
     for note in done.notes:
         say(f"Note: {note}.")

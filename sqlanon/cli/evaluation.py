@@ -1,0 +1,174 @@
+"""Commands that put a private policy to the test, and run the experiments of papers again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlanon.cli import options as opt
+from sqlanon.cli.sessions import reading
+from sqlanon.cli.terminal.outcome import NOT_MET
+from sqlanon.cli.terminal.output import put, say, show, write_json
+from sqlanon.papers import NAMES
+
+if TYPE_CHECKING:
+    from sqlanon.evaluation.audit import Audit
+    from sqlanon.evaluation.results import Reproduced
+    from sqlanon.model.budget import Budget
+    from sqlanon.report.document import Document
+
+Neighbour = Annotated[str, typer.Argument(metavar="NEIGHBOUR", help="The same with one row added or removed.")]
+Runs = Annotated[int, typer.Option("--runs", metavar="N", help="Runs on each of the two.")]
+Confidence = Annotated[float, typer.Option("--confidence", metavar="C", help="That the bound holds, below 1.")]
+Chart = Annotated[
+    Path | None, typer.Option("--chart", metavar="FILE", help="Draw claimed against found: .html, .svg, .png or .json.")
+]
+Epsilon = Annotated[
+    str | None, typer.Option("--epsilon", metavar="E", help="Hold it to this ε, and not to what the policy claims.")
+]
+Delta = Annotated[str | None, typer.Option("--delta", metavar="D", help="Hold it to this δ; 0 if only ε is given.")]
+ShowEvent = Annotated[
+    bool, typer.Option("--show-event", help="Describe the event with values of the release, which may be raw.")
+]
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")]
+Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the data of the paper.")]
+Out = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")
+]
+First = Annotated[
+    int | None, typer.Option("--seed", metavar="N", min=0, help="The first seed; the same seeds make the same table.")
+]
+Seeds = Annotated[
+    int | None,
+    typer.Option("--seeds", metavar="N", min=1, help="Of how many seeds a figure is the mean (10, if it is one)."),
+]
+
+
+def audit_privacy(
+    source: opt.Source,
+    neighbour: Neighbour,
+    policy: opt.PolicyFile,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    runs: Runs = 100_000,
+    confidence: Confidence = 0.95,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    show_event: ShowEvent = False,
+    chart: Chart = None,
+    replace: opt.ReplaceFile = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Run a private policy many times on two neighbouring tables, and bound from below what it gives away.
+
+    Exit code 3 if that is more than it claims. Nothing is published, and nothing is charged.
+
+    Example: sqlanon audit-privacy visits visits_without_one --db clinic.duckdb --policy private.toml
+    """
+    from sqlanon.evaluation.audit import audit_privacy as audited
+
+    wanted, claimed = opt.read_policy(policy), _claim(epsilon, delta)
+    read = opt.read_taxonomies(taxonomies, wanted)
+    if chart is not None:
+        _refuse_chart(chart, replace=replace)
+    with reading(database) as session:
+        session.taxonomies.load_all(read)
+        audit = audited(
+            wanted,
+            source,
+            neighbour,
+            runs,
+            confidence,
+            claimed=claimed,
+            show_event=show_event,
+            session=session,
+        )
+    if chart is not None:
+        audit.chart(chart, replace=replace)
+    put(audit, as_json=as_json)
+    _conclude(audit)
+
+
+def _claim(epsilon: str | None, delta: str | None) -> Budget | None:
+    from sqlanon.model.budget import Budget
+
+    if epsilon is None and delta is not None:
+        raise typer.BadParameter("a claim needs --epsilon, too", param_hint="--delta")
+    return None if epsilon is None else Budget(epsilon, delta or 0)
+
+
+def _refuse_chart(path: Path, *, replace: bool) -> None:
+    """Refuse a chart that cannot be drawn, before the work is done."""
+    from sqlanon.evaluation.audit_chart import refuse_format, required_altair
+    from sqlanon.publish.files import refuse_file
+
+    refuse_format(path)
+    refuse_file(path, replace=replace)
+    required_altair()
+
+
+def _conclude(audit: Audit) -> None:
+    if audit.violates:
+        say("Violated: more is given away than is claimed.")
+        raise typer.Exit(NOT_MET)
+
+
+# More than six parameters: one for each option.
+def reproduce(
+    name: Name,
+    data: Data,
+    out: Out,
+    first: First = None,
+    count: Seeds = None,
+    replace: opt.ReplaceFile = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Run an experiment of a paper again, on public data, and write a table and a chart of it.
+
+    All need a folder with adult.data of UCI Adult: all but diffgen also hierarchies/<column>.csv beside it, diffgen and
+    thesis-accuracy also adult.test.
+
+    Example: sqlanon reproduce h-ceiling --data adult_uci --out results
+    """
+    from sqlanon.evaluation.results import refuse_targets, write_files
+    from sqlanon.papers import reproduction
+
+    experiment = reproduction(name)
+    seeds = experiment.seeds_from(first, count)
+    experiment.check(data)
+    refuse_targets(out, name, replace=replace)
+    with reading(None) as session:
+        found = experiment.run(session, data, seeds, lambda step: None if as_json else say(step))
+    files = write_files(out, name, found, replace=replace)
+    paths = [str(path) for path in files.values()]
+    if as_json:
+        write_json(
+            {
+                "name": name,
+                "source": experiment.source,
+                "seed": seeds.start,
+                "seeds": len(seeds),
+                "findings": found.findings,
+                "rows": found.rows,
+                "files": paths,
+            }
+        )
+    else:
+        show(_summary(found, paths))
+
+
+def _summary(found: Reproduced, paths: list[str]) -> Document:
+    from sqlanon.evaluation.results import cells
+    from sqlanon.report.document import Document, Table, paragraph
+
+    tables = [
+        Table(
+            tuple(each.shown.values()), [cells(each, row) for row in each.rows], range(1, len(each.shown)), each.title
+        )
+        for each in found.tables
+    ]
+    sentences = (*found.findings, *(f"Written: {path}" for path in paths))
+    return Document(found.title, (*tables, *map(paragraph, sentences)))

@@ -36,6 +36,7 @@ def schema() -> None:
 
     Example: sqlanon schema > policy.schema.json
     """
+    import sqlanon.papers.methods  # noqa: F401
     from sqlanon.model.policy.policy import Policy
 
     write_json(Policy.model_json_schema())

@@ -12,16 +12,16 @@ __all__ = ["main", "program"]
 UNSEEN_OBJECTS = 250_000
 """How many objects a command makes before Python looks for those that only point at each other.
 
-To look every 700 of them takes a tenth of the run of a small table, and once among all that is imported a twentieth
-(tests.benchmarks.runs).
+To look every 700 of them costs 0.11 s of CPU of 1.41 s in a run of the demo's 5,000 rows (median of 20 pairs of whole
+processes on a loaded machine).
 """
 
 
 def program() -> NoReturn:
     """Run the command line, and end the process.
 
-    What is left then is memory, which the system takes back at once: Python would first take apart all that was
-    imported, object by object, in a tenth of the run of a small table (tests.benchmarks.runs).
+    What is left then is memory, which the system takes back at once: for Python to take apart all that was imported,
+    object by object, costs 0.21 s of CPU of 1.48 s in the same run (median of 13 pairs).
     """
     try:
         main()

@@ -2,7 +2,7 @@
 
 >>> from sqlanon import papers
 >>> papers.NAMES
-('h-ceiling', 'diffgen', 'thesis-accuracy', 'epsilon-safe')
+('h-ceiling', 'diffgen', 'thesis-accuracy', 'epsilon-safe', 'ola')
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _HOMES = {
     "diffgen": "diffgen.experiment",
     "thesis-accuracy": "thesis.accuracy",
     "epsilon-safe": "thesis.epsilon_safe",
+    "ola": "thesis.ola",
 }
 """The module of each, which has it as ``REPRODUCTION``."""
 

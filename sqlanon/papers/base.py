@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.evaluation.results import Reproduced
 
-Told = Callable[[str], None]
-"""Told of each step before it is taken, in words."""
+Announce = Callable[[str], None]
+"""Takes each step before it is done, in words."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Reproduction:
     name: str
     source: str
     check: Callable[[Path], None]
-    run: Callable[[Session, Path, Sequence[int], Told], Reproduced]
+    run: Callable[[Session, Path, Sequence[int], Announce], Reproduced]
     seeds: range
 
     def seeds_from(self, first: int | None, count: int | None) -> range:

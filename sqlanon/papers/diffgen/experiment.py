@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.evaluation.accuracy import classification
 from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Told
+from sqlanon.papers.base import Reproduction, Announce
 from sqlanon.papers.diffgen.chart import drawn
 from sqlanon.papers.diffgen.releases import (
     COMPARED_EPSILONS,
@@ -51,7 +51,7 @@ SHOWN = {
 }
 
 
-def run(session: Session, folder: Path, seeds: Sequence[int], told: Told) -> Reproduced:
+def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
     """Make every release, and have classifiers learn from it.
 
     Raises:
@@ -61,10 +61,10 @@ def run(session: Session, folder: Path, seeds: Sequence[int], told: Told) -> Rep
     for name, rows in zip((RAW_TRAINING, RAW_TEST), adult.known_rows(folder, adult.COLUMNS), strict=True):
         session.connection.from_arrow(rows).create(name)
     session.taxonomies.load_all(taxonomies())
-    told(BASELINE)
+    announce(BASELINE)
     rows = [*bounds(session, seeds)]
     for contender in contenders():
-        told(str(contender))
+        announce(str(contender))
         rows.append(row_of(contender, [*outcomes(session, contender, seeds)]))
     return Reproduced(
         title="DiffGen on UCI Adult, after Mohammed et al. 2013",

@@ -73,7 +73,7 @@ class Contender:
     left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """In words, as progress is told."""
+        """In words, as progress is reported."""
         given = {"ε": self.epsilon, "h": self.specializations}
         return ", ".join([self.method, *(f"{name} = {value}" for name, value in given.items() if value is not None)])
 

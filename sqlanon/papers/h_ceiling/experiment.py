@@ -24,7 +24,7 @@ from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Told
+from sqlanon.papers.base import Reproduction, Announce
 from sqlanon.papers.h_ceiling.chart import drawn
 from sqlanon.papers.h_ceiling.losses import losses
 
@@ -77,7 +77,7 @@ class Contender:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """In words, as progress is told."""
+        """In words, as progress is reported."""
         return f"{self.method}, k = {self.k}{'' if self.catalog is None else ', with a catalog'}"
 
     @property
@@ -105,7 +105,7 @@ def contenders() -> Iterator[Contender]:
         )
 
 
-def run(session: Session, folder: Path, seeds: Sequence[int], told: Told) -> Reproduced:
+def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
     """Make every release, and hold it against the original.
 
     Raises:
@@ -121,7 +121,7 @@ def run(session: Session, folder: Path, seeds: Sequence[int], told: Told) -> Rep
     workload = queries(original)
     rows = []
     for contender in contenders():
-        told(str(contender))
+        announce(str(contender))
         rows.append(measured(session, original, contender, workload, seed))
     return Reproduced(
         title="h-ceiling on UCI Adult, after Lee, Kim, Kim and Chung 2017",

@@ -14,7 +14,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Told
+from sqlanon.papers.base import Reproduction, Announce
 from sqlanon.papers.h_ceiling.experiment import QUASI_IDENTIFIERS
 from sqlanon.papers.learning import (
     BASELINE,
@@ -100,7 +100,7 @@ class Contender:
     loss: str
 
     def __str__(self) -> str:
-        """In words, as progress is told."""
+        """In words, as progress is reported."""
         return f'columns "{self.design.name}", k = {self.k}, up to {self.percent} % suppressed, {self.loss}'
 
     @property
@@ -151,7 +151,7 @@ SHOWN = {
 }
 
 
-def run(session: Session, folder: Path, seeds: Sequence[int], told: Told) -> Reproduced:
+def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
     """Make every release, and have classifiers learn from it.
 
     Raises:
@@ -164,11 +164,11 @@ def run(session: Session, folder: Path, seeds: Sequence[int], told: Told) -> Rep
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
     rows: list[Row] = []
     for design in DESIGNS:
-        told(f'columns "{design.name}", {BASELINE}')
+        announce(f'columns "{design.name}", {BASELINE}')
         rows.extend(bounds(session, design, seeds))
         for (k, percent), loss in itertools.product(PUBLISHED, LOSSES):
             contender = Contender(design, k, percent, loss)
-            told(str(contender))
+            announce(str(contender))
             rows.append(measured(session, contender, seeds))
     return Reproduced(
         title="Accuracy after full-domain generalization of UCI Adult, after Mazzone 2019, table 6.1",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Told
+from sqlanon.papers.base import Reproduction, Announce
 from sqlanon.papers.thesis import epsilon_safe_choice as choice
 from sqlanon.papers.thesis import epsilon_safe_delta as delta
 from sqlanon.papers.thesis import epsilon_safe_releases as releases
@@ -74,7 +74,7 @@ SHOWN = {
 }
 
 
-def run(session: Session, folder: Path, seeds: Sequence[int], told: Told) -> Reproduced:
+def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
     """Compute δ and probabilities, and make every release.
 
     Raises:
@@ -89,12 +89,12 @@ def run(session: Session, folder: Path, seeds: Sequence[int], told: Told) -> Rep
     session.taxonomies.load_all(adult.taxonomies(folder, releases.NINE_QUASI_IDENTIFIERS))
     for part, names in columns.items():
         session.connection.from_arrow(adult.training_rows(folder, names)).create(TABLES[part])
-    told(delta.DELTA)
+    announce(delta.DELTA)
     found = [*delta.deltas(), *delta.least_k()]
-    told(choice.CHOICE)
+    announce(choice.CHOICE)
     whole, sampled = choice.table_and_samples(session, TABLES[releases.FOUR], seeds)
     found += choice.rows(whole, sampled)
-    found += releases.rows(session, TABLES, whole.good, seeds, told)
+    found += releases.rows(session, TABLES, whole.good, seeds, announce)
     rows = [rounded({**EMPTY, **row}) for row in found]
     return Reproduced(
         title="ε-safe anonymization of UCI Adult, after Mazzone 2019, section 6.2",

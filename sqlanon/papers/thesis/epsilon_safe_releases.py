@@ -22,7 +22,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
-from sqlanon.papers.base import Told
+from sqlanon.papers.base import Announce
 from sqlanon.papers.methods import EpsilonSafeAsPublished
 from sqlanon.papers.thesis.accuracy import THESIS
 from sqlanon.papers.thesis.epsilon_safe_choice import (
@@ -80,7 +80,7 @@ class Contender:
     weight: int | None = None
 
     def __str__(self) -> str:
-        """In words, as progress is told."""
+        """In words, as progress is reported."""
         return f"{self.part}: {self.method}{'' if self.weight is None else f', weight {self.weight}'}"
 
 
@@ -120,7 +120,7 @@ def contenders() -> Iterator[Contender]:
 
 
 def rows(
-    session: Session, tables: Mapping[str, str], good: AbstractSet[Levels], seeds: Sequence[int], told: Told
+    session: Session, tables: Mapping[str, str], good: AbstractSet[Levels], seeds: Sequence[int], announce: Announce
 ) -> Iterator[Row]:
     """A row for each contender; of drawn releases figures are means.
 
@@ -129,11 +129,11 @@ def rows(
         tables: the table of each part.
         good: the good nodes of four quasi-identifiers.
         seeds: one for each release that is drawn.
-        told: is told of each contender, and in the end how long a release took: no row may depend on that.
+        announce: takes each contender in words, and in the end how long a release took: no row may depend on that.
     """
     took = []
     for contender in contenders():
-        told(str(contender))
+        announce(str(contender))
         drawn = seeds if contender.policy.method.draws else seeds[:1]
         outcomes = [_released(session, tables[contender.part], contender.policy, seed) for seed in drawn]
         took.append(f"{contender}, {fmean(each.seconds for each in outcomes):.1f} s")
@@ -151,7 +151,7 @@ def rows(
             "good": sum(count for each, count in nodes.items() if each in good) / len(outcomes) if is_four else None,
             **{name: fmean(getattr(each, name) for each in outcomes) for name in ("shown", "precision", "lm")},
         }
-    told(f"How long a release took: {'; '.join(took)}")
+    announce(f"How long a release took: {'; '.join(took)}")
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import duckdb
 import pytest
+import sqlglot
 from sqlglot import exp
 
 from sqlanon.queries.kit.macros import schema_statements
@@ -58,6 +60,13 @@ class TestRoles:
     def test_lists_of_none(self) -> None:
         assert filled(keys=[]) == (
             "SELECT RANK() OVER () AS place FROM t AS one JOIN u ON TRUE LEFT JOIN v AS v ON TRUE"
+        )
+
+    def test_groups_without_a_list_stay(self) -> None:
+        given = cast(exp.Query, sqlglot.parse_one("SELECT a, count(*) AS n FROM t GROUP BY ALL", read=DIALECT))
+        query = with_roles(parsed("SELECT b FROM :cells AS cells GROUP BY ALL ORDER BY ALL"), {"cells": given})
+        assert query.sql(DIALECT) == (
+            'SELECT b FROM (SELECT a, COUNT(*) AS n FROM t GROUP BY ALL) AS "cells" GROUP BY ALL ORDER BY ALL'
         )
 
     @pytest.mark.parametrize("roles", [{}, {"keys": [], "cells": exp.to_table("t")}])

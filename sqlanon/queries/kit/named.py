@@ -96,7 +96,7 @@ def with_roles(query: exp.Query, roles: Mapping[str, Role]) -> exp.Query:
         if isinstance(clause, exp.Join):
             if clause.args.get("using") == []:
                 clause.set("on", exp.true())
-        elif not clause.expressions:
+        elif not any(clause.args.values()):  # GROUP BY ALL has no expressions either
             clause.pop()
     return query
 

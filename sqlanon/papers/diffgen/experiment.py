@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.evaluation.accuracy import classification
 from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Announce
+from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.diffgen.chart import drawn
 from sqlanon.papers.diffgen.releases import (
     COMPARED_EPSILONS,

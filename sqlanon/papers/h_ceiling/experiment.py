@@ -24,7 +24,7 @@ from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Announce
+from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.h_ceiling.chart import drawn
 from sqlanon.papers.h_ceiling.losses import losses
 

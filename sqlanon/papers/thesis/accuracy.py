@@ -14,7 +14,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Announce
+from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.h_ceiling.experiment import QUASI_IDENTIFIERS
 from sqlanon.papers.learning import (
     BASELINE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Announce
+from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.thesis import epsilon_safe_choice as choice
 from sqlanon.papers.thesis import epsilon_safe_delta as delta
 from sqlanon.papers.thesis import epsilon_safe_releases as releases

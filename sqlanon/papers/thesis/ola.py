@@ -15,7 +15,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
-from sqlanon.papers.base import Reproduction, Announce
+from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.thesis.accuracy import LOSSES, THESIS
 
 if TYPE_CHECKING:

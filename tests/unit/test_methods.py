@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.noisy_node.ipa.draws import thresholds
-from sqlanon.methods.shared.private.guarantee import why_void
+from sqlanon.methods.shared.private.report import why_void
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.private_node import NODE

@@ -8,9 +8,8 @@ from dataclasses import replace
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.engines.base import ResolvedSource
 from sqlanon.methods.base import Run
-from sqlanon.methods.relocation.guarantee import guarantee
 from sqlanon.methods.relocation.moving import changed_values, move, stay
-from sqlanon.methods.relocation.report import PRIVATE, report, untold
+from sqlanon.methods.relocation.report import PRIVATE, guarantee, report, untold
 from sqlanon.methods.relocation.unsatisfiable import unsatisfiable
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.nodes.choice import choose_node, dry_run_choice, settled

@@ -1,18 +1,20 @@
-"""What is told of a run: how many rows are not true any more, to the recipients as well."""
+"""What a run of relocation reports and promises: how many rows are not true any more, to the recipients as well."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
 from sqlanon.methods.relocation.moving import Moves
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
 from sqlanon.methods.shared.nodes import report as full_domain
 from sqlanon.methods.shared.nodes.report import Decision
 from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.relocation import Relocation
-from sqlanon.model.release import CUSTODIAN_FIELDS, Measurement, Report
+from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
 
 PRIVATE = CUSTODIAN_FIELDS | {"relocated_classes", "mean_distance"}
 """What does not travel with a release.
@@ -98,3 +100,42 @@ def report(
         relocated_classes=moves.classes,
         mean_distance=moves.mean_distance,
     )
+
+
+def guarantee(policy: Policy, report: Report) -> Guarantee:
+    """The claims of a release: those of a full-domain release of k-anonymity, without its truth."""
+    settings = policy.method
+    assert isinstance(report, RelocationReport)
+    assert isinstance(settings, Relocation)
+    plain = of_full_domain(policy, report)
+    return Guarantee(
+        claims=(
+            *plain.claims,
+            f"every class has {settings.k} rows or more that belong there, besides those that were moved to it",
+            "every row of the source stands for one row of the release, and its values of "
+            f"{_listed(policy.sensitive, policy.insensitive)} are true",
+        ),
+        conditions=plain.conditions,
+        not_covered=tuple(_not_covered(policy, report)),
+    )
+
+
+def _not_covered(policy: Policy, report: RelocationReport) -> Iterator[str]:
+    if report.relocated_rows:
+        yield (
+            f"the release is not truthful: {report.relocated_rows:,} rows ({100 * report.untruthful_share:.1f} %) have "
+            "quasi-identifiers of other rows, and nothing tells which; a count by these may be off by as many"
+        )
+        yield (
+            "nothing is drawn at random: who knows the quasi-identifiers of all rows can work out which classes were "
+            "too small, and where their rows are"
+        )
+        yield "a row that was moved stands out in a class whose rows would never have its other values"
+    yield "syntactic models bound no attacker's inference: this is not differential privacy"
+    yield "that the node was chosen from the data says something about the data"
+    if policy.sensitive:
+        yield f"values of {_listed(policy.sensitive)} that all rows of a class share are disclosed"
+
+
+def _listed(*columns: tuple[str, ...]) -> str:
+    return ", ".join(f'"{name}"' for names in columns for name in names)

@@ -165,8 +165,9 @@ class Report(PartialResult):
     @property
     def sections(self) -> tuple[Table, ...]:
         """What the method adds: those of its own fields that have a title, under its name."""
-        fields = type(self).model_fields.items()
-        own = [(field.title, getattr(self, name)) for name, field in fields if field.title is not None]
+        titles = {name: field.title for name, field in type(self).model_fields.items()}
+        values = {name: getattr(self, name) for name, title in titles.items() if title is not None}
+        own = [(str(titles[name]), value) for name, value in values.items() if value is not None]
         return (facts(own, self.method),) if own else ()
 
     @property
@@ -240,7 +241,7 @@ class PrivateReport(Report):
     released_rows: int
     released_groups: int
     opened_account: str | None = None
-    diagnostics: dict[str, float | None] | None = None
+    diagnostics: dict[str, float | None] | None = Field(None, title="distance from the data, which voids the guarantee")
 
     @property
     def parts(self) -> tuple[Part, ...]:

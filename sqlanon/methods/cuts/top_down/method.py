@@ -14,8 +14,7 @@ from sqlanon.methods.cuts.shared.queries import labels, released
 from sqlanon.methods.cuts.top_down import queries
 from sqlanon.methods.cuts.top_down.encode import checked, encode
 from sqlanon.methods.cuts.top_down.evidence import CountedParts
-from sqlanon.methods.cuts.top_down.guarantee import guarantee
-from sqlanon.methods.cuts.top_down.report import report
+from sqlanon.methods.cuts.top_down.report import guarantee, report
 from sqlanon.methods.cuts.top_down.specialize import dry_run, specialized
 from sqlanon.methods.shared.publication import Publication
 from sqlanon.methods.shared.publishing import row_mismatches

@@ -1,14 +1,17 @@
-"""The report of a release of top-down specialization: which labels there are, and how they came to be."""
+"""What a run of top-down specialization reports and promises: which labels there are, and classes of k rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from sqlanon.methods.cuts.top_down.encode import Points
 from sqlanon.methods.cuts.top_down.specialize import Chosen
+from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
 from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.methods.shared.unknown import unknown_notes
-from sqlanon.model.release import Measurement, Report, RowCounts
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.top_down import TopDownSpecialization
+from sqlanon.model.release import Guarantee, Measurement, Report, RowCounts
 
 RowsOfPieces = Mapping[tuple[int, int], int]
 """How many rows each piece of a cut has, by its position and where it begins; of those that have any."""
@@ -69,3 +72,34 @@ def _lm(points: Points, chosen: Chosen, rows_of_pieces: RowsOfPieces) -> float:
         for axis in points.axes
     ]
     return sum(losses) / len(losses) / max(points.rows, 1)
+
+
+def guarantee(policy: Policy, report: Report) -> Guarantee:
+    """The claims of a release."""
+    (target,) = policy.sensitive
+    plain = of_full_domain(policy, report)
+    return Guarantee(
+        claims=(
+            *plain.claims,
+            f'every row of the source stands for one row of the release, whose labels and "{target}" are true of it',
+        ),
+        conditions=plain.conditions,
+        not_covered=tuple(_not_covered(policy, target)),
+    )
+
+
+def _not_covered(policy: Policy, target: str) -> Iterator[str]:
+    settings = policy.method
+    assert isinstance(settings, TopDownSpecialization)
+    if settings.numeric:
+        columns = ", ".join(f'"{name}"' for name in settings.numeric)
+        yield (
+            f"bounds of the intervals of {columns} come from the data: each that is not an end of the range is a value "
+            "that some row has"
+        )
+    yield (
+        f'labels were chosen by what they tell of "{target}", so that rows of a class have much the same value; values '
+        "that all rows of a class share are disclosed"
+    )
+    yield "which labels there are depends on the data, and says something about it beyond the rows"
+    yield "syntactic models bound no attacker's inference: this is not differential privacy"

@@ -16,10 +16,9 @@ from sqlanon.errors import PolicyError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.base import Run
 from sqlanon.methods.shared.private.chance import Chance
-from sqlanon.methods.shared.private.guarantee import private_guarantee
 from sqlanon.methods.shared.private.neighbours import private_method, unit_of
 from sqlanon.methods.shared.private.refusals import refuse_other_than_drawn
-from sqlanon.methods.shared.private.report import private_provenance
+from sqlanon.methods.shared.private.report import private_guarantee, private_provenance
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Guarantee, PrivateReport, Report

@@ -34,7 +34,9 @@ ShowEvent = Annotated[
 ]
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")]
-Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the data of the paper.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="The folder with the data of the paper; ipa needs none.")
+]
 Out = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")
 ]
@@ -43,7 +45,7 @@ First = Annotated[
 ]
 Seeds = Annotated[
     int | None,
-    typer.Option("--seeds", metavar="N", min=1, help="Of how many seeds a figure is the mean (10, if it is one)."),
+    typer.Option("--seeds", metavar="N", min=1, help="The number of seeds that a mean is taken over (10; 3 for ipa)."),
 ]
 
 
@@ -119,8 +121,8 @@ def _conclude(audit: Audit) -> None:
 # More than six parameters: one for each option.
 def reproduce(
     name: Name,
-    data: Data,
     out: Out,
+    data: Data = None,
     first: First = None,
     count: Seeds = None,
     replace: opt.ReplaceFile = False,
@@ -128,8 +130,8 @@ def reproduce(
 ) -> None:
     """Run an experiment of a paper again, on public data, and write a table and a chart of it.
 
-    All need a folder with adult.data of UCI Adult: all but diffgen also hierarchies/<column>.csv beside it, diffgen and
-    thesis-accuracy also adult.test.
+    All but ipa, whose table is invented, need a folder with adult.data of UCI Adult: all but diffgen also
+    hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test.
 
     Example: sqlanon reproduce h-ceiling --data adult_uci --out results
     """
@@ -138,10 +140,10 @@ def reproduce(
 
     experiment = reproduction(name)
     seeds = experiment.seeds_from(first, count)
-    experiment.check(data)
+    folder = experiment.folder(data)
     refuse_targets(out, name, replace=replace)
     with reading(None) as session:
-        found = experiment.run(session, data, seeds, lambda step: None if as_json else say(step))
+        found = experiment.run(session, folder, seeds, lambda step: None if as_json else say(step))
     files = write_files(out, name, found, replace=replace)
     paths = [str(path) for path in files.values()]
     if as_json:

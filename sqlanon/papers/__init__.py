@@ -2,7 +2,7 @@
 
 >>> from sqlanon import papers
 >>> papers.NAMES
-('h-ceiling', 'diffgen', 'thesis-accuracy', 'epsilon-safe', 'ola')
+('h-ceiling', 'diffgen', 'thesis-accuracy', 'epsilon-safe', 'ola', 'ipa')
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _HOMES = {
     "thesis-accuracy": "thesis.accuracy",
     "epsilon-safe": "thesis.epsilon_safe",
     "ola": "thesis.ola",
+    "ipa": "ipa.experiment",
 }
 """The module of each, which has it as ``REPRODUCTION``."""
 

@@ -1,0 +1,137 @@
+"""``sqlanon reproduce ipa``: the invented patients, the measures of their releases, and the files of the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.evaluation import query_answers, stroke_queries
+from sqlanon.papers.ipa import experiment as ipa
+from sqlanon.papers.ipa.experiment import Contender
+
+pytestmark = pytest.mark.one_line
+
+ROW_COUNT = 20_000
+SHARE = ROW_COUNT / ipa.ROW_COUNT
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[sa.Session]:
+    with sa.connect(":memory:") as found:
+        ipa.invent(found, ROW_COUNT)
+        yield found
+
+
+def run(*arguments: str | Path) -> Any:
+    """The command in this process, where tests can change what it does."""
+    from typer.testing import CliRunner
+
+    from sqlanon.cli.app import app
+
+    return CliRunner().invoke(app, ["reproduce", "ipa", *map(str, arguments)])
+
+
+class TestPatients:
+    def test_there_are_as_many_as_asked_and_the_same_again(self, session: sa.Session) -> None:
+        columns = session.connection.sql("FROM patients").columns
+        assert columns == ["age", "sex", "length_of_stay", "location", "surgery", "disease"]
+        with sa.connect(":memory:") as other:
+            ipa.invent(other, ROW_COUNT)
+            checksum = "SELECT count(*), bit_xor(hash(patients)) FROM patients"
+            found = session.connection.sql(checksum).fetchall()
+            assert found == other.connection.sql(checksum).fetchall()
+        assert found[0][0] == ROW_COUNT
+
+    def test_values_are_those_of_the_taxonomies(self, session: sa.Session) -> None:
+        """A release refuses a value that its taxonomy lacks."""
+        policy = ipa._policy(privacy=[sa.KAnonymity(2)], quality=sa.NCP())
+        release = session.anonymize(ipa.SOURCE, policy, ipa.RELEASED, replace=True)
+        assert release.report.lattice_nodes == 256
+
+    def test_stroke_patients_are_as_many_as_in_the_paper(self, session: sa.Session) -> None:
+        """Tables 9 and 10, in proportion."""
+        for query, printed in zip(stroke_queries()[:2], (ipa.MEN, ipa.WOMEN), strict=True):
+            found = query_answers(session, ipa.SOURCE, ipa.SOURCE, query).to_pylist()
+            counts = {int(row["group_start"]) // ipa.YEARS: row["truth"] for row in found}
+            assert [counts.get(place, 0) for place in range(len(printed))] == [
+                round(patients * SHARE) for patients in printed
+            ]
+
+    def test_they_stay_as_long_as_in_the_paper(self) -> None:
+        """Tables 11 and 12, of the groups with many patients."""
+        with sa.connect(":memory:") as session:
+            ipa.invent(session, 300_000)
+            means = dict(
+                session.connection.sql(
+                    "SELECT (sex, age // 10), avg(length_of_stay) FROM patients "
+                    "WHERE disease = 'stroke' AND surgery = 'N' GROUP BY ALL"
+                ).fetchall()
+            )
+        for sex, printed in (("M", ipa.STAYS_OF_MEN), ("F", ipa.STAYS_OF_WOMEN)):
+            for decade in (6, 7):
+                assert means[sex, decade] == pytest.approx(printed[decade], rel=0.25)
+
+
+class TestMeasures:
+    def test_k_anonymity_adds_no_row_and_changes_no_disease(self, session: sa.Session) -> None:
+        row = measured(session, ipa.ANONYMOUS)
+        assert (row["released_rows"], row["total_variation"], row["rate"]) == (ROW_COUNT, 0, 0)
+        assert row["information_loss"] == pytest.approx(row["ncp"] / 3)
+        assert row["paper_loss"] == 0.43
+
+    def test_the_histogram_keeps_labels_and_loses_diseases(self, session: sa.Session) -> None:
+        row = measured(session, ipa.HISTOGRAM)
+        assert (row["node"], row["ncp"]) == ("0 0 0 0 0", 0)
+        assert row["total_variation"] > 0.9
+
+    def test_ipa_loses_less_than_the_histogram(self, session: sa.Session) -> None:
+        row = measured(session, ipa.PRIVATE)
+        assert 0 < row["information_loss"] < measured(session, ipa.HISTOGRAM)["information_loss"]
+        assert row["total_variation"] < 0.5
+
+    def test_means_leave_out_what_is_missing(self) -> None:
+        first = {**dict.fromkeys(ipa.MEASURES, 1.0), "node": "0 1", "released_rows": 10, "q3": None, "method": "IPA"}
+        found = ipa._mean([first, {**first, "node": "1 1", "q1": 2.0, "q3": 4.0}, {**first, "node": "1 1"}])
+        assert (found["node"], found["released_rows"], found["q3"]) == ("1 1", 10, 4.0)
+        assert found["q1"] == pytest.approx(4 / 3)
+
+
+@cache
+def measured(session: sa.Session, method: str) -> Any:
+    (contender,) = (each for each in ipa.contenders() if each.method == method and each.epsilon in (None, "1"))
+    return ipa.measured(session, contender, 1)
+
+
+class TestCommand:
+    def test_data_is_refused(self, tmp_path: Path) -> None:
+        refused = run("--data", tmp_path, "--out", tmp_path / "out").exception
+        assert isinstance(refused, sa.PolicyError)
+        assert "leave out --data" in str(refused)
+
+    @pytest.mark.deep
+    def test_files_repeat_themselves(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ipa, "ROW_COUNT", 2_000)
+        out = tmp_path / "out"
+        done = run("--out", out, "--seeds", "2")
+        assert done.exit_code == 0, done.output
+        made = {path.name: path.read_bytes() for path in out.iterdir()}
+        assert sorted(made) == [f"ipa{ending}" for ending in (".csv", ".md", ".svg")]
+        methods = [row["method"] for row in csv.DictReader(made["ipa.csv"].decode().splitlines())]
+        assert methods == [ipa.AS_PUBLISHED, *[ipa.PRIVATE] * len(ipa.EPSILONS), ipa.ANONYMOUS, ipa.HISTOGRAM]
+        again = run("--out", out, "--seeds", "2", "--replace", "--json")
+        assert again.exit_code == 0, again.output
+        document = json.loads(again.stdout)
+        assert (document["source"], document["seeds"], len(document["rows"])) == ("Lee and Chung 2020", 2, 7)
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == made
+
+
+def test_contenders_have_names() -> None:
+    assert [str(each) for each in ipa.contenders()][:2] == ["IPA as published, ε = 1", "IPA, ε = 0.1"]
+    assert isinstance(next(ipa.contenders()), Contender)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import ResolvedSource, Stored
+from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.types import column_of
 from sqlanon.engines.rows import Rows, Staged
 from sqlanon.model.destination import Destination
@@ -57,7 +58,7 @@ class FarRows(Rows):
         return [column_of(name, str(kind)) for name, kind, *_ in self.connection.description]
 
     def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table:
-        with self._with(small):
+        with self._with(small), refusals(purpose):
             found = self.connection.sql(query.sql("duckdb")).to_arrow_table()
         self.statements.append(Statement(purpose, query.sql("duckdb"), found.num_rows))
         return found
@@ -75,8 +76,8 @@ class FarRows(Rows):
 
     def find(self, into: Destination) -> Stored | None:
         query = "SELECT comment FROM duckdb_tables() WHERE database_name = ? AND table_name = ?"
-        found = self.connection.execute(query, [FAR, _bare(into)]).fetchone()
-        return None if found is None else Stored(table_of(_bare(into)), comment=found[0])
+        found = self.connection.execute(query, [FAR, _bare(into)]).fetchall()
+        return Stored(table_of(_bare(into)), comment=found[0][0]) if found else None
 
     def stage(self, query: exp.Query, small: Mapping[str, pa.Table], into: Destination) -> Staged:
         staged = Staged(table_of(f"staged {_bare(into)}"), into)
@@ -97,9 +98,14 @@ class FarRows(Rows):
 
     def _create(self, table: exp.Table, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         temporary = "TEMP" if table.catalog == "temp" else ""
-        with self._with(small):
+        with self._with(small), refusals(purpose):
             self.connection.execute(f"CREATE {temporary} TABLE {table.sql('duckdb')} AS {query.sql('duckdb')}")
         self.statements.append(Statement(purpose, query.sql("duckdb"), None))
+
+    @property
+    def relations(self) -> list[str]:
+        """All tables that are there, those of a run as well."""
+        return [name for (name,) in self.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
 
     @contextmanager
     def _with(self, small: Mapping[str, pa.Table]) -> Iterator[None]:

@@ -85,6 +85,7 @@ class Run(ABC):
         is_random: whether it draws at random, and costs nothing.
         takes_node: whether a user may give the node in place of a search.
         instead_of_node: what a user who gives one can do, where it takes none.
+        takes_far_rows: whether all that it asks of rows are counts, so that they may be elsewhere than the database.
         is_repeatable: whether a run from the same makes the same, so that an existing release need not be made again;
             the report of such a release must be a plain :class:`Report`, and its guarantee the one of this class.
         custodian_fields: the fields of its report that do not travel with the release.
@@ -101,6 +102,7 @@ class Run(ABC):
     is_random: ClassVar[bool] = False
     takes_node: ClassVar[bool] = False
     instead_of_node: ClassVar[str] = "it chooses what to publish"
+    takes_far_rows: ClassVar[bool] = False
     is_repeatable: ClassVar[bool] = False
     custodian_fields: ClassVar[frozenset[str]] = frozenset(CUSTODIAN_FIELDS)
 
@@ -118,6 +120,9 @@ class Run(ABC):
         self.engine = engine
         self.request = request
         self.refuse_request(policy)
+        if engine.is_far(source.relation) and not self.takes_far_rows:
+            reason = f"{policy.method} reads rows of the database alone: copy those of {source.description} there"
+            raise PolicyError(reason)
         self.open_account(source, policy)
         self.bound = self.refuse(prepare(engine, source, policy))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import duckdb
 import pytest
@@ -13,41 +16,45 @@ import sqlanon as sa
 from sqlanon.api.session import Session
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic
 from tests.exercises.test_a_second_engine import Ready
 from tests.far_rows import FarRows
 from tests.fixed_noise import FixedNoise
 
 BUDGET = sa.Budget(9, "0.1")
+KEY = bytes(range(32))
 NODE = {"age": 2, "sex": 1, "zip": 2}
-IDENTIFIERS = ["id", "patient", "nights"]
+T_CLOSENESS = sa.TCloseness("diagnosis", 0.4), sa.TCloseness("diagnosis", 0.4, "hierarchical")
+
+
+def policy(*privacy: Any, **options: Any) -> sa.Policy:
+    """A policy for the visits of the clinic."""
+    roles = {"identifiers": ["id", "patient", "nights"], "suppression_limit": 0.3}
+    return clinic_policy(*privacy, **{**roles, **options})
+
+
+def drawing(method: Any, **options: Any) -> sa.Policy:
+    """The same with a method of its own."""
+    return clinic_policy(**{"method": method, "identifiers": ["id", "patient", "nights"], **options})
+
+
 POLICIES = {
-    "k": clinic_policy(sa.KAnonymity(2), suppression_limit=0.3, identifiers=IDENTIFIERS),
-    "k and l": clinic_policy(
-        sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2), suppression_limit=0.3, identifiers=IDENTIFIERS
+    "k": policy(sa.KAnonymity(2)),
+    "k, l and t": policy(sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2), *T_CLOSENESS),
+    "kept columns": policy(sa.KAnonymity(2), identifiers=["id"], insensitive=["patient", "nights"]),
+    "masks": policy(sa.KAnonymity(2), suppression="mask"),
+    "weights": policy(sa.KAnonymity(2), row_weight="nights"),
+    "individuals": policy(sa.KAnonymity(2), T_CLOSENESS[0], individual="patient"),
+    "relocation": drawing(sa.Relocation(2, limit=0.5)),
+    "h-ceiling": drawing(sa.HCeiling(2, h=0.9)),
+    "histogram": drawing(sa.Histogram(budget=BUDGET, node=NODE, accept_observed_domain=True)),
+    "ipa": drawing(sa.IPA(budget=BUDGET, accept_observed_domain=True)),
+    "epsilon-safe": drawing(
+        sa.EpsilonSafe(k=2, beta="1/2", accept_observed_domain=True),
+        sensitive=[],
+        identifiers=["id", "patient", "nights", "diagnosis"],
     ),
-    "kept columns": clinic_policy(
-        sa.KAnonymity(2), suppression_limit=0.3, identifiers=["id"], insensitive=["patient", "nights"]
-    ),
-    "t-closeness": clinic_policy(
-        sa.KAnonymity(2), sa.TCloseness("diagnosis", 0.4), suppression_limit=0.3, identifiers=IDENTIFIERS
-    ),
-    "hierarchical t-closeness": clinic_policy(
-        sa.KAnonymity(2),
-        sa.TCloseness("diagnosis", 0.4, "hierarchical"),
-        suppression_limit=0.3,
-        identifiers=IDENTIFIERS,
-    ),
-    "masks": clinic_policy(sa.KAnonymity(3), suppression_limit=0.3, suppression="mask", identifiers=IDENTIFIERS),
-    "weights": clinic_policy(sa.KAnonymity(2), suppression_limit=0.3, row_weight="nights", identifiers=IDENTIFIERS),
-    "individuals": clinic_policy(
-        sa.KAnonymity(2), suppression_limit=0.3, individual="patient", identifiers=IDENTIFIERS
-    ),
-    "relocation": clinic_policy(method=sa.Relocation(2, limit=0.5), identifiers=IDENTIFIERS),
-    "histogram": clinic_policy(
-        method=sa.Histogram(budget=BUDGET, node=NODE, accept_observed_domain=True), identifiers=IDENTIFIERS
-    ),
-    "ipa": clinic_policy(method=sa.IPA(budget=BUDGET, accept_observed_domain=True), identifiers=IDENTIFIERS),
 }
 
 
@@ -59,43 +66,141 @@ class Sides:
     connection: duckdb.DuckDBPyConnection
     far: FarRows
 
-    def releases(self, policy: sa.Policy) -> tuple[sa.Release, sa.Release]:
-        """The releases of both, as ``released`` and ``far.released``."""
-        near, far = (
-            self.session.anonymize(
-                f"{place}visits",
-                policy,
-                f"{place}released",
-                random_source=FixedNoise(1) if policy.has_private_method else None,
-            )
-            for place in ("", "far.")
-        )
-        return near, far
+    def released(self, wanted: sa.Policy, place: str = "far.", table: str = "visits") -> sa.Release:
+        """The visits of a place, released beside them."""
+        chance = FixedNoise(1) if wanted.has_private_method or isinstance(wanted.method, sa.HCeiling) else None
+        return self.session.anonymize(f"{place}{table}", wanted, f"{place}released", random_source=chance, replace=True)
 
 
-@pytest.fixture
-def sides() -> Iterator[Sides]:
+def with_far_rows(connection: duckdb.DuckDBPyConnection, *tables: str) -> Sides:
+    """A session on a database, with some of its tables elsewhere as well."""
     far = FarRows()
-    with duckdb.connect(config={"threads": 1}) as connection, far.connection:
+    for table in tables:
+        far.connection.register("given", connection.table(table).to_arrow_table())
+        far.connection.execute(f"CREATE TABLE {table} AS FROM given")
+    return Sides(Session(Ready(DuckDBEngine(OpenedDatabase(connection, owned=False), far))), connection, far)
+
+
+@pytest.fixture(scope="module")
+def sides() -> Iterator[Sides]:
+    """The clinic, with a column for who was there and for how long."""
+    with duckdb.connect(config={"threads": 1}) as connection:
         open_clinic(connection)
         connection.execute("ALTER TABLE visits ADD patient INTEGER; ALTER TABLE visits ADD nights INTEGER")
         connection.execute("UPDATE visits SET patient = id // 2, nights = 1 + id % 3")
         rows = [["asthma", "lung", "*"], ["flu", "lung", "*"], ["angina", "heart", "*"]]
         sa.connect(connection).taxonomies.load("diagnosis", sa.Taxonomy.from_rows(rows))
-        far.connection.register("given", connection.table("visits").to_arrow_table())
-        far.connection.execute("CREATE TABLE visits AS FROM given")
-        engine = DuckDBEngine(OpenedDatabase(connection, owned=False), far)
-        yield Sides(Session(Ready(engine)), connection, far)
+        connection.execute("CREATE TABLE whole AS FROM visits WHERE diagnosis IS NOT NULL")
+        yield with_far_rows(connection, "visits", "whole")
+
+
+@pytest.fixture
+def hospital() -> Iterator[Sides]:
+    """20,000 invented visits of the demonstration."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        engine = OpenedDatabase(connection, owned=False).engine()
+        demo.invent(engine, rows=20_000, seed=1)
+        sa.connect(connection).taxonomies.load_all({name: demo.TAXONOMIES[name] for name in ("age", "sex")})
+        yield with_far_rows(connection, "visits")
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_far_rows_are_released_as_near_ones(sides: Sides, policy: sa.Policy) -> None:
-    near, far = sides.releases(policy)
+@pytest.mark.parametrize("name", POLICIES)
+def test_far_rows_are_released_as_near_ones(sides: Sides, name: str) -> None:
+    table = "whole" if name == "h-ceiling" else "visits"
+    near, far = (sides.released(POLICIES[name], place, table) for place in ("", "far."))
     assert far.node == near.node
     changed = {"seconds": far.report.seconds, "source": far.report.source, "into": far.report.into}
     assert near.report.model_copy(update=changed) == far.report
-    released = sides.connection.table("released")
-    there = sides.far.connection.table("far.released")
-    assert (there.columns, there.types) == (released.columns, released.types)
-    assert Counter(there.fetchall()) == Counter(released.fetchall())
+    there, here = sides.far.connection.table("far.released"), sides.connection.table("released")
+    assert (there.columns, there.types) == (here.columns, here.types)
+    assert Counter(there.fetchall()) == Counter(here.fetchall())
+    assert sorted(sides.far.relations) == ["released", "visits", "whole"]
+
+
+KEPT = {"sensitive": ["diagnosis"], "insensitive": ["length_of_stay", "zip", "admission"], "suppression_limit": 0.05}
+T_AND_L = sa.EntropyLDiversity("diagnosis", 2), sa.TCloseness("diagnosis", 0.5)
+HOSPITAL = {
+    "k": ({**KEPT, "privacy": [sa.KAnonymity(5)]}, ["cells", "equal rows"], 2),
+    "k, l and t": (
+        {**KEPT, "privacy": [sa.KAnonymity(5), *T_AND_L]},
+        ["cells", "equal rows", f"measure {T_AND_L[1]}"],
+        5,
+    ),
+    "masks": ({**KEPT, "privacy": [sa.KAnonymity(50)], "suppression": "mask"}, ["cells", "equal rows"], 2),
+    "ipa": ({"sensitive": ["diagnosis"], "method": sa.IPA(budget=sa.Budget(2, "0.001"))}, ["cells"], 2),
+}
+"""Policies for the hospital, what reads all rows of the source, and how many statements read the release."""
+
+
+@pytest.mark.parametrize(("roles", "of_source", "of_release"), HOSPITAL.values(), ids=HOSPITAL)
+def test_nothing_but_counts_comes_near(
+    hospital: Sides, roles: dict[str, Any], of_source: list[str], of_release: int
+) -> None:
+    wanted = sa.Policy(quasi_identifiers=["age", "sex"], rest="identifier", **roles)
+    near, far = hospital.released(wanted, ""), hospital.released(wanted)
+    assert far.node == near.node
+    there, here = hospital.far.connection.table("far.released"), hospital.connection.table("released")
+    assert Counter(there.fetchall()) == Counter(here.fetchall())
+    statements = hospital.far.statements
+    cells = next(each.rows for each in statements if each.purpose == "cells")
+    (classes,) = here.aggregate("count(DISTINCT (age, sex))").fetchall()[0]
+    assert cells < 2_000
+    assert all(each.rows <= cells + classes + 1_000 for each in statements if each.rows is not None)
+    # A few rows are looked at besides, as many as a LIMIT says.
+    assert [each.purpose for each in statements if "visits" in each.sql and "LIMIT" not in each.sql] == of_source
+    assert len([each for each in statements if "staged released" in each.sql]) == of_release
+
+
+REFUSED = {
+    "a table here": ("visits", POLICIES["kept columns"], "here", "only counts of them come here"),
+    "a file": ("visits", POLICIES["kept columns"], "<folder>/here.parquet", "only counts of them come here"),
+    "pseudonyms": (
+        "visits",
+        policy(sa.KAnonymity(2), identifiers=["patient", "nights"], pseudonyms=["id"]),
+        "far.new",
+        "pseudonyms are made in this database",
+    ),
+    "another method": (
+        "whole",
+        sa.Policy(
+            quasi_identifiers=["age"],
+            sensitive=["diagnosis"],
+            rest="identifier",
+            method=sa.DiffGen(specializations=1, numeric={"age": (0, 120)}),
+        ),
+        "far.new",
+        "reads rows of the database alone",
+    ),
+    "a place that is taken": ("visits", POLICIES["k"], "far.whole", "was not made by sqlanon"),
+    "the source": ("visits", POLICIES["k"], "far.visits", "is the source of the release"),
+}
+
+
+@pytest.mark.parametrize(("source", "wanted", "into", "reason"), REFUSED.values(), ids=REFUSED)
+def test_a_refused_run_leaves_nothing(
+    sides: Sides, tmp_path: Path, source: str, wanted: sa.Policy, into: str, reason: str
+) -> None:
+    before = sides.far.relations
+    into = into.replace("<folder>", str(tmp_path))
+    with pytest.raises((sa.EngineError, sa.PolicyError), match=reason):
+        sides.session.anonymize(
+            f"far.{source}", wanted, into, replace=True, pseudonym_key=KEY if wanted.pseudonyms else None
+        )
+    assert sides.far.relations == before
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_place_that_is_taken_stays_unless_it_may_go(sides: Sides) -> None:
+    sides.released(POLICIES["k"])
+    with pytest.raises(sa.EngineError, match="exists"):
+        sides.session.anonymize("far.visits", POLICIES["k"], "far.released")
+
+
+def test_what_cannot_be_published_is_discarded(sides: Sides) -> None:
+    sides.released(POLICIES["k"])
+    rows = sides.far.connection.table("far.released").fetchall()
+    with mock.patch.object(FarRows, "publish", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        sides.released(POLICIES["masks"])
+    assert sides.far.connection.table("far.released").fetchall() == rows
+    assert sorted(sides.far.relations) == ["released", "visits", "whole"]

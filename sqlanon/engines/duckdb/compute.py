@@ -127,7 +127,7 @@ class DuckDBCompute:
         if self.far is None or not step.makes.has_rows:
             raise _rows_stay(step.purpose)
         if parameters:
-            raise EngineError("values of a statement, such as the key of pseudonyms, do not leave", step=step.purpose)
+            raise EngineError("pseudonyms are made in this database, where the rows are not", step=step.purpose)
         self.far.make(step.makes, sent.query, self._small(sent, step.purpose), step.purpose)
 
     def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
@@ -295,8 +295,9 @@ class DuckDBCompute:
 
 
 def _rows_stay(purpose: str) -> EngineError:
-    """The error of a statement that would have rows come near, or be kept here."""
-    return EngineError("rows stay where they are, and come here as counts alone", step=purpose)
+    """The error of a statement that would have rows come here."""
+    reason = "the rows are not in this database, and only counts of them come here: name a target where they are"
+    return EngineError(reason, step=purpose)
 
 
 def _without(relation: Relation) -> exp.Drop:

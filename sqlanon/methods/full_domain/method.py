@@ -32,6 +32,7 @@ class FullDomainRun(Run):
     """Search the lattice for the node of least loss that meets the privacy models, and verify what is written."""
 
     takes_node = True
+    takes_far_rows = True
     is_repeatable = True
     given: Levels | None = None
     finer_nodes: tuple[FinerNode, ...] = ()

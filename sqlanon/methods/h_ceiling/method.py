@@ -43,6 +43,7 @@ class HCeilingRun(Run):
     """Generalize up to a ceiling, fill up the classes that are too small, and verify what is written."""
 
     is_random = True
+    takes_far_rows = True
     instead_of_node = "bound its search by minimum_levels and maximum_levels"
 
     @property

@@ -28,6 +28,7 @@ from sqlanon.model.release import Guarantee, Report, RowCounts
 class RelocationRun(Run):
     """Search for the node of least loss that has few outliers, move these, and verify what is written."""
 
+    takes_far_rows = True
     instead_of_node = "bound its search by minimum_levels and maximum_levels"
     custodian_fields = PRIVATE
 

@@ -63,6 +63,7 @@ class EpsilonSafeRun(NoisyNodeRun):
     """Publish the classes of a sample, paid for from the budget of the data set."""
 
     algorithm = SampledClasses()
+    takes_far_rows = True
 
     @property
     def theorem(self) -> str:

@@ -52,6 +52,7 @@ class NoisyCountsRun(NoisyNodeRun):
     """Publish noisy counts of the labels of a node, paid for from the budget of the data set."""
 
     algorithm = NoisyCountsOfNodes()
+    takes_far_rows = True
 
     @property
     def theorem(self) -> str:

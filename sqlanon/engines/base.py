@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
     from sqlanon.engines.rows import Rows, Staged
 
-NOTE_KEY = "sqlanon"
-"""The key under which a note of ours travels with a file, and the provenance in it."""
-
 Source = str | Path | Any
 """What is read: a name, a path or a query as text, or a frame."""
 FileFormat = Literal["Parquet", "CSV"]

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.base import NOTE_KEY
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import LOCAL
-from sqlanon.model.destination import CSV_SUFFIX
+from sqlanon.model.destination import CSV_SUFFIX, NOTE_KEY
 from sqlanon.model.taxonomy.notes import note_path
 
 RELEASES = "releases"

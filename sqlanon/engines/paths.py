@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
-from sqlanon.engines.base import NOTE_KEY
+from pydantic import ValidationError
+
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import GLOB_CHARACTERS
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
 from sqlanon.model.names import folded
+from sqlanon.model.record import FolderRecord, facts_of
 
 STAGE = re.compile(r"\.(?P<target>.+)\.run\.\d+\.(?P<state>staged|previous)(?:\.lock)?", re.ASCII)
 """The hidden name of what is being published to a target, and of what is there no more, or of its lock."""
@@ -52,8 +52,8 @@ def published(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(file for file in files if not any(STAGE.fullmatch(part) for part in Path(file).parts))
 
 
-def marked(folder: str | Path) -> dict[str, Any] | None:
-    """What the marker of a release folder says; None if the folder has none.
+def marked(folder: str | Path) -> FolderRecord | None:
+    """What the marker of a release folder says of its files, whatever else is in it; None if the folder has none.
 
     Raises:
         EngineError: it has one that is not what sqlanon writes.
@@ -64,24 +64,10 @@ def marked(folder: str | Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     try:
-        note = json.loads(text)[NOTE_KEY]
-        layout = note["folder"]
-        known = _is_layout(layout["columns"], layout["partition_by"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
+        return FolderRecord.model_validate(facts_of(text).get("folder"))
+    except (ValidationError, RecursionError):
         raise EngineError(
             f"{marker} is not what sqlanon writes beside a release, so the types of its columns are not known; bring "
             "it back, or remove it to have the files read as any others",
             step="source",
-        )
-    return dict(note)
-
-
-def _is_layout(columns: object, partition_by: object) -> bool:
-    """Whether columns have types, and those that the files are partitioned by are among them."""
-    if not isinstance(columns, dict) or not isinstance(partition_by, list) or not columns:
-        return False
-    return all(isinstance(kind, str) for kind in columns.values()) and all(
-        isinstance(name, str) and name in columns for name in partition_by
-    )
+        ) from None

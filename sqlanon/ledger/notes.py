@@ -13,7 +13,7 @@ from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.errors import EngineError
 from sqlanon.ledger.table import create_schema, located
 from sqlanon.model.datasets import dataset_of_table
-from sqlanon.publish.provenance import parse_note
+from sqlanon.model.record import facts_of
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select
 
@@ -45,7 +45,7 @@ def releases(engine: Engine) -> dict[str, str]:
     found = engine.fetch(Queries("ledger").query("releases_with_ledger"), "the releases in the warehouse")
     own = (row for row in found if row["database_name"] == engine.warehouse.name)
     hashes = {
-        dataset_of_table(row["schema_name"], row["table_name"]): parse_note(row["comment"]).get("ledger_sha256")
+        dataset_of_table(row["schema_name"], row["table_name"]): facts_of(row["comment"]).get("ledger_sha256")
         for row in own
     }
     return {name: sha256 for name, sha256 in hashes.items() if isinstance(sha256, str)}

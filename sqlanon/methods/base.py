@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from sqlglot import exp
 
@@ -24,7 +24,9 @@ from sqlanon.methods.shared.publication import Publication
 from sqlanon.methods.shared.publishing import released_rows
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
+from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
 from sqlanon.publish.provenance import provenance
 from sqlanon.queries.cells.encoding import Encoding
@@ -242,23 +244,22 @@ class Run(ABC):
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
         """The numbers of the run; ``seconds`` by stage."""
 
-    def note(self, report: Report, made_from: Mapping[str, Any]) -> str:
-        """The record that travels with the release."""
+    def record(self, report: Report, inputs: Inputs | None) -> Record:
+        """The record that travels with the release; ``inputs`` are what it was made from, if that makes it again."""
         assert report.rows is not None
         return provenance(
             self.bound.policy,
             self.bound.taxonomy_hashes,
-            report.node,
+            self.labels_record(report),
             self.attained,
             report.rows,
-            **({"made_from": made_from} if self.is_repeatable else {}),
-            **self.recorded(),
+            **({} if inputs is None else {"made_from": inputs}),
             report=report.model_dump(mode="json", exclude=set(self.custodian_fields)),
         )
 
-    def recorded(self) -> Mapping[str, object]:
-        """What the record of a release says besides, such as its cut."""
-        return {}
+    def labels_record(self, report: Report) -> LabelsRecord | None:
+        """Which labels the release can have, for its record; None if they are very many."""
+        return NodeRecord(levels=report.node)
 
     def guarantee(self, report: Report) -> Guarantee:
         """What the release promises."""

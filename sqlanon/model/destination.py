@@ -31,6 +31,9 @@ OTHER_FORMATS = (
 
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 
+NOTE_KEY = "sqlanon"
+"""The key of our records, wherever they are."""
+
 MARKER = "_sqlanon.json"
 """The file with the record of a release folder; no reader of Parquet folders takes it for data."""
 

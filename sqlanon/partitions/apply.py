@@ -18,6 +18,8 @@ from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
+from sqlanon.model.labels import NodeRecord
+from sqlanon.model.record import PartitionRecord, RowsRecord
 from sqlanon.model.release import Measurement
 from sqlanon.model.release.result import with_notes
 from sqlanon.partitions import counts, kept
@@ -168,17 +170,17 @@ def _written(
 ) -> ResolvedSource:
     attained = attained_measures(engine, increment.classes(PUBLISHED_CELLS))
     rows = rows_of(entry)
-    beside = {
-        "release": entry.release,
-        "partitions": len(partition.others) + 1,
-        "every_partition": partition.fit.every_partition,
-        "rows": partition.union(rows).model_dump(),
-    }
-    node = table.bound.lattice.named(increment.levels)
+    part = PartitionRecord(
+        release=entry.release,
+        partitions=len(partition.others) + 1,
+        every_partition=partition.fit.every_partition,
+        rows=RowsRecord(**partition.union(rows).model_dump()),
+    )
+    labels = NodeRecord(levels=table.bound.lattice.named(increment.levels))
     publishing.group_rows(engine, table, increment.recoding, masked=False, is_examined=False)
     query = publishing.released_rows(engine, table.encoding, target.takes_enums)
     written = target.write(query, streamed=True)
-    target.add_note(provenance(partition.fit.policy, table.bound.taxonomy_hashes, node, attained, rows, fit=beside))
+    target.add_record(provenance(partition.fit.policy, table.bound.taxonomy_hashes, labels, attained, rows, fit=part))
     return written
 
 

@@ -12,7 +12,6 @@ step.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,10 +21,11 @@ from pathlib import Path
 from pydantic import ValidationError
 from sqlglot import exp
 
-from sqlanon.engines.base import NOTE_KEY, Compute, Engine, Warehouse
+from sqlanon.engines.base import Compute, Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
+from sqlanon.model.record import readable_record
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.counts import counted_columns
 from sqlanon.partitions.places import Place, note_at
@@ -205,11 +205,8 @@ def release_at(engine: Engine, place: Place) -> str | None:
     Raises:
         EngineError: the place cannot be looked at from here.
     """
-    try:
-        found = json.loads(note_at(engine, place) or "null")[NOTE_KEY]["fit"]["release"]
-    except (ValueError, TypeError, KeyError):
-        return None
-    return found if isinstance(found, str) else None
+    found = readable_record(note_at(engine, place))
+    return None if found is None or found.fit is None else found.fit.release
 
 
 @contextmanager

@@ -8,18 +8,16 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from sqlanon.engines.base import NOTE_KEY
 from sqlanon.engines.csv_notes import sha256_of
 from sqlanon.engines.paths import marked
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
-from sqlanon.publish.content import with_record_hash
+from sqlanon.model.record import FolderRecord, Listing, Record
 from sqlanon.publish.files import cannot_be_written, flush, hidden, refuse_place, tidy
 
 STAGED_SUFFIX = ".staged"
@@ -32,14 +30,15 @@ class StagedFolder:
 
     Attributes:
         path: where.
-        note: the document that its marker is to hold.
-        layout: what a reader of its files needs to know: the types of its ``columns``, and which ones it is
-            partitioned by.
+        columns: the types of its columns, by name.
+        partition_by: the columns that it is partitioned by.
+        record: what its marker is to hold.
     """
 
     path: Path
-    note: dict[str, Any] = field(default_factory=dict)
-    layout: dict[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    partition_by: tuple[str, ...] = ()
+    record: Record | None = None
 
 
 @contextmanager
@@ -96,32 +95,26 @@ def is_empty(folder: Path) -> bool:
 def is_whole(folder: Path) -> bool:
     """Whether a folder holds a release of ours, with all its files and no other."""
     try:
-        note = marked(folder)
+        layout = marked(folder)
     except EngineError:
         return False
-    return note is not None and note["folder"].get("files") == listing(folder)
+    return layout is not None and layout.files == listing(folder)
 
 
-def changes_of(folder: Path) -> tuple[str, ...]:
+def changes_of(folder: Path, layout: FolderRecord) -> tuple[str, ...]:
     """How the files of a release folder differ from those that were written, in a sentence; nothing if they do not."""
-    note, found = marked(folder), listing(folder)
-    written = None if note is None else note["folder"].get("files")
+    found, written = listing(folder), layout.files
     if written == found:
-        return tuple(_changed_files(note, _contents(folder)))
-    if not isinstance(written, dict) or not isinstance(written.get("count"), int):
-        return (f"its {MARKER} does not list the files that were written",)
-    if found["count"] == written["count"]:
+        return tuple(_changed_files(layout.files_sha256, _contents(folder)))
+    if found.count == written.count:
         return ("its files have other names or sizes than those that were written",)
-    fewer_or_more = "fewer" if int(found["count"]) < written["count"] else "more"
-    return (
-        f"it has {fewer_or_more} files than were written: {found['count']:,} where there were {written['count']:,}",
-    )
+    fewer_or_more = "fewer" if found.count < written.count else "more"
+    return (f"it has {fewer_or_more} files than were written: {found.count:,} where there were {written.count:,}",)
 
 
-def _changed_files(note: Mapping[str, Any] | None, found: list[str | None]) -> Iterator[str]:
+def _changed_files(written: Sequence[str | None], found: Sequence[str | None]) -> Iterator[str]:
     """Files with the names and sizes of those that were written, and another content."""
-    written = None if note is None else note["folder"].get("files_sha256")
-    if not isinstance(written, list) or len(written) != len(found):
+    if len(written) != len(found):
         yield f"its {MARKER} does not have the hashes of its files"
     elif changed := sum(one != other for one, other in zip(written, found, strict=True)):
         yield f"{changed:,} of its {len(found):,} files have another content than was written"
@@ -135,11 +128,10 @@ def note_of(folder: Path) -> str | None:
         return None
 
 
-def listing(folder: Path) -> dict[str, int | str]:
-    """How many files but the marker there are in a folder, their bytes, and a hash of their names and sizes.
+def listing(folder: Path) -> Listing:
+    """What files there are in a folder but the marker.
 
-    Not the names: those of partitions are values of the release. Links to folders and empty folders count as files:
-    none are written, and their names can reveal as much.
+    Links to folders and empty folders count as files: none are written, and their names can reveal as much.
     """
     digest = hashlib.sha256()
     count = size = 0
@@ -147,7 +139,7 @@ def listing(folder: Path) -> dict[str, int | str]:
         length = path.lstat().st_size
         digest.update(json.dumps([path.relative_to(folder).as_posix(), length]).encode())
         count, size = count + 1, size + length
-    return {"count": count, "bytes": size, "sha256": digest.hexdigest()}
+    return Listing(count=count, bytes=size, sha256=digest.hexdigest())
 
 
 def _contents(folder: Path) -> list[str | None]:
@@ -205,12 +197,16 @@ def _seal(staged: StagedFolder) -> None:
     """Give the data its final names, add the marker, and wait until all of it is on the disk."""
     for path in list(_files(staged.path)):
         path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX))
-    layout = {**staged.layout, "files": listing(staged.path), "files_sha256": _contents(staged.path)}
+    layout = FolderRecord(
+        columns=dict(staged.columns),
+        partition_by=staged.partition_by,
+        files=listing(staged.path),
+        files_sha256=tuple(_contents(staged.path)),
+    )
     for path in _files(staged.path):
         flush(path)
-    document = {NOTE_KEY: with_record_hash({**staged.note[NOTE_KEY], "folder": layout})}
-    # Not sorted: the columns are in the order of the release.
-    (staged.path / MARKER).write_text(f"{json.dumps(document)}\n", encoding="utf-8")
+    assert staged.record is not None
+    (staged.path / MARKER).write_text(f"{staged.record.sealed(layout).text}\n", encoding="utf-8")
     flush(staged.path / MARKER)
     for place, _, _ in os.walk(staged.path, topdown=False):
         flush(Path(place))

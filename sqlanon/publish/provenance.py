@@ -1,4 +1,4 @@
-"""Where a release comes from, as JSON that travels with it: hashes, counts and thresholds, never a cell value.
+"""Records of what is made: hashes, counts and thresholds, never a cell value.
 
 The files that a policy names go by their names and the hashes of their contents: where they lie on the machine of the
 custodian concerns nobody who gets the release.
@@ -7,7 +7,6 @@ custodian concerns nobody who gets the release.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.base import NOTE_KEY, Writer
+from sqlanon.engines.base import Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.model.extras import installed_version
+from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PopulationModel
+from sqlanon.model.record import FORMAT, BoundRecord, CompanionRecord, PolicyFile, Record
 from sqlanon.model.release import RowCounts
 from sqlanon.model.taxonomy.rules import FileOfTaxonomy
 from sqlanon.queries.kit.texts import sql_folder
@@ -31,37 +32,37 @@ DECIMALS = 12
 def provenance(
     policy: Policy,
     taxonomy_sha256: Mapping[str, str],
-    node: Mapping[str, int],
+    labels: LabelsRecord | None,
     attained: Sequence[float],
     rows: RowCounts,
     **more: object,
-) -> str:
-    """The provenance of a release.
+) -> Record:
+    """The record of a release.
 
     Args:
-        policy: what was asked for.
+        policy: the policy that was met.
         taxonomy_sha256: the hashes of the taxonomies; those of the quasi-identifiers are recorded.
-        node: the level of every quasi-identifier.
+        labels: which labels it can have.
         attained: what the kept classes attain, in the order of the bounds of the policy; of a partition, together with
             those published before.
         rows: what became of the rows.
-        more: what a release of its kind has to say besides.
+        more: what the record of a release of its kind has besides, by the fields of :class:`Record`.
     """
-    return note_by_policy(
+    return record_by(
         policy,
         taxonomy_sha256={name: taxonomy_sha256[name] for name in policy.taxonomy_columns},
-        node=node,
+        labels=labels,
         privacy=attained_bounds(policy, attained),
         rows=rows.model_dump(),
         **more,
     )
 
 
-def attained_bounds(policy: Policy, attained: Sequence[float]) -> list[dict[str, object]]:
+def attained_bounds(policy: Policy, attained: Sequence[float]) -> list[BoundRecord]:
     """Every bound of a policy beside what is attained of it, rounded to what it is computed to, in their order."""
     bounds = [(str(model), each) for model in policy.privacy for each in model.bounds]
     return [
-        {"model": model, "measure": each.measure.name, "required": each.required, "attained": _rounded(value)}
+        BoundRecord(model=model, measure=each.measure.name, required=each.required, attained=_rounded(value))
         for (model, each), value in zip(bounds, attained, strict=True)
     ]
 
@@ -70,36 +71,23 @@ def _rounded(value: float | None) -> float | None:
     return round(value, DECIMALS) if isinstance(value, float) and math.isfinite(value) else value
 
 
-def note_by_policy(policy: Policy, **facts: object) -> str:
-    """What travels with what was made by a policy: the policy and its hash, and the facts, with no path of a file."""
-    document = {"policy": policy.model_dump(mode="json"), "policy_sha256": policy.sha256(), **facts}
-    return note(**without_places(policy, document))
+def record_by(policy: Policy, **facts: object) -> Record:
+    """The record of what was made by a policy: the policy and its hash, and the facts, with no path of a file."""
+    return _without_places(
+        policy, new_record(policy=policy.model_dump(mode="json"), policy_sha256=policy.sha256(), **facts)
+    )
 
 
-def companion_note(policy: Policy, name: str, release: str) -> str:
-    """What travels with another table of a release: what it is, and the table that the rows of the release are in."""
-    return note_by_policy(policy, beside={"name": name, "release": release})
+def companion_record(policy: Policy, name: str, release: str) -> Record:
+    """The record of a companion table: what it is, and the table that the rows of the release are in."""
+    return record_by(policy, companion=CompanionRecord(name=name, release=release))
 
 
-def with_tables(text: str, tables: Mapping[str, object]) -> str:
-    """The note of a release with the tables that were published beside it, by what they are; the same without any."""
-    return json.dumps({NOTE_KEY: {**json.loads(text)[NOTE_KEY], "tables": tables}}) if tables else text
-
-
-def note(**facts: object) -> str:
-    """What travels with a table or file of ours: facts as one line of JSON under the key ``sqlanon``."""
-    document = {"version": installed_version(), "code_sha256": code_sha256(), **facts}
-    # In their own order: that of a node is the policy's, and the report of a release that is there is read off it.
-    return json.dumps({NOTE_KEY: document})
-
-
-def parse_note(text: str | None) -> dict[str, Any]:
-    """The facts in a note; none if the text is another one, such as a comment of the user's own."""
-    try:
-        facts = json.loads(text or "null")[NOTE_KEY]
-    except (ValueError, TypeError, KeyError):
-        return {}
-    return facts if isinstance(facts, dict) else {}
+def new_record(**facts: Any) -> Record:
+    """The record of a table or file of ours, by the fields of :class:`Record`."""
+    return Record.model_validate(
+        {"format": FORMAT, "version": installed_version(), "code_sha256": code_sha256(), **facts}
+    )
 
 
 def note_of_file(engine: Writer, file: str | Path) -> str | None:
@@ -129,18 +117,19 @@ QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", r
 """Such a path in a query."""
 
 
-def without_places(policy: Policy, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts about a release with the names of the files of its policy in place of their absolute paths.
+def _without_places(policy: Policy, record: Record) -> Record:
+    """A record with the names of the files of its policy in place of their absolute paths.
 
     Where there are any, ``policy_files`` lists their names, each with the SHA-256 of its content; None for a glob or a
     folder, and for a file that is not there.
     """
     paths = dict.fromkeys(_paths(policy))
     if not paths:
-        return dict(facts)
-    files = [{"name": _name(path), "sha256": _sha256(path)} for path in paths]
+        return record
+    files = [PolicyFile(name=_name(path), sha256=_sha256(path)) for path in paths]
     longest_first = sorted(paths, key=len, reverse=True)
-    return {**{key: _named(value, longest_first) for key, value in facts.items()}, "policy_files": files}
+    facts: dict[str, Any] = _named(record.model_dump(mode="json"), longest_first)
+    return Record.model_validate({**facts, "policy_files": files})
 
 
 def _paths(policy: Policy) -> Iterator[str]:

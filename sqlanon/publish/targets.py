@@ -14,10 +14,11 @@ from sqlanon.engines.base import Engine, ResolvedSource, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.destination import Destination, Replace, destination
-from sqlanon.publish.content import content_of_table, sealed
+from sqlanon.model.record import ContentRecord, Record, facts_of
+from sqlanon.publish.content import content_of_table
 from sqlanon.publish.files import refuse_own_source, staged_file
 from sqlanon.publish.folders import StagedFolder, staged_folder
-from sqlanon.publish.provenance import note_of_file, parse_note
+from sqlanon.publish.provenance import note_of_file
 from sqlanon.publish.to_csv import CsvTarget, StagedCsv, staged_csv
 from sqlanon.publish.to_far import far_target
 from sqlanon.publish.to_folder import FolderTarget
@@ -40,7 +41,7 @@ class Target(Protocol):
         """Whether a column may be of an ENUM type: it is text all the same to those who read what is written."""
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        """Write the rows of a query, to be followed by a note.
+        """Write the rows of a query, to be followed by a record.
 
         ``streamed`` says that they come in their order without a sort.
 
@@ -52,11 +53,11 @@ class Target(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What a reader of the report should know of what was written."""
 
-    def add_note(self, note: str) -> Mapping[str, str]:
-        """Attach the record of the rows that were written, once: a document of JSON that travels with them.
+    def add_record(self, record: Record) -> ContentRecord:
+        """Seal the record of what was written, which travels with it, once.
 
         Returns:
-            the hashes of what was written, which travel in the document.
+            the hashes of what was written; those of a folder are taken later.
         """
 
 
@@ -127,7 +128,7 @@ def _refuse_other_file(engine: Writer, path: Path, replace: Replace) -> None:
         note = note_of_file(engine, path)
     except EngineError:
         note = None  # no Parquet file
-    if not parse_note(note):
+    if not facts_of(note):
         raise EngineError(NOT_OURS.format(f"the file {path}"), step="target")
 
 
@@ -151,7 +152,7 @@ class TableTarget:
         if not self.replace or self.replace == "anything":
             return
         found = self.engine.find(self.name)
-        if found is not None and not parse_note(found.comment):
+        if found is not None and not facts_of(found.comment):
             raise EngineError(NOT_OURS.format(f'the table "{self.name}"'), step="target")
 
     def takes_enums(self, name: str) -> bool:
@@ -168,9 +169,9 @@ class TableTarget:
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    def add_note(self, note: str) -> Mapping[str, str]:
+    def add_record(self, record: Record) -> ContentRecord:
         content = content_of_table(self.engine, self.table)
-        self.engine.comment_table(self.table, sealed(note, content))
+        self.engine.comment_table(self.table, record.sealed(content).text)
         return content
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,8 +16,9 @@ from sqlanon.engines.csv_notes import Entries, Entry, Form, form_of, note_text, 
 from sqlanon.engines.locks import held_folder
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import CsvFormulas
+from sqlanon.model.record import ContentRecord, Record
 from sqlanon.model.taxonomy.notes import note_path
-from sqlanon.publish.content import content_of_csv, sealed
+from sqlanon.publish.content import content_of_csv
 from sqlanon.publish.files import cannot_be_written, flush, hidden, publish, refuse_file, staged_file, taken, tidy
 from sqlanon.queries.release.formulas import formula_counts, quoted_names, with_quoted_formulas
 from sqlanon.queries.source import SourceColumn
@@ -63,9 +64,9 @@ class CsvTarget:
         self.engine.refuse_altered(query, read, columns, "CSV")
         return ResolvedSource(read, f"CSV {self.name}")
 
-    def add_note(self, note: str) -> Mapping[str, str]:
+    def add_record(self, record: Record) -> ContentRecord:
         content = content_of_csv(sha256_of(self.staged.path) or "", self.staged.form)
-        self.staged.note = sealed(note, content)
+        self.staged.note = record.sealed(content).text
         return content
 
     def _safe(self, query: exp.Query, columns: Sequence[SourceColumn]) -> tuple[exp.Query, Sequence[SourceColumn]]:

@@ -12,13 +12,13 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.publish.content import content_of_table, sealed
-from sqlanon.publish.provenance import parse_note
+from sqlanon.model.record import ContentRecord, Record, facts_of
+from sqlanon.publish.content import content_of_table
 
 
 @dataclass
 class FarTarget:
-    """A place for one release, with what was written beside it and the note of that."""
+    """A place for one release, with what was written beside it and its record."""
 
     engine: Engine
     into: Destination
@@ -37,10 +37,10 @@ class FarTarget:
         self.staged = self.engine.stage(query, self.into)
         return ResolvedSource(self.staged.relation, f'table "{self.name}"')
 
-    def add_note(self, note: str) -> Mapping[str, str]:
+    def add_record(self, record: Record) -> ContentRecord:
         assert self.staged is not None
         content = content_of_table(self.engine, self.staged.relation)
-        self.note = sealed(note, content)
+        self.note = record.sealed(content).text
         return content
 
 
@@ -76,6 +76,6 @@ def refuse_taken(far: Rows, into: Destination, read: Mapping[str, ResolvedSource
     for role, source in read.items():
         if found.table in source.relation.find_all(exp.Table):
             raise EngineError(f'"{into.name}" is the {role} of the release: give another name', step="target")
-    if replace != "anything" and not parse_note(found.comment):
+    if replace != "anything" and not facts_of(found.comment):
         reason = f'"{into.name}" was not made by sqlanon, so that replace=True leaves it as it is: give another name'
         raise EngineError(f'{reason}, or say with replace="anything" that it may go', step="target")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,6 +9,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine, Files, ResolvedSource
 from sqlanon.engines.paths import pattern_below
 from sqlanon.model.destination import Destination
+from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.folders import STAGED_SUFFIX, StagedFolder, number_files, part
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, count_rows, select
 from sqlanon.queries.release import files as partitions
@@ -38,7 +37,7 @@ class FolderTarget:
         columns = self.engine.file_columns(query, "Parquet")
         self._write_files(query, columns, streamed=streamed)
         types = {found.name: found.type for found in columns}
-        self.staged.layout = {"columns": types, "partition_by": list(self.into.partition_by)}
+        self.staged.columns, self.staged.partition_by = types, self.into.partition_by
         pattern = pattern_below(self.staged.path, STAGED_SUFFIX)
         written = self.engine.read_files(Files(pattern, columns=types, partition_by=self.into.partition_by))
         self.engine.refuse_altered(query, written, columns, "Parquet")
@@ -48,10 +47,10 @@ class FolderTarget:
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    def add_note(self, note: str) -> Mapping[str, str]:
+    def add_record(self, record: Record) -> ContentRecord:
         """See :class:`sqlanon.publish.targets.Target`; the hashes of files are taken when they have their names."""
-        self.staged.note = json.loads(note)
-        return {}
+        self.staged.record = record
+        return ContentRecord()
 
     def _write_files(self, query: exp.Query, columns: list[SourceColumn], *, streamed: bool) -> None:
         if self.into.partition_by:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Files, ResolvedSource
-from sqlanon.publish.content import UNKNOWN, content_of_parquet, replace_note, sealed
+from sqlanon.model.record import ContentRecord, Record
+from sqlanon.publish.content import UNKNOWN, content_of_parquet, replace_note
 from sqlanon.publish.files import cannot_be_written
 
 
@@ -35,8 +35,8 @@ class ParquetTarget:
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    def add_note(self, note: str) -> Mapping[str, str]:
+    def add_record(self, record: Record) -> ContentRecord:
         with cannot_be_written(Path(self.name), "publish"):
             content = content_of_parquet(self.staged, UNKNOWN)
-            replace_note(self.staged, UNKNOWN, sealed(note, content))
+            replace_note(self.staged, UNKNOWN, record.sealed(content).text)
         return content

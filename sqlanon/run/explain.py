@@ -7,7 +7,7 @@ bottom of the lattice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +20,7 @@ from sqlanon.methods.progress import silent
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import ContentRecord, Record
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.run.pipeline import carry_out
@@ -50,7 +51,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         run = method_of(policy)(cast(Engine, dry_run), without_rows(source), policy, request)
         dry_run.steps.clear()
         companions = {name: _DryRunTarget(dry_run, name) for name in run.companions}
-        carry_out(engine, run, _DryRunTarget(dry_run), companions, {}, Stages(silent))
+        carry_out(engine, run, _DryRunTarget(dry_run), companions, None, Stages(silent))
     return dry_run.steps
 
 
@@ -143,8 +144,8 @@ class _DryRunTarget:
         self._dry_run.run(Step(self._relation, query, self._what))
         return ResolvedSource(self._relation.table, self._what)
 
-    def add_note(self, note: str) -> Mapping[str, str]:
-        return {}
+    def add_record(self, record: Record) -> ContentRecord:
+        return ContentRecord()
 
 
 if TYPE_CHECKING:

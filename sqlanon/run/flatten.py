@@ -9,7 +9,8 @@ from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.flatten import Flattened, Flattening
-from sqlanon.publish.provenance import note
+from sqlanon.model.record import FlattenedRecord
+from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.tables import flatten as queries
@@ -47,7 +48,10 @@ def _run(
         counts = engine.fetch(queries.counts(relation, flattening), "count the events")[0]
         _refuse_unfit_rows(source, flattening, counts)
         target.write(queries.flattened(relation, flattening))
-        target.add_note(_note(flattening, counts))
+        made = FlattenedRecord(
+            flattening=flattening.model_dump(mode="json"), events=counts["events"], individuals=counts["individuals"]
+        )
+        target.add_record(new_record(flattened=made))
     return Flattened(
         source=source.description,
         into=target.name,
@@ -73,9 +77,3 @@ def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: M
             )
     if problems:
         raise PolicyError(f"{source.description} cannot be flattened:", problems)
-
-
-def _note(flattening: Flattening, counts: Mapping[str, Any]) -> str:
-    """Where the table comes from; no cell value."""
-    rows = {"events": counts["events"], "individuals": counts["individuals"]}
-    return note(flattening=flattening.model_dump(mode="json"), rows=rows)

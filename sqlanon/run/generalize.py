@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
 
-from pydantic import ValidationError
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
@@ -15,9 +13,11 @@ from sqlanon.methods.cuts.shared.axes import no_list, no_number
 from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.generalized import Generalized
+from sqlanon.model.labels import CutRecord
 from sqlanon.model.policy.ranges import as_text, interval_label
 from sqlanon.model.policy.unknown import action_for
-from sqlanon.publish.provenance import note, parse_note
+from sqlanon.model.record import GeneralizedRecord, Record, RecordError
+from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.cells.unknown import known_rows
 from sqlanon.queries.kit.spelling import spelled
@@ -25,7 +25,6 @@ from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import cuts as queries
 from sqlanon.queries.tables.cuts import Predictors
 from sqlanon.verification.published import provenance_at
-from sqlanon.verification.record import Interval, Record, record_of
 
 
 # More than six parameters: what is generalized, like what, as it is called, and where to.
@@ -53,48 +52,53 @@ def generalize(
         TaxonomyError: taxonomies of the release are not in the warehouse.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    record = _record(provenance_at(engine, release, place), release.description)
+    record, cut = _cut(provenance_at(engine, release, place), release.description)
     with target_for(engine, into, {"source": source, "release": release}, replace=replace) as target:
-        return _run(engine, source, record, release.description, target)
+        return _run(engine, source, record, cut, release.description, target)
 
 
-def _record(text: str | None, release: str) -> Record:
-    """The record in the note of a release.
+def _cut(text: str | None, release: str) -> tuple[Record, CutRecord]:
+    """The record of a release, and the cut in it.
 
     Raises:
         PolicyError: there is none, or no cut in it.
     """
-    if not parse_note(text):
-        raise PolicyError(f"{release} has no note of sqlanon with its cut: name the release itself")
     try:
-        found = record_of(text)
-    except ValidationError:
-        raise PolicyError(f"the note of {release} is not what a run writes") from None
-    if found is None or not (found.cut or found.cut_of_items):
+        found = Record.parse(text)
+    except RecordError as error:
+        raise PolicyError(f"{release} cannot be taken as an example: {error}") from None
+    if found is None:
+        raise PolicyError(f"{release} has no note of sqlanon with its cut: name the release itself")
+    if not isinstance(found.labels, CutRecord):
         raise PolicyError(
             f"the note of {release} has no cut: only methods such as diffgen have one, and record it unless it "
             "has very many labels; with a table of its cuts, anon.apply_cut does the same in SQL"
         )
-    return found
+    return found, found.labels
 
 
-def _run(engine: Engine, source: ResolvedSource, record: Record, release: str, target: Target) -> Generalized:
-    predictors = _predictors(record)
+# More than six parameters: what is generalized, like what, as it is called, and where to.
+def _run(
+    engine: Engine, source: ResolvedSource, record: Record, cut: CutRecord, release: str, target: Target
+) -> Generalized:
+    predictors = Predictors((*cut.labels,), (*cut.intervals,), (*cut.items,))
     relation, columns = spelled(source.relation, engine.describe(source.relation), predictors.all)
     if problems := list(_misfits(columns, predictors)):
         raise PolicyError(f"{source.description} does not fit the cut of {release}:", problems)
     names = [column.name for column in columns]
     with engine.transaction(), engine.scratch():
         _refuse_taxonomies(engine, record, predictors, release)
-        engine.put(queries.LABELS, queries.noted_labels(list(_labels(record))))
-        engine.put(queries.PARTS, queries.noted_parts(list(_parts(record))))
+        engine.put(queries.LABELS, queries.noted_labels(list(_labels(cut))))
+        engine.put(queries.PARTS, queries.noted_parts(list(_parts(cut))))
         engine.run(queries.cuts(engine.taxonomy))
-        suppressed = [name for name in predictors.categories if action_for(record.policy.unknown, name) == "suppress"]
+        unknown = {} if record.policy is None else record.policy.unknown
+        suppressed = [name for name in predictors.categories if action_for(unknown, name) == "suppress"]
         known = known_rows(relation, suppressed, engine.taxonomy)
         _refuse_values(engine, source, queries.without_label(known, predictors), release)
         whole, rows = (_row_count(engine, each) for each in (relation, known))
         target.write(queries.generalized(known, names, predictors))
-        target.add_note(note(generalized={"columns": predictors.all, "policy_sha256": record.policy_sha256}, rows=rows))
+        made = GeneralizedRecord(columns=tuple(predictors.all), policy_sha256=record.policy_sha256, rows=rows)
+        target.add_record(new_record(generalized=made))
     return Generalized(
         source=source.description,
         release=release,
@@ -109,12 +113,6 @@ def _run(engine: Engine, source: ResolvedSource, record: Record, release: str, t
 
 def _row_count(engine: Compute, relation: exp.Expr) -> int:
     return int(engine.fetch(queries.row_count(relation), "rows")[0]["rows"])
-
-
-def _predictors(record: Record) -> Predictors:
-    numbers = tuple(name for name in record.cut if name in record.intervals)
-    categories = tuple(name for name in record.cut if name not in numbers)
-    return Predictors(categories, numbers, tuple(record.cut_of_items))
 
 
 def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterator[str]:
@@ -145,16 +143,16 @@ def _refuse_taxonomies(engine: Engine, record: Record, predictors: Predictors, r
         raise TaxonomyError(f"the labels of {release} are those of taxonomies that are not here:", problems)
 
 
-def _labels(record: Record) -> Iterator[tuple[str, int | None, str]]:
-    for name, labels in {**record.labels_of_cut, **record.cut_of_items}.items():
+def _labels(cut: CutRecord) -> Iterator[tuple[str, int | None, str]]:
+    for name, labels in {**cut.labels, **cut.items}.items():
         yield from ((name, level, label) for level, label in labels if label is not None)
 
 
-def _parts(record: Record) -> Iterator[tuple[str, float | None, float | None, str]]:
-    for name in record.intervals:
-        for low, high in cast(tuple[Interval, ...], record.cut[name]):
+def _parts(cut: CutRecord) -> Iterator[tuple[str, float | None, float | None, str]]:
+    for name, intervals in cut.intervals.items():
+        for low, high in intervals:
             yield name, low, high, interval_label(as_text(low), as_text(high))
-    for name, labels in record.cut_of_items.items():
+    for name, labels in cut.items.items():
         # As long as all items have one label, it is theirs.
         if all(label is not None for _, label in labels):
             yield from ((name, None, None, label) for _, label in labels if label is not None)

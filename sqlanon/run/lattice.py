@@ -23,7 +23,8 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
 from sqlanon.model.policy.policy import Policy
-from sqlanon.publish.provenance import note_by_policy
+from sqlanon.model.record import LatticeRecord, Record
+from sqlanon.publish.provenance import record_by
 from sqlanon.publish.targets import target_for
 from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string
 from sqlanon.queries.kit.values import text
@@ -94,7 +95,7 @@ def lattice(
         stages.begin("publish")
         engine.put(NODES, nodes)
         target.write(_plain(nodes) if into.is_csv else select([exp.Star()], NODES.table))
-        target.add_note(_note(policy, nodes))
+        target.add_record(_record(policy, nodes))
     stages.finish()
     return nodes
 
@@ -205,7 +206,6 @@ def _ranks(ascending: np.ndarray[Any, np.dtype[np.float64]]) -> list[int]:
     return ranks
 
 
-def _note(policy: Policy, nodes: pa.Table) -> str:
-    """Where the table comes from; no cell value."""
+def _record(policy: Policy, nodes: pa.Table) -> Record:
     satisfying = sum(nodes["satisfies"].to_pylist())
-    return note_by_policy(policy, lattice={"nodes": nodes.num_rows, "satisfying_nodes": satisfying})
+    return record_by(policy, lattice=LatticeRecord(nodes=nodes.num_rows, satisfying_nodes=satisfying))

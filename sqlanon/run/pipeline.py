@@ -7,7 +7,6 @@ what is taken back when one fails, and when the target changes, is here and nowh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.folders import refuse_columns
@@ -20,10 +19,10 @@ from sqlanon.methods.shared.findings import examine, with_findings
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Release
 from sqlanon.model.release.result import with_notes
-from sqlanon.publish.content import CONTENT
-from sqlanon.publish.provenance import companion_note, with_tables
+from sqlanon.publish.provenance import companion_record
 from sqlanon.publish.targets import Target, tables_beside, target_for
 from sqlanon.run.unchanged import made_from, published_earlier
 
@@ -67,7 +66,7 @@ def anonymize(
         into = into.spelled_like(bound.policy.columns)
         refuse_columns(bound.policy, bound.columns, into.partition_by)
         read = read_by(engine, source, policy)
-        inputs: Mapping[str, Any] = {}
+        inputs: Inputs | None = None
         # Nothing says with which key the pseudonyms of an earlier release were made.
         if run.is_repeatable and not run.companions and not policy.pseudonyms:
             inputs = made_from(bound, read, into, run.node)
@@ -89,7 +88,7 @@ def carry_out(
     run: Run,
     target: Target,
     companions: Mapping[str, Target],
-    inputs: Mapping[str, Any],
+    inputs: Inputs | None,
     stages: Stages,
 ) -> Release:
     """The stages up to the last one, which has begun and ends where the targets are left.
@@ -100,7 +99,8 @@ def carry_out(
     with engine.transaction(), engine.scratch():
         run.with_present_taxonomies()
         bound = run.bound
-        inputs = {**inputs, "taxonomy_sha256": bound.taxonomy_hashes}
+        if inputs is not None:
+            inputs = inputs.model_copy(update={"taxonomy_sha256": bound.taxonomy_hashes})
         with stages.stage("encode"):
             run.encode()
         run.charge()
@@ -115,11 +115,11 @@ def carry_out(
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
         report = with_notes(run.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
-        written_companions = {
-            name: {"table": other.name, CONTENT: other.add_note(companion_note(bound.policy, name, target.name))}
-            for name, other in companions.items()
-        }
-        target.add_note(with_tables(run.note(report, inputs), written_companions))
+        record = run.record(report, inputs)
+        if companions:
+            tables = {name: _sealed(bound.policy, name, other, target.name) for name, other in companions.items()}
+            record = record.model_copy(update={"tables": tables})
+        target.add_record(record)
         stages.begin("publish")
     return Release(
         into=target.name,
@@ -128,3 +128,8 @@ def carry_out(
         guarantee=run.guarantee(report),
         report=report if examined is None else with_findings(report, examined),
     )
+
+
+def _sealed(policy: Policy, name: str, companion: Target, release: str) -> TableRecord:
+    """A companion table of a release, once it has its own record."""
+    return TableRecord(table=companion.name, content=companion.add_record(companion_record(policy, name, release)))

@@ -5,27 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, Files, ResolvedSource
-from sqlanon.errors import EngineError, TargetError
+from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.shared.guarantee import guarantee
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import Inputs, Record, facts_of, readable_record
 from sqlanon.model.release import Release, Report
 from sqlanon.publish.files import bring_back, tidy
 from sqlanon.publish.folders import is_whole, note_of
-from sqlanon.publish.provenance import code_sha256, note_of_file, parse_note
+from sqlanon.publish.provenance import code_sha256, note_of_file
 from sqlanon.publish.to_csv import settle
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
+
+OTHER_VERSION = "made by another version of sqlanon"
 
 
 def made_from(
@@ -33,20 +35,17 @@ def made_from(
     read: Mapping[str, ResolvedSource],
     into: Destination,
     node: Mapping[str, int] | None = None,
-) -> dict[str, Any]:
-    """All that a release depends on, as hashes: a run with the same again would make the same release.
-
-    ``files_sha256`` is None for tables and queries, whose changes are not known.
-    """
-    return {
-        "policy_sha256": bound.policy.sha256(),
-        "taxonomy_sha256": bound.taxonomy_hashes,
-        "files_sha256": snapshot(read),
-        "node": None if node is None else {name: node[name] for name in bound.policy.quasi_identifiers},
-        "rows_per_file": into.rows_per_file,
-        "partition_by": list(into.partition_by),
-        "csv_formulas": into.csv_formulas,
-    }
+) -> Inputs:
+    """All that a release depends on; ``node`` is the one that was given, if it was."""
+    return Inputs(
+        policy_sha256=bound.policy.sha256(),
+        taxonomy_sha256=dict(bound.taxonomy_hashes),
+        files_sha256=snapshot(read),
+        node=None if node is None else {name: node[name] for name in bound.policy.quasi_identifiers},
+        rows_per_file=into.rows_per_file,
+        partition_by=into.partition_by,
+        csv_formulas=into.csv_formulas,
+    )
 
 
 def snapshot(read: Mapping[str, ResolvedSource]) -> str | None:
@@ -72,7 +71,7 @@ def _facts(files: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def published_earlier(
-    engine: Engine, source: ResolvedSource, into: Destination, inputs: Mapping[str, Any], *, replace: Replace
+    engine: Engine, source: ResolvedSource, into: Destination, inputs: Inputs, *, replace: Replace
 ) -> Release | None:
     """The release that a target holds, if a run would make it again; None if there is none, or a run may replace it.
 
@@ -88,30 +87,41 @@ def published_earlier(
     """
     if replace and replace != "changed":
         return None
-    found = parse_note(_note_at(engine, into))
-    if not isinstance(found.get("made_from"), dict):
+    note = _note_at(engine, into)
+    if "made_from" not in facts_of(note):
         return None
-    differences = [f"made {difference}" for difference in _differences(found, inputs)]
-    if not differences:
-        try:
-            policy = Policy(**found["policy"])
-            report = Report(**{**found["report"], "source": source.description, "into": into.name})
-        except (ValidationError, KeyError, TypeError):
-            differences = ["made by another version of sqlanon"]
-        else:
-            if not _is_altered(engine, into, policy, report):
-                _settle(into)
-                promised = guarantee(policy, report)
-                return Release(
-                    into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True
-                )
-            differences = ["whose rows or columns were altered since it was made"]
+    found = readable_record(note)
+    differences: list[str] = []
+    made = None
+    if found is not None and found.made_from is not None:
+        differences = [*_differences(found, found.made_from, inputs)]
+        made = None if differences else _policy_and_report(found, source, into)
+    if made is None:
+        differences = differences or [OTHER_VERSION]
+    elif _is_altered(engine, into, *made):
+        differences = ["whose rows or columns were altered since it was made"]
+    else:
+        _settle(into)
+        policy, report = made
+        promised = guarantee(policy, report)
+        return Release(into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True)
     if replace:
         return None
     name = f'table "{into.name}"' if into.kind == "table" else f"{into.kind} {into.name}"
     raise TargetError(
         f"the {name} exists, {' and '.join(differences)}; give another name, or replace=True", step="target"
     )
+
+
+def _policy_and_report(found: Record, source: ResolvedSource, into: Destination) -> tuple[Policy, Report] | None:
+    """Those of an earlier release; None if it has none that this version makes."""
+    if found.policy is None or found.report is None:
+        return None
+    try:
+        report = Report(**{**found.report.as_json, "source": source.description, "into": into.name})
+        return Policy(**found.policy.as_json), report
+    except (PolicyError, ValidationError):
+        return None
 
 
 def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Report) -> bool:
@@ -152,19 +162,19 @@ def _note_at(engine: Engine, into: Destination) -> str | None:
         return None  # neither a Parquet file nor a CSV with its note: nothing of ours
 
 
-def _differences(found: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterable[str]:
-    before = found["made_from"]
-    if found.get("code_sha256") != code_sha256():
-        yield "by another version of sqlanon"
-    if before.get("policy_sha256") != inputs["policy_sha256"]:
-        yield "by another policy"
-    elif before.get("taxonomy_sha256") != inputs["taxonomy_sha256"]:
-        yield "with other taxonomies"
-    if before.get("node") != inputs.get("node"):
-        yield "at another node" if inputs.get("node") else "at a node that was given"
-    if inputs["files_sha256"] is None:
-        yield "from a table or a query, which may have changed since"
-    elif before.get("files_sha256") != inputs["files_sha256"]:
-        yield "from other files, or from files that have changed since"
-    if any(before.get(name) != inputs[name] for name in ("rows_per_file", "partition_by", "csv_formulas")):
-        yield "with its rows laid out otherwise"
+def _differences(found: Record, before: Inputs, inputs: Inputs) -> Iterator[str]:
+    if found.code_sha256 != code_sha256():
+        yield OTHER_VERSION
+    if before.policy_sha256 != inputs.policy_sha256:
+        yield "made by another policy"
+    elif before.taxonomy_sha256 != inputs.taxonomy_sha256:
+        yield "made with other taxonomies"
+    if before.node != inputs.node:
+        yield "made at another node" if inputs.node else "made at a node that was given"
+    if inputs.files_sha256 is None:
+        yield "made from a table or a query, which may have changed since"
+    elif before.files_sha256 != inputs.files_sha256:
+        yield "made from other files, or from files that have changed since"
+    layouts = [(each.rows_per_file, each.partition_by, each.csv_formulas) for each in (before, inputs)]
+    if layouts[0] != layouts[1]:
+        yield "made with its rows laid out otherwise"

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 from sqlglot import exp
 
-from sqlanon.engines.base import NOTE_KEY, Engine, ResolvedSource, Stored
+from sqlanon.engines.base import Engine, ResolvedSource, Stored
 from sqlanon.engines.csv_notes import is_csv, look_at, note_text, read_note, sha256_of
 from sqlanon.errors import PolicyError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import ContentRecord, PolicyRecord, Record, RecordError, readable_record
 from sqlanon.model.taxonomy.notes import note_path
 from sqlanon.publish.content import (
-    CONTENT,
-    RECORD_HASH,
     content_of_csv,
     content_of_parquet,
     content_of_table,
-    record_sha256,
 )
-from sqlanon.publish.provenance import parse_note
 
 CHANGED = {
     "columns_sha256": "its columns have other names or types than those that were written",
@@ -37,24 +32,28 @@ CHANGED = {
 
 def changes_of_record(note: str | None) -> Iterator[str]:
     """How a record is not the one that was written, a sentence each; nothing of a note that is not ours."""
-    facts = parse_note(note)
-    if not facts:
+    try:
+        record = Record.parse(note)
+    except RecordError as error:
+        yield str(error)
         return
-    if (note or "").rstrip("\n") != json.dumps({NOTE_KEY: facts}):
-        yield "its provenance was written anew since: it is not spelled as sqlanon spells it, or has more in it"
-    if facts.get(RECORD_HASH) != record_sha256(facts):
+    if record is None:
+        return
+    if (note or "").rstrip("\n") != record.text:
+        yield "its provenance was written anew since: it is not spelled as sqlanon spells it"
+    if record.record_sha256 != record.sha256:
         yield "its provenance was changed since it was written: its hash is another one"
     # Paths of files are left out of the policy in the record, so that only the others can be hashed again.
-    if "policy" in facts and not facts.get("policy_files") and _policy_sha256(facts) != facts.get("policy_sha256"):
+    if record.policy is not None and not record.policy_files and _sha256(record.policy) != record.policy_sha256:
         yield "the policy in its provenance does not have the hash that is recorded beside it"
 
 
 def changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[str | None]) -> Iterator[str]:
     """How a table, or files, with notes of ours are not what was written, a sentence each."""
     if not source.files:
-        for note in filter(parse_note, notes):
+        for record in filter(None, map(readable_record, notes)):
             assert isinstance(source.relation, exp.Table)
-            yield from changes_of_table(engine, source.relation, parse_note(note))
+            yield from changes_of_table(engine, source.relation, record.content)
         return
     pairs = [(Path(file), note) for file, note in zip(source.files, notes, strict=True)]
     of_files = [set(_changes_of_file(path, note)) for path, note in pairs]
@@ -63,9 +62,9 @@ def changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[s
         yield sentence if len(of_files) == 1 else f"of {count:,} of its files: {sentence}"
 
 
-def changes_of_table(engine: Engine, table: exp.Table, facts: dict[str, Any]) -> Iterator[str]:
+def changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord | None) -> Iterator[str]:
     """How a table is not the one that was written, and what was added to its columns."""
-    yield from _other_content(facts, content_of_table(engine, table))
+    yield from _other_content(written, content_of_table(engine, table))
     yield from engine.additions(table)
     found = engine.find(table)
     if found is not None and found.is_view:
@@ -74,18 +73,16 @@ def changes_of_table(engine: Engine, table: exp.Table, facts: dict[str, Any]) ->
 
 def changes_beside(engine: Engine, release: exp.Expr, note: str | None) -> Iterator[str]:
     """How the tables that were published beside a release are not those that were written."""
-    tables = parse_note(note).get("tables")
-    for what, written in tables.items() if isinstance(tables, dict) else ():
-        if not isinstance(written, dict) or not isinstance(name := written.get("table"), str):
-            yield "the tables beside it are not recorded as a run records them"
-            continue
-        found = _table_beside(engine, release, name)
-        changes = ["it is not there"] if found is None else _changes_beside(engine, found, written)
-        yield from (f'of the table "{name}", its {what}: {change}' for change in changes)
+    record = readable_record(note)
+    for what, written in () if record is None else record.tables.items():
+        found = _table_beside(engine, release, written.table)
+        changes = ["it is not there"] if found is None else _changes_beside(engine, found, written.content)
+        yield from (f'of the table "{written.table}", its {what}: {change}' for change in changes)
 
 
-def _changes_beside(engine: Engine, found: Stored, written: dict[str, Any]) -> Iterator[str]:
-    if "beside" not in parse_note(found.comment):
+def _changes_beside(engine: Engine, found: Stored, written: ContentRecord) -> Iterator[str]:
+    record = readable_record(found.comment)
+    if record is None or record.companion is None:
         yield "it has no provenance"
     yield from changes_of_record(found.comment)
     yield from changes_of_table(engine, found.table, written)
@@ -102,7 +99,8 @@ def _table_beside(engine: Engine, release: exp.Expr, name: str) -> Stored | None
 
 
 def _changes_of_file(path: Path, note: str | None) -> Iterator[str]:
-    facts = parse_note(note)
+    record = readable_record(note)
+    written = None if record is None else record.content
     if is_csv(path):
         found = look_at(path)
         if found.is_changed:
@@ -110,25 +108,24 @@ def _changes_of_file(path: Path, note: str | None) -> Iterator[str]:
         elif found.entry is not None:
             if note_path(path).read_text(encoding="utf-8") != note_text(read_note(path)):
                 yield "the note beside its file has more in it than sqlanon writes"
-            yield from _other_content(facts, content_of_csv(sha256_of(path) or "", found.entry.form))
-    elif facts and path.name.lower().endswith(PARQUET_SUFFIXES):
+            yield from _other_content(written, content_of_csv(sha256_of(path) or "", found.entry.form))
+    elif record is not None and path.name.lower().endswith(PARQUET_SUFFIXES):
         try:
             content = content_of_parquet(path, note or "")
         except (OSError, ValueError):
-            content = {"file_sha256": ""}
-        yield from _other_content(facts, content)
+            content = ContentRecord(file_sha256="")
+        yield from _other_content(written, content)
 
 
-def _other_content(facts: dict[str, Any], content: dict[str, str]) -> Iterator[str]:
-    written = facts.get(CONTENT)
-    if not isinstance(written, dict):
+def _other_content(written: ContentRecord | None, found: ContentRecord) -> Iterator[str]:
+    if written is None:
         yield "its provenance has no hash of its content"
         return
-    yield from (CHANGED[key] for key, digest in content.items() if written.get(key) != digest)
+    yield from (CHANGED[name] for name, digest in found if digest is not None and getattr(written, name) != digest)
 
 
-def _policy_sha256(facts: dict[str, Any]) -> str | None:
+def _sha256(policy: PolicyRecord) -> str | None:
     try:
-        return Policy(**facts["policy"]).sha256()
+        return Policy(**policy.as_json).sha256()
     except (PolicyError, ValidationError, TypeError):
         return None

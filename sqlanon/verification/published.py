@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Files, ResolvedSource, Writer
@@ -16,11 +15,10 @@ from sqlanon.engines.paths import is_folder, marked, pattern_below
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination
-from sqlanon.publish.content import record_sha256
+from sqlanon.model.record import Record, RecordError, RowsRecord
 from sqlanon.publish.folders import changes_of, note_of
-from sqlanon.publish.provenance import note_of_file, parse_note
+from sqlanon.publish.provenance import note_of_file
 from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
-from sqlanon.verification.record import Record, record_of, together
 
 NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
 
@@ -118,11 +116,10 @@ def _note_of_file(engine: Writer, file: str) -> str | None:
 def _folder(engine: Engine, name: str) -> Published:
     """A release that is a folder: all of its files are looked at, whatever its marker says of them."""
     folder, pattern = Path(name), pattern_below(name)
-    note = marked(folder)
-    assert note is not None
-    layout = note["folder"]
-    changes = changes_of(folder)
-    written = Files(pattern, columns=layout["columns"], partition_by=tuple(layout["partition_by"]), by_name=True)
+    layout = marked(folder)
+    assert layout is not None
+    changes = changes_of(folder, layout)
+    written = Files(pattern, columns=layout.columns, partition_by=layout.partition_by, by_name=True)
     relation = engine.read_files(written)
     try:
         engine.describe(relation)
@@ -130,7 +127,7 @@ def _folder(engine: Engine, name: str) -> Published:
     except EngineError as error:
         reason = f"the release in {name} cannot be read as it was written"
         raise error.reworded("; ".join((reason, *changes)), "source") from None
-    columns = dict.fromkeys([*(column.name for column in found), *layout["partition_by"]])
+    columns = dict.fromkeys([*(column.name for column in found), *layout.partition_by])
     source = ResolvedSource(relation, f"Parquet folder {name}")
     found_notes = [note_of(folder)]
     return _with_shortfalls(_recorded(source, tuple(columns), found_notes, without_provenance=False), changes)
@@ -146,25 +143,38 @@ def _recorded(
     """A release with what its parts record."""
     changes = tuple(dict.fromkeys(change for note in notes for change in changes_of_record(note)))
     try:
-        records = [record for record in map(record_of, notes) if record is not None]
-    except ValidationError:
-        return Published(source, columns, shortfalls=(*changes, "its provenance is not what a run writes"))
+        parsed = [Record.parse(note) for note in notes]
+    except RecordError:
+        return Published(source, columns, shortfalls=changes)
+    records = [record for record in parsed if record is not None and record.is_release]
     policies = frozenset[str]().union(*(record.policies for record in records))
     record = together(records) if records and len(records) == len(notes) else None
-    shortfalls, missing = (*changes, *_repeated(notes)), tuple(_without(records, len(notes)))
+    shortfalls, missing = (*changes, *_repeated(records)), tuple(_without(records, len(notes)))
     if missing and not without_provenance:
         shortfalls = (*shortfalls, *(f"{each}; {NOT_NEEDED}" for each in missing))
         missing = ()
-    digest = record_sha256(parse_note(notes[0])) if record is not None and len(notes) == 1 else None
+    digest = records[0].sha256 if record is not None and len(notes) == 1 else None
     notes_on_it = (*missing, *_missing(records, record, len(notes)))
     is_of_fit = any(each.fit is not None for each in records)
     return Published(source, columns, record, policies, shortfalls, notes_on_it, digest, is_of_fit)
 
 
-def _repeated(notes: Sequence[str | None]) -> tuple[str, ...]:
+def together(records: Sequence[Record]) -> Record | None:
+    """What is recorded of several parts as one release; None if they have other labels, or of other taxonomies."""
+    first, *others = records
+    if not others:
+        return first
+    if any((other.labels, other.taxonomy_sha256) != (first.labels, first.taxonomy_sha256) for other in others):
+        return None
+    parts = [part.rows for part in records if part.rows is not None]
+    rows = RowsRecord(released=sum(part.released for part in parts), masked=sum(part.masked for part in parts))
+    is_complete = len(parts) == len(records)
+    return first.model_copy(update={"rows": rows if is_complete else None, "report": None, "fit": None})
+
+
+def _repeated(records: Sequence[Record]) -> tuple[str, ...]:
     """Every part has a provenance of its own, with what its run took or with an identity."""
-    given = [note for note in notes if note is not None and record_of(note) is not None]
-    repeated = len(given) - len(set(given))
+    repeated = len(records) - len({record.sha256 for record in records})
     if not repeated:
         return ()
     return (f"a part is there more than once: {repeated:,} of its files have the provenance of another one",)

@@ -12,8 +12,10 @@ from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource, Source
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import VerificationError
+from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import Record, ReportRecord
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.publish.files import bring_back
 from sqlanon.queries.kit.macros import table_call
@@ -21,7 +23,6 @@ from sqlanon.queries.kit.nodes import names
 from sqlanon.verification.labels import foreign_labels, pseudonym_problems
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
 from sqlanon.verification.published import Published, columns_of, published
-from sqlanon.verification.record import Classes, Record
 
 RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
@@ -156,7 +157,8 @@ def verify_release(
         bring_back(str(release))
     found = published(engine, release, resolve, without_provenance=asked.without_provenance)
     original = None if asked.source is None else resolve(asked.source)
-    node = None if found.record is None else found.record.node
+    labels = None if found.record is None else found.record.labels
+    node = labels.levels if isinstance(labels, NodeRecord) else None
     attributes = verified_with(policy, has_source=original is not None)
     with own_taxonomies(engine, original or found.source, policy, attributes):
         beside = None if policy.has_private_method else beside_release(engine, policy, node, original)
@@ -224,7 +226,7 @@ def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> I
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
     if record.report is not None:
         yield from _other_drawn_rows(record.report, policy, measurement.row_count)
-    if record.report is None or {*record.node, *record.cut} != set(policy.quasi_identifiers):
+    if record.report is None or record.labels is None or {*record.labels.columns} != {*policy.quasi_identifiers}:
         return
     classes, smallest = record.report.class_count, record.report.min_class_size
     if classes is not None and classes != measurement.class_count:
@@ -233,7 +235,7 @@ def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> I
         yield f"its smallest class has {measurement.k or 0:,} rows where that of the release had {smallest:,}"
 
 
-def _other_drawn_rows(report: Classes, policy: Policy, row_count: int) -> Iterator[str]:
+def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> Iterator[str]:
     """Another number of rows than a private method has drawn: each group is a row where a column has its count."""
     expected = report.released_groups if policy.method.added_columns else report.released_rows
     if expected is not None and expected != row_count:
@@ -242,7 +244,7 @@ def _other_drawn_rows(report: Classes, policy: Policy, row_count: int) -> Iterat
 
 def _other_levels(record: Record, policy: Policy) -> Iterator[str]:
     """Levels that the policy does not allow."""
-    for name, level in record.levels:
+    for name, level in () if record.labels is None else record.labels.used_levels:
         least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)
         if level < least:
             yield f'"{name}" is at level {level}, where the policy asks for {least} at least'

@@ -17,6 +17,7 @@ from sqlanon.methods.shared.publication import Publication
 from sqlanon.methods.shared.publishing import group_rows, make_cuts, released_sizes
 from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.model.base import Level
+from sqlanon.model.labels import CutRecord
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.recoding import AtCut, Recoding
 from sqlanon.model.release import Report, RowCounts
@@ -69,8 +70,8 @@ class PublicCutRun(Run):
             raise sa.UnsatisfiableError("the labels of the policy do not meet it:", [problem])
         return publication
 
-    def recorded(self) -> Mapping[str, object]:
-        return {"cut": self.cut}
+    def labels_record(self, report: Report) -> CutRecord:
+        return CutRecord(labels=self.cut)
 
     def report(self, into: str, seconds: Mapping[str, float]) -> CutReport:
         """The numbers of the run, of which the loss is the share of the rows that are dropped."""

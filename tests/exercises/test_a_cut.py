@@ -211,7 +211,7 @@ def test_against_the_oracle(task: Task) -> None:
     assert release.report.min_class_size == min(oracle.class_sizes(rows, case.quasi_identifiers)) >= task.k
     assert session().verify("released", policy).met
     (comment,) = connection.execute("SELECT comment FROM duckdb_tables() WHERE table_name = 'released'").fetchall()
-    assert json.loads(comment[0])["sqlanon"]["cut"] == {
+    assert json.loads(comment[0])["sqlanon"]["labels"]["labels"] == {
         name: [list(each) for each in cut] for name, cut in task.cut.items()
     }
 

@@ -18,7 +18,7 @@ import sqlanon as sa
 from sqlanon.engines.csv_notes import look_at, read_note
 from sqlanon.model.destination import destination
 from sqlanon.publish import to_csv
-from sqlanon.publish.provenance import note
+from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import target_for
 from tests.commands import document, sqlanon
 
@@ -79,7 +79,7 @@ def write(session: sa.Session, query: str, into: str = INTO) -> str:
     assert isinstance(tree, exp.Query)
     with target_for(engine, destination(into), {}, replace=False) as target:
         target.write(tree)
-        target.add_note(note())
+        target.add_record(new_record())
     return engine.resolve(into).relation.sql("duckdb")
 
 

@@ -237,7 +237,7 @@ def check_provenance(release: sa.PartitionRelease, provenance: str) -> None:
         "rows": {"source": 12, "released": 11, "masked": 0, "dropped": 1, "unknown": 0},
     }
     assert note["rows"] == {"source": 4, "released": 3, "masked": 0, "dropped": 1, "unknown": 0}
-    assert (note["node"], note["policy_sha256"]) == (NODE, POLICY.sha256())
+    assert (note["labels"]["levels"], note["policy_sha256"]) == (NODE, POLICY.sha256())
     assert [entry["attained"] for entry in note["privacy"]] == [5, 3]
 
 

@@ -147,8 +147,9 @@ class TestResult:
             text = session.provenance(into)
             assert text is not None
             assert VALUE not in text
-            assert json.loads(text)["sqlanon"]["flattening"]["first"] == 2
-            assert json.loads(text)["sqlanon"]["rows"] == {"events": 6, "individuals": 3}
+            assert json.loads(text)["sqlanon"]["flattened"]["flattening"]["first"] == 2
+            found = json.loads(text)["sqlanon"]["flattened"]
+            assert (found["events"], found["individuals"]) == (6, 3)
 
 
 class TestTargets:

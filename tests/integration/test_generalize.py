@@ -100,7 +100,7 @@ class TestTheCutBesideARelease:
         assert [high for _, high in bounds[:-1]] == [low for low, _ in bounds[1:]]
 
     def test_its_note_tells_what_it_is_beside(self, session: sa.Session) -> None:
-        assert facts(session, "cuts")["beside"] == {"name": "cuts", "release": "released"}
+        assert facts(session, "cuts")["companion"] == {"name": "cuts", "release": "released"}
 
     @pytest.mark.parametrize(
         "change",
@@ -133,15 +133,16 @@ class TestTheCutBesideARelease:
         ]
 
     def test_the_note_of_the_release_tells_the_cut(self, session: sa.Session) -> None:
-        found = facts(session, "released")
-        assert {*found["cut"]} == {"age", "job"}
-        assert {*found["cut_of_items"]} == {"drugs"}
+        found = facts(session, "released")["labels"]
+        assert found["kind"] == "cut"
+        columns = [{*found[kind]} for kind in ("labels", "intervals", "items")]
+        assert columns == [{"job"}, {"age"}, {"drugs"}]
         labels = dict(
             session.connection.execute("SELECT attribute, list(DISTINCT label) FROM cuts GROUP BY 1").fetchall()
         )
-        assert sorted(f"[{low}, {high})" for low, high in found["cut"]["age"]) == sorted(labels["age"])
-        assert sorted(label for _, label in found["cut"]["job"]) == sorted(labels["job"])
-        assert sorted(label for _, label in found["cut_of_items"]["drugs"] if label) == sorted(labels["drugs"])
+        assert sorted(f"[{low}, {high})" for low, high in found["intervals"]["age"]) == sorted(labels["age"])
+        assert sorted(label for _, label in found["labels"]["job"]) == sorted(labels["job"])
+        assert sorted(label for _, label in found["items"]["drugs"] if label) == sorted(labels["drugs"])
 
     def test_labels_that_are_none_of_the_noted_cut_are_found(self, session: sa.Session) -> None:
         roles: dict[str, Any] = {
@@ -226,7 +227,7 @@ class TestResult:
         session.generalize("new", "released", "like_it")
         assert VALUE not in (session.provenance("like_it") or "")
         found = facts(session, "like_it")
-        assert (found["rows"], found["generalized"]["columns"]) == (4, ["job", "age", "drugs"])
+        assert (found["generalized"]["rows"], found["generalized"]["columns"]) == (4, ["job", "age", "drugs"])
         assert found["generalized"]["policy_sha256"] == policy().sha256()
 
     def test_nothing_is_left_behind(self, session: sa.Session) -> None:
@@ -303,7 +304,7 @@ class TestRefusals:
 
         monkeypatch.setattr(method, "MAX_RECORDED_LABELS", 2)
         session.anonymize("patients", policy(), "large", tables={"cuts": "large_cuts"}, random_source=FixedNoise(0))
-        assert "cut" not in facts(session, "large")
+        assert facts(session, "large")["labels"] is None
         assert "very many labels" in str(self.refused(session, sa.PolicyError, "new", "large"))
 
 

@@ -633,7 +633,7 @@ class TestCatalog:
                 ).fetchall()
                 assert shown[0][0] - true[0][0] == count
             assert session.verify("released", policy).met
-            assert json.loads(session.provenance("told") or "")["sqlanon"]["beside"]["release"] == "released"
+            assert json.loads(session.provenance("told") or "")["sqlanon"]["companion"]["release"] == "released"
 
     def test_one_of_counts_says_nothing_of_values(self) -> None:
         with session_of_groups() as session:

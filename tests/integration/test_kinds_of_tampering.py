@@ -16,7 +16,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.csv_notes import note_text, read_note, sha256_of
-from sqlanon.publish.content import content_of_parquet, content_of_table, replace_note, sealed, with_record_hash
+from sqlanon.model.record import ContentRecord, Record
+from sqlanon.publish.content import content_of_parquet, content_of_table, replace_note
 from tests.conftest import clinic_policy
 
 pytestmark = pytest.mark.one_line
@@ -72,8 +73,8 @@ FEW_ROWS = [*ROWS][::4]
 """Those for files, whose hash is of all bytes."""
 
 RECORDS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "no node": lambda facts: facts.pop("node"),
-    "another level": lambda facts: facts["node"].update(sex=1),
+    "no labels": lambda facts: facts.pop("labels"),
+    "another level": lambda facts: facts["labels"]["levels"].update(sex=1),
     "another number of rows": lambda facts: facts["rows"].update(released=8),
     "a smaller loss": lambda facts: facts["report"].update(loss=0.0),
     "another k that was attained": lambda facts: facts["privacy"][0].update(attained=50),
@@ -82,6 +83,9 @@ RECORDS: dict[str, Callable[[dict[str, Any]], object]] = {
     "files of the policy": lambda facts: facts.update(policy_files=[{"name": "Alice", "sha256": None}]),
     "another hash of a taxonomy": lambda facts: facts["taxonomy_sha256"].update(age="0" * 64),
     "another version": lambda facts: facts.update(version="9.9"),
+    "another format": lambda facts: facts.update(format=2),
+    "no format": lambda facts: facts.pop("format"),
+    "labels of another kind": lambda facts: facts["labels"].update(kind="cut"),
     "another key": lambda facts: facts.update(patient="Alice"),
     "another hash of the record": lambda facts: facts.update(record_sha256="0" * 64),
     "no hash of the record": lambda facts: facts.pop("record_sha256"),
@@ -381,6 +385,13 @@ def test_the_files_of_a_folder(session: sa.Session, place: Path, kind: str) -> N
 # What rewrites the record as well
 
 
+def sealed(note: str, content: ContentRecord) -> str:
+    """A note about another content."""
+    record = Record.parse(note)
+    assert record is not None
+    return record.sealed(content).text
+
+
 def test_a_record_that_was_rewritten_with_its_hashes(session: sa.Session, place: Path) -> None:
     """Nobody sees it but who has the hash of the record from elsewhere."""
     swapped = "SELECT * REPLACE (coalesce(lag(diagnosis) OVER (ORDER BY seen), 'flu') AS diagnosis) FROM it"
@@ -404,8 +415,10 @@ def test_a_record_that_was_rewritten_with_its_hashes(session: sa.Session, place:
     later = (place / "it.parquet").stat().st_mtime + 10
     os.utime(place / "it.parquet", (later, later))
     marker = place / "it" / "_sqlanon.json"
-    facts = json.loads(marker.read_text())["sqlanon"]
-    marker.write_text(json.dumps({"sqlanon": with_record_hash({**facts, "version": "9.9"})}) + "\n")
+    record = Record.parse(marker.read_text())
+    assert record is not None
+    assert record.folder is not None
+    marker.write_text(record.model_copy(update={"version": "9.9"}).sealed(record.folder).text + "\n")
     for release in (NAME, place / "it.parquet", place / "it"):
         assert not is_seen(session, release)
         assert is_seen(session, release, record_sha256=hashes[release])

@@ -49,7 +49,7 @@ def fuzzed_markers() -> st.SearchStrategy[bytes]:
     )
     notes = st.fixed_dictionaries(
         {"folder": layouts | anything},
-        optional=dict.fromkeys(("policy", "made_from", "report", "node", "code_sha256"), anything),
+        optional=dict.fromkeys(("policy", "made_from", "report", "labels", "code_sha256"), anything),
     )
     documents = st.fixed_dictionaries({"sqlanon": notes | anything}) | anything
     return documents.map(lambda document: json.dumps(document).encode()) | st.binary() | st.just(b"[" * 200_000)
@@ -364,7 +364,7 @@ class TestLayouts:
         assert (verified.row_count, verified.k) == (total, release.report.min_class_size)
         assert verified.models == release.report.models
         note = json.loads(session.provenance("release") or "")["sqlanon"]
-        assert note["node"] == release.node
+        assert note["labels"] == {"kind": "node", "levels": release.node}
         assert list(note["folder"]["columns"]) == ["age", "zip", "illness", "cost", "year"]
 
     def test_files_of_so_many_rows_continue_each_other(self, session: sa.Session, lake: Path) -> None:
@@ -418,7 +418,7 @@ class TestLayouts:
         nodes = session.lattice("people", POLICY, into="nodes/")
         assert session.connection.execute("SELECT count(*) FROM 'nodes/*.parquet'").fetchall() == [(len(nodes),)]
         session.flatten("people", "wide/", individual="zip", event="illness", order="id", first=2)
-        assert json.loads(session.provenance("wide/") or "")["sqlanon"]["rows"]["individuals"] == 12
+        assert json.loads(session.provenance("wide/") or "")["sqlanon"]["flattened"]["individuals"] == 12
         flat = sa.Policy(quasi_identifiers=["zip"], insensitive=["illness_1", "illness_2"], privacy=[sa.KAnonymity(2)])
         assert session.measure("wide", flat).row_count == 12
 

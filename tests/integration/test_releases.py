@@ -675,7 +675,7 @@ class TestProvenance:
         assert set(found["taxonomy_sha256"]) == {"age", "sex", "zip"}
         assert all(len(digest) == 64 for digest in found["taxonomy_sha256"].values())
         assert len(found["code_sha256"]) == 64
-        assert found["node"] == release.node
+        assert found["labels"] == {"kind": "node", "levels": release.node}
         assert found["rows"] == release.report.rows.model_dump()
         [model] = found["privacy"]
         assert (model["required"], model["attained"]) == (2, release.report.models[0].attained)

@@ -97,10 +97,11 @@ class TestThePaper:
         assert round(gain([low, high]), 4) == 0.3584
         # Less of it is lost by every other predictor, and a class loses 22 rows.
         session.anonymize("applicants", policy_of(12), "released")
-        assert note_of(session, "released")["cut"] == {
-            "education": [[3, "*"]],
-            "sex": [[1, "*"]],
-            "hours": [[1, 37], [37, 99]],
+        assert note_of(session, "released")["labels"] == {
+            "kind": "cut",
+            "labels": {"education": [[3, "*"]], "sex": [[1, "*"]]},
+            "intervals": {"hours": [[1, 37], [37, 99]]},
+            "items": {},
         }
 
     @pytest.mark.parametrize("k", range(2, 35))

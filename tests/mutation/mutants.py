@@ -1358,7 +1358,7 @@ CEILING = [
         "sqlanon/methods/h_ceiling/report.py",
         (
             "ceiling-tells-true-rows",
-            'rows={"released": report.rows.released}',
+            "rows=RowsRecord(released=report.rows.released)",
             "rows=report.rows.model_dump()",
             "recipients are told how many rows are true",
             "tests/integration/test_h_ceiling.py::TestRelease::test_nothing_in_it_tells_counterfeits",
@@ -2141,8 +2141,8 @@ VERIFICATION = [
         "sqlanon/publish/folders.py",
         (
             "any-folder-is-whole",
-            'return note is not None and note["folder"].get("files") == listing(folder)',
-            "return note is not None",
+            "return layout is not None and layout.files == listing(folder)",
+            "return layout is not None",
             "a release folder with files of others is replaced, or taken for what was written",
             "tests/integration/test_lakes.py::TestReplacing::test_a_folder_with_files_of_others_never",
         ),
@@ -2192,15 +2192,15 @@ TAMPERING = [
         "sqlanon/verification/labels.py",
         (
             "labels-not-compared",
-            "    for row in _foreign_rows(engine, relation, known, roots):\n",
-            "    for row in list[dict[str, Any]]():\n",
+            "        for row in _foreign_rows(engine, relation, check)\n",
+            "        for row in list[dict[str, Any]]()\n",
             "a raw value in place of a label is verified",
             f"{TAMPERED}::TestProvenance::test_an_age_that_was_replaced_by_a_raw_value",
         ),
         (
             "labels-of-a-cut-not-compared",
-            "for name, labels in known.labels_of_cut.items()",
-            "for name, labels in known.labels_of_cut.items() if not labels",
+            "for name, labels in self.labels.labels.items()",
+            "for name, labels in self.labels.labels.items() if not labels",
             "a finer label than that of the cut is verified",
             f"{CUT}::test_a_label_that_is_none_of_the_cut_is_found",
         ),
@@ -2209,7 +2209,7 @@ TAMPERING = [
         "sqlanon/verification/published.py",
         (
             "files-not-compared",
-            "    changes = changes_of(folder)\n",
+            "    changes = changes_of(folder, layout)\n",
             "    changes = tuple[str, ...]()\n",
             "a folder with a file of names beside the release is verified",
             f"{TAMPERED}::TestFolders::test_a_file_beside_the_data",

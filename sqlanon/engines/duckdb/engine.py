@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import NOTE_KEY, Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
+from sqlanon.engines.base import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.engines.cutting import Sent, whole
 from sqlanon.engines.duckdb import attaching, catalog, files
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_, use
@@ -22,7 +22,7 @@ from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import NOTE_KEY, Destination
 from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.steps import printed

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import NOTE_KEY, Compute, FileFormat
+from sqlanon.engines.base import Compute, FileFormat
 from sqlanon.engines.duckdb.types import column_of, types_in
 from sqlanon.errors import EngineError
+from sqlanon.model.destination import NOTE_KEY
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, identifier, select, string, subquery
 from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.source import SourceColumn

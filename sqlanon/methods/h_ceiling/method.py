@@ -21,7 +21,7 @@ from sqlanon.methods.h_ceiling.guarantee import guarantee
 from sqlanon.methods.h_ceiling.impossible import put_entries, values_of_no_row
 from sqlanon.methods.h_ceiling.queries import invented_rows
 from sqlanon.methods.h_ceiling.refusals import refuse_rows, refuse_table_of_counterfeits
-from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
+from sqlanon.methods.h_ceiling.report import Decision, Facts, ceiling_record, report
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.nodes.choice import only_checked
 from sqlanon.methods.shared.nodes.kept_classes import attained_at, keep_classes
@@ -34,6 +34,7 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.h_ceiling import CATALOG, INVENTED, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import at_node
+from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import Guarantee, Report
 from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask
@@ -141,8 +142,8 @@ class HCeilingRun(Run):
             return []
         return catalog_shortfalls(self.engine, self.filled, written, companions[CATALOG])
 
-    def note(self, report: Report, made_from: Mapping[str, object]) -> str:
-        return note(self.filled.table.bound, self.decision, report)
+    def record(self, report: Report, inputs: Inputs | None) -> Record:
+        return ceiling_record(self.filled.table.bound, self.decision, report)
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
         return report(self.filled.table, self.decision, self.measured, into, seconds)

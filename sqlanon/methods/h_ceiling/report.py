@@ -13,10 +13,12 @@ from sqlanon.methods.h_ceiling.counterfeits import Added
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.reports import report_at_node
 from sqlanon.methods.shared.unknown import unknown_notes
+from sqlanon.model.labels import NodeRecord
 from sqlanon.model.lattice import Levels, total
 from sqlanon.model.policy.h_ceiling import COUNTERFEITS, HCeiling
+from sqlanon.model.record import Record, RowsRecord
 from sqlanon.model.release import Measurement, Report, RowCounts
-from sqlanon.publish.provenance import attained_bounds, note_by_policy
+from sqlanon.publish.provenance import attained_bounds, record_by
 from sqlanon.search import SearchOutcome
 
 UNPROVEN = (
@@ -150,16 +152,16 @@ def report(
     )
 
 
-def note(bound: BoundPolicy, decision: Decision, report: Report) -> str:
-    """The provenance of a release, without what would tell counterfeits from true rows."""
+def ceiling_record(bound: BoundPolicy, decision: Decision, report: Report) -> Record:
+    """The record of a release, without what would distinguish counterfeits from true rows."""
     assert isinstance(report, CeilingReport)
     assert report.rows is not None
     policy = bound.policy
-    return note_by_policy(
+    return record_by(
         policy,
         taxonomy_sha256={name: bound.taxonomy_hashes[name] for name in policy.quasi_identifiers},
-        node=report.node,
+        labels=NodeRecord(levels=report.node),
         privacy=attained_bounds(policy, decision.attained),
-        rows={"released": report.rows.released},
+        rows=RowsRecord(released=report.rows.released),
         report=report.model_dump(mode="json", include=set(PUBLISHED)),
     )

@@ -118,11 +118,10 @@ def _folder(source: str, rows: Rows, describe: Describe) -> ResolvedSource:
     """A folder with all that is below it; a release of ours with its own columns and types."""
     if (unreadable := lake.unreadable_below(source)) is not None:
         raise EngineError(f"the folder {unreadable} cannot be read, so its files would be left out", step="source")
-    dataset, note = dataset_of_files(source), paths.marked(source)
+    dataset, layout = dataset_of_files(source), paths.marked(source)
     parquet, csv = [paths.pattern_below(source)], [paths.pattern_below(source, suffix) for suffix in CSV.suffixes]
-    if note is not None:
-        layout = note["folder"]
-        read = partial(lake.release_reader, columns=layout["columns"], partition_by=layout["partition_by"])
+    if layout is not None:
+        read = partial(lake.release_reader, columns=layout.columns, partition_by=layout.partition_by)
         return _files(source, parquet, rows, describe, dataset, read, folder="folder ")
     files = paths.published(_matched([*parquet, *csv], rows))
     patterns = csv if format_of(f"the folder {source}", files) == CSV else parquet

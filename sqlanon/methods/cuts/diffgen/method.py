@@ -17,13 +17,14 @@ from sqlanon.methods.cuts.diffgen.leaves import draw_leaves
 from sqlanon.methods.cuts.diffgen.prepare import checked
 from sqlanon.methods.cuts.diffgen.report import THEOREM, WITHIN, Published, report
 from sqlanon.methods.cuts.diffgen.specialize import specialized
-from sqlanon.methods.cuts.shared.noted import noted_cut
 from sqlanon.methods.cuts.shared.queries import labels, released
+from sqlanon.methods.cuts.shared.record import recorded_cut
 from sqlanon.methods.shared.private.counts import row_count
 from sqlanon.methods.shared.private.neighbours import bounded_source
 from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.shared.publishing import released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages
+from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.diffgen import CUTS
 from sqlanon.model.release import Report
 
@@ -87,13 +88,10 @@ class DiffGenRun(PrivateRun):
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
         return report(self.points, self.published, self.chance, into, seconds)
 
-    def recorded(self) -> Mapping[str, object]:
-        """The cut, that of sets by itself; nothing if it has very many labels."""
+    def labels_record(self, report: Report) -> LabelsRecord | None:
         if row_count(self.engine, labels.CUT) > MAX_RECORDED_LABELS:
-            return {}
-        cut, sets = noted_cut(self.engine), self.points.settings.sets
-        of_items = {"cut_of_items": {name: cut[name] for name in sets}} if sets else {}
-        return {"cut": {name: cut[name] for name in cut if name not in sets}, **of_items}
+            return None
+        return recorded_cut(self.engine, self.points.settings.sets)
 
     @property
     def conditions(self) -> Sequence[str]:

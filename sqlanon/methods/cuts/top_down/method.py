@@ -9,8 +9,8 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import ResolvedSource
 from sqlanon.methods.base import Run, TakesEnums
-from sqlanon.methods.cuts.shared.noted import NotedCut, noted_cut
 from sqlanon.methods.cuts.shared.queries import labels, released
+from sqlanon.methods.cuts.shared.record import recorded_cut
 from sqlanon.methods.cuts.top_down import queries
 from sqlanon.methods.cuts.top_down.encode import checked, encode
 from sqlanon.methods.cuts.top_down.evidence import CountedParts
@@ -19,6 +19,7 @@ from sqlanon.methods.cuts.top_down.specialize import dry_run, specialized
 from sqlanon.methods.shared.publication import Publication
 from sqlanon.methods.shared.publishing import row_mismatches
 from sqlanon.methods.stages import Stages
+from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.release import Guarantee, Report
 
 
@@ -46,7 +47,7 @@ class TopDownRun(Run):
         engine.put(labels.GIVEN, labels.given_pieces(self.chosen.cut, points.ranges))
         engine.run(labels.labelled_cut())
         engine.run(queries.equal_rows(self.chosen.cut, bound.published_columns))
-        self.cut: NotedCut = noted_cut(engine)
+        self.cut = recorded_cut(engine)
         self.row_count, self.attained = points.rows, [self.chosen.smallest]
         return Publication(bound, points.rows, bound.policy.quasi_identifiers)
 
@@ -62,8 +63,8 @@ class TopDownRun(Run):
         rows_of_pieces = {(int(row["position"]), int(row["first"])): int(row["rows"]) for row in found}
         return report(self.points, self.chosen, rows_of_pieces, self.measured, into, seconds)
 
-    def recorded(self) -> Mapping[str, object]:
-        return {"cut": self.cut}
+    def labels_record(self, report: Report) -> LabelsRecord:
+        return self.cut
 
     def guarantee(self, report: Report) -> Guarantee:
         return guarantee(self.bound.policy, report)

@@ -10,9 +10,11 @@ from sqlanon.methods.shared.private.chance import Chance
 from sqlanon.methods.shared.private.origins import about_sources
 from sqlanon.methods.shared.reports import report_of
 from sqlanon.model.budget import sequential_composition
+from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.private import PrivateMethod
+from sqlanon.model.record import Record
 from sqlanon.model.release import PrivateGuarantee, PrivateReport
-from sqlanon.publish.provenance import note_by_policy
+from sqlanon.publish.provenance import record_by
 
 APrivateReport = TypeVar("APrivateReport", bound=PrivateReport)
 
@@ -62,22 +64,23 @@ def few_rows(rows: int) -> Iterator[str]:
         yield "no count reached its threshold, so that the release has no rows: spend more, or generalize more"
 
 
-def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance, **more: object) -> str:
-    """What travels with the release: nothing that tells more of the data, such as how long a stage took.
+def private_provenance(
+    bound: BoundPolicy, report: PrivateReport, chance: Chance, labels: LabelsRecord | None
+) -> Record:
+    """The record of the release, without what reveals more of the data, such as how long a stage took.
 
     Args:
         bound: the policy.
         report: the numbers of the run.
         chance: what was drawn with, and charged.
-        more: what else was drawn that the release shows.
+        labels: which labels the release can have; None if they are very many.
     """
-    return note_by_policy(
+    return record_by(
         bound.policy,
         stamp=report.stamp,
         ledger_sha256=None if chance.ledger is None else chance.ledger.head(),
         taxonomy_sha256=bound.taxonomy_hashes,
-        node=report.node,
-        **more,
+        labels=labels,
         report=report.model_dump(mode="json", exclude={"source", "into", "opened_account", "seconds", "diagnostics"}),
     )
 

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlanon.engines.base import ResolvedSource
 from sqlanon.errors import PolicyError, with_spent
@@ -21,6 +21,7 @@ from sqlanon.methods.shared.private.refusals import refuse_other_than_drawn
 from sqlanon.methods.shared.private.report import private_guarantee, private_provenance
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import Guarantee, PrivateReport, Report
 
 
@@ -82,10 +83,10 @@ class PrivateRun(Run):
     def verify(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> None:
         refuse_other_than_drawn(self.differences(written, companions))
 
-    def note(self, report: Report, made_from: Mapping[str, Any]) -> str:
-        """See :meth:`Run.note`; what it was made from depends on the data, and is not in it."""
+    def record(self, report: Report, inputs: Inputs | None) -> Record:
+        """See :meth:`Run.record`; what it was made from depends on the data, and is not in it."""
         assert isinstance(report, PrivateReport)
-        return private_provenance(self.bound, report, self.chance, **self.recorded())
+        return private_provenance(self.bound, report, self.chance, self.labels_record(report))
 
     def guarantee(self, report: Report) -> Guarantee:
         assert isinstance(report, PrivateReport)

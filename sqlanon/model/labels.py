@@ -1,0 +1,106 @@
+"""The labels of a release, as its record has them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field, StrictInt
+
+from sqlanon.model.base import Level, respelled
+from sqlanon.model.policy.ranges import as_text, interval_label
+from sqlanon.model.release.result import PartialResult
+
+Number: TypeAlias = StrictInt | Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+CutLabel: TypeAlias = tuple[Level | None, str]
+"""A label with its level; with None, that of all values of a taxonomy without a top."""
+
+ItemLabel: TypeAlias = tuple[Level | None, str | None]
+"""The same of items; without both, that of a set without items."""
+
+Interval: TypeAlias = tuple[Number, Number]
+"""The numbers from one on and below another."""
+
+
+class Part(PartialResult):
+    """A part of a record. What does not apply is not in it; what it does not know is refused."""
+
+    model_config = ConfigDict(ser_json_inf_nan="constants")
+
+
+class NodeRecord(Part):
+    """A release at a node: the level of every quasi-identifier."""
+
+    kind: Literal["node"] = "node"
+    levels: dict[str, Level]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers whose labels are recorded."""
+        return (*self.levels,)
+
+    @property
+    def used_levels(self) -> Iterator[tuple[str, int]]:
+        """The quasi-identifiers, each with every level that it has labels of."""
+        yield from self.levels.items()
+
+    def of(self, names: Collection[str]) -> NodeRecord:
+        """The same of some quasi-identifiers alone."""
+        return NodeRecord(levels=_only(self.levels, names))
+
+    def spelled_like(self, names: Sequence[str]) -> NodeRecord:
+        """The same with the names of columns as they are spelled elsewhere."""
+        return NodeRecord(levels=respelled(self.levels, names))
+
+
+class CutRecord(Part):
+    """A release at cuts, each column at one of its own.
+
+    Attributes:
+        labels: the labels of the columns that have taxonomies, each with its level.
+        intervals: the intervals of the columns that are numbers.
+        items: the labels of the items of the columns that are sets.
+    """
+
+    kind: Literal["cut"] = "cut"
+    labels: dict[str, tuple[CutLabel, ...]] = Field(default_factory=dict)
+    intervals: dict[str, tuple[Interval, ...]] = Field(default_factory=dict)
+    items: dict[str, tuple[ItemLabel, ...]] = Field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of one label a row whose labels are recorded."""
+        return (*self.labels, *self.intervals)
+
+    @property
+    def used_levels(self) -> Iterator[tuple[str, int]]:
+        """The quasi-identifiers, each with every level that it has labels of."""
+        for name, labels in self.labels.items():
+            yield from ((name, level) for level in sorted({level for level, _ in labels if level is not None}))
+
+    @property
+    def interval_labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of the intervals."""
+        return {
+            name: tuple(interval_label(as_text(low), as_text(high)) for low, high in intervals)
+            for name, intervals in self.intervals.items()
+        }
+
+    def of(self, names: Collection[str]) -> CutRecord:
+        """The same of some columns alone; those of numbers have no taxonomy that could be another one, and stay."""
+        return CutRecord(labels=_only(self.labels, names), intervals=self.intervals, items=self.items)
+
+    def spelled_like(self, names: Sequence[str]) -> CutRecord:
+        """The same with the names of columns as they are spelled elsewhere."""
+        return CutRecord(
+            labels=respelled(self.labels, names), intervals=respelled(self.intervals, names), items=self.items
+        )
+
+
+def _only(found: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name in names}
+
+
+LabelsRecord: TypeAlias = Annotated[NodeRecord | CutRecord, Field(discriminator="kind")]
+"""Which labels a release can have."""

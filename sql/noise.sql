@@ -105,7 +105,7 @@ INNER JOIN :values AS anon_values ON anon_values.anon_place_of_value = anon_numb
 
 -- name: every_value
 -- what is left over of every value
--- What is left over of every declared value in every run, those of which nothing is left too.
+-- What is left over of every declared value in every run, also where nothing is left.
 -- :left_over (anon_run BIGINT, anon_raw_0 VARCHAR, anon_row_count BIGINT)
 -- :runs 1
 SELECT

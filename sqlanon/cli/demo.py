@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlanon.report.document import Document, Table
     from sqlanon.run.demo import Demo, Sample
 
-MOST_ROWS = 10_000_000
+MAX_ROWS = 10_000_000
 LONGEST_HEADING = 10
 
 
@@ -30,7 +30,7 @@ def demo(
     database: Annotated[
         Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file, a new one; without it nothing is kept.")
     ] = None,
-    rows: Annotated[int, typer.Option(metavar="N", min=50, max=MOST_ROWS, help="How many visits to invent.")] = 5000,
+    rows: Annotated[int, typer.Option(metavar="N", min=50, max=MAX_ROWS, help="How many visits to invent.")] = 5000,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed invents the same visits.")] = 1,
     as_json: Json = False,
 ) -> None:

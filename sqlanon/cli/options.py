@@ -33,7 +33,7 @@ Events = Annotated[
     bool,
     typer.Option(
         "--events",
-        help="Tell the progress, and every failure, on stderr as JSON, a line per event: event (started, progress, "
+        help="Report the progress, and every failure, on stderr as JSON, a line per event: event (started, progress, "
         "finished; done or failed at the end), stage, seconds, step, share, checked_nodes, lattice_nodes, loss, "
         "lower_bound, gap.",
     ),
@@ -145,7 +145,7 @@ LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
 
 
 def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -> ReplaceWord:
-    """What the session is to be told by --replace, --replace-if-changed and --replace-anything.
+    """The argument ``replace`` of the session for --replace, --replace-if-changed and --replace-anything.
 
     Raises:
         typer.BadParameter: there is more than one of them.

@@ -38,7 +38,7 @@ DeltaLimit = Annotated[str | None, typer.Option("--delta", metavar="D", help="Wh
 DIGITS = Context(prec=5, rounding=ROUND_CEILING)
 """δ is shown in five digits, never with less than it is."""
 
-LEAST_SHOWN = Decimal("1e-300")
+MIN_SHOWN = Decimal("1e-300")
 """Smaller δ may have become 0, which it never is."""
 
 app = typer.Typer(help="Plans: what a release could show, before any data is read.")
@@ -115,7 +115,7 @@ def delta(
 
 
 def computed(epsilon: str, k: int | None, beta: float | None, delta: str | None, *, tight: bool) -> dict[str, Any]:
-    """All three of k, beta and delta, of which two are given, and what they cost.
+    """All three of k, beta and delta, from the two that are given, and what they cost.
 
     Raises:
         typer.BadParameter: not two of them are given.
@@ -146,4 +146,4 @@ def computed(epsilon: str, k: int | None, beta: float | None, delta: str | None,
 
 def spelled(delta: float) -> str:
     """``7.6454e-06``: rounded up, and with a bound in place of what is too small for a float."""
-    return f"{float(max(DIGITS.create_decimal_from_float(delta), LEAST_SHOWN)):.5g}"
+    return f"{float(max(DIGITS.create_decimal_from_float(delta), MIN_SHOWN)):.5g}"

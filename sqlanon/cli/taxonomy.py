@@ -229,7 +229,7 @@ def list_(database: opt.Database, as_json: opt.Json = False) -> None:
     if as_json:
         write_json({"taxonomies": found})
     elif not found:
-        say(f"There are no taxonomies in {database}; 'sqlanon taxonomy make --help' tells how to make one.")
+        say(f"There are no taxonomies in {database}; 'sqlanon taxonomy make --help' shows how to make one.")
     else:
         from sqlanon.report.document import Document, Table, count
 

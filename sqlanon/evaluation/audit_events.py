@@ -23,7 +23,7 @@ Tally = dict[Name, dict[Hashable, list[int]]]
 EVIDENCE = "the evidence of all views together, as weighed on other runs"
 SHOWN_VALUES = 10
 MARGIN = 0.01
-"""An event that is described more easily is taken if its bound is no further from the best."""
+"""An event that is described more easily is chosen if its bound is within this distance of the best."""
 
 RAREST = 8
 """The fewest runs that must show a view: of fewer, the bound is about as large as that of a probability of 0."""

@@ -1,4 +1,4 @@
-"""The stages of a run: how long each takes, and what is told of it along the way."""
+"""The stages of a run: how long each takes, and the events of each."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Stages:
         self._clock = clock
         self._began = clock()
         self._latest = Event("encode", "started", 0.0)
-        self._stage_began = self._told = self._next_bound = self._began
+        self._stage_began = self._reported = self._next_bound = self._began
         self._has_begun = False
 
     def watching(self, engine: Compute) -> AbstractContextManager[None]:
-        """Tell how far long statements are, if anybody listens, and let Ctrl-C end them at once."""
+        """Report the progress of long statements, if anybody listens, and let Ctrl-C end them at once."""
         return engine.watched(None if self._progress is silent else self._working)
 
     @contextmanager
@@ -54,16 +54,16 @@ class Stages:
     def begin(self, name: Stage) -> None:
         """Go on to the next stage."""
         self._stage_began = self._clock()
-        # A search that is over before anything is told of it is not asked for bounds.
+        # A search that ends before its first event is not asked for bounds.
         self._next_bound = self._stage_began + PERIOD
         self._latest = Event(name, "started", 0.0)
         self._has_begun = True
-        self._tell("started")
+        self._report("started")
 
     def finish(self) -> None:
         """End the stage."""
         self.seconds[self._latest.stage] = round(self._clock() - self._stage_began, 6)
-        self._tell("finished")
+        self._report("finished")
 
     def checked(self, checked_nodes: int, lattice_nodes: int, inquiry: Inquiry) -> None:
         """Take note of what a search knows before another batch of nodes."""
@@ -72,13 +72,13 @@ class Stages:
         )
         self._bound(inquiry)
         if self._is_due():
-            self._tell("progress")
+            self._report("progress")
 
     def counted(self, checked_nodes: int, lattice_nodes: int) -> None:
         """Take note of another batch of nodes that were checked for their own sake."""
         self._latest = replace(self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes)
         if self._is_due():
-            self._tell("progress")
+            self._report("progress")
 
     def concluded(self, outcome: SearchOutcome) -> None:
         """Take note of the answer of a search."""
@@ -92,7 +92,7 @@ class Stages:
     def _working(self, step: str, share: float | None) -> None:
         """Take note of how far a statement is; those before the first stage are none of its."""
         if self._has_begun and self._is_due():
-            self._tell("progress", step, share)
+            self._report("progress", step, share)
 
     def _bound(self, inquiry: Inquiry) -> None:
         """Ask for the lower bound, which costs a pass over the lattice, if it is time again."""
@@ -106,9 +106,9 @@ class Stages:
         self._next_bound = began + max(BOUND_PERIOD, cost / BOUND_SHARE)
 
     def _is_due(self) -> bool:
-        return self._clock() - self._told >= PERIOD
+        return self._clock() - self._reported >= PERIOD
 
-    def _tell(self, state: State, step: str | None = None, share: float | None = None) -> None:
-        self._told = self._clock()
-        seconds = round(self._told - self._began, 3)
+    def _report(self, state: State, step: str | None = None, share: float | None = None) -> None:
+        self._reported = self._clock()
+        seconds = round(self._reported - self._began, 3)
         self._progress(replace(self._latest, state=state, seconds=seconds, step=step, share=share))

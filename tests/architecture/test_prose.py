@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.fast, pytest.mark.one_line]
 EXCEPTIONS = Path(__file__).with_name("prose_exceptions.txt")
 
 RULES = {
-    r"(?i)(?<![a-z])(told|tells?)(?![a-z])": "name who reports, shows, records or computes what",
+    r"(?i)(?<![a-z])(told|tells?)(?![a-z]|\(\))": "name who reports, shows, records or computes what",
     r"(?i)(?<![a-z])(?<!there\s)is\s+no\s+(?!(?:longer|more|less)\b)\w+": "write 'is not a ...', or 'there is no ...'",
     r"(?i)\bof\s+(which|whom)\b": "write two sentences, or 'whose'",
     r"(?i)\bso\s+many\b": "give the number or the name of the count",

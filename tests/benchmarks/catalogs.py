@@ -77,9 +77,9 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", action="store_true", help="50,000 classes with counterfeits, too")
-    parser.add_argument("--terms", type=int, default=worlds.MOST_TERMS, help="the most terms of the sums of a group")
+    parser.add_argument("--terms", type=int, default=worlds.MAX_TERMS, help="the most terms of the sums of a group")
     arguments = parser.parse_args()
-    worlds.MOST_TERMS = arguments.terms
+    worlds.MAX_TERMS = arguments.terms
     for case in [*CASES, *(LARGE if arguments.large else [])]:
         report(*case)
 

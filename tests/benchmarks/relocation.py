@@ -63,7 +63,7 @@ def measured(source: Path, neighbours: int) -> tuple[RelocationReport, float, fl
     policy = sa.Policy(
         quasi_identifiers=ARX_COLUMNS[:-1], sensitive=ARX_COLUMNS[-1:], method=sa.Relocation(5, limit=0.05)
     )
-    limits = patch.multiple(moving, MOST_PAIRS=0, FEWEST_NEIGHBOURS=neighbours)
+    limits = patch.multiple(moving, MAX_PAIRS=0, MIN_NEIGHBOURS=neighbours)
     with tempfile.TemporaryDirectory() as scratch, sa.connect() as session:
         load_taxonomies(session, ARX_COLUMNS, adult=True)
         with limits, patch.object(method, "move", timed(moving.move, taken)):

@@ -50,8 +50,8 @@ def released_rows(session: sa.Session) -> list[dict[str, Any]]:
 @contextmanager
 def comparing_at_most(pairs: int, neighbours: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(moving, "MOST_PAIRS", pairs)
-        patched.setattr(moving, "FEWEST_NEIGHBOURS", neighbours)
+        patched.setattr(moving, "MAX_PAIRS", pairs)
+        patched.setattr(moving, "MIN_NEIGHBOURS", neighbours)
         yield
 
 

@@ -63,7 +63,7 @@ SPELLINGS = (
 
 
 def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debug: bool) -> int:
-    """Tell of a failure in words or as an event, and as JSON on stdout too if that was asked for.
+    """Report a failure in words or as an event, and as JSON on stdout too if that was asked for.
 
     Returns:
         the exit code.

@@ -19,7 +19,7 @@ PIPE_WIDTH = 120
 
 
 def write(text: str) -> None:
-    """Write data to stdout; a reader that has had enough (``| head``) is no error."""
+    """Write data to stdout; a reader may stop early (``| head``) without an error."""
     try:
         _put(text, sys.stdout)
     except BrokenPipeError:
@@ -57,7 +57,7 @@ def put(result: Result, *, as_json: bool, **more: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the user something on stderr."""
+    """Write a message to the user on stderr."""
     try:
         _put(f"{printable(text)}\n", sys.stderr)
     except OSError:

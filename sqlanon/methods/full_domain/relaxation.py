@@ -42,7 +42,7 @@ Examined = Callable[[int, int], None]
 def unsatisfiable(
     engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined
 ) -> UnsatisfiableError:
-    """The error of a search that found no node; ``examined`` is told of the nodes that are looked at for it."""
+    """The error of a search that found no node; ``examined`` is called with the nodes that are looked at for it."""
     if not outcome.unsatisfiable:
         return _not_found(table, outcome)
     relaxer = _Relaxer.examining(engine, table, outcome, examined)

@@ -1,8 +1,8 @@
 """Which nodes keep to the ceiling: those at which the labels of no row are more general than it allows.
 
-The degree of generalization of a row is the mean of what its labels lose, a number that taxonomies tell. Rows whose
-labels lose the same at all levels, in all quasi-identifiers, are alike to every node, so that few combinations tell the
-largest degree of every node. It does not decrease with the node, so that nodes are pruned from below.
+The degree of generalization of a row is the mean of what its labels lose, a number that follows from taxonomies. Rows
+whose labels lose the same at all levels, in all quasi-identifiers, are alike to every node, so that few combinations
+determine the largest degree of every node. It does not decrease with the node, so that nodes are pruned from below.
 """
 
 from __future__ import annotations

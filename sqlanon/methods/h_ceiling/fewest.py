@@ -30,13 +30,13 @@ nodes in all, 902 by 8 at once, and 1,900 if all of the most general nodes below
 """
 
 CAUTION = 1.5
-"""The power of the chance of ruling nodes out that tells what a node above the ceiling is worth: by 1 it is 1,088."""
+"""The worth of a node above the ceiling is its chance of ruling nodes out to this power: by 1 it is 1,088."""
 
 MIN_ERROR = 1e-3
 """By how much a forecast is taken to be off at least."""
 
 MOST = 50.0
-"""So many errors apart are as good as certain."""
+"""This many errors apart are as good as certain."""
 
 
 class FewestCounterfeits:
@@ -61,7 +61,7 @@ class FewestCounterfeits:
         self._known: Counts = np.full(allowed.shape, UNKNOWN, dtype=np.int64)
 
     def batches(self) -> Iterator[list[Index]]:
-        """The nodes to look at, some at a time, of which it is to be learnt what they need before the next come."""
+        """The nodes to look at, in batches; what a batch needs is to be learnt before the next."""
         most_general = _most_general(self._allowed)
         yield sorted(indexes(most_general), key=self._lost_at, reverse=True)[:AT_ONCE]
         while (left := self._open() & most_general).any():

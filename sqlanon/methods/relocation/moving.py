@@ -11,13 +11,13 @@ from sqlanon.methods.relocation import queries
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
 
-MOST_PAIRS = 10_000_000
-"""How many pairs of classes are compared at most, unless :data:`FEWEST_NEIGHBOURS` make more: a second's work.
+MAX_PAIRS = 10_000_000
+"""How many pairs of classes are compared at most, unless :data:`MIN_NEIGHBOURS` make more: a second's work.
 
 Measured by tests.benchmarks.relocation.
 """
 
-FEWEST_NEIGHBOURS = 64
+MIN_NEIGHBOURS = 64
 """With how many large classes on either side, in the order of keys, an outlier class is compared at least.
 
 Measured by tests.benchmarks.relocation: rows then go less than 2 % further than if all were compared.
@@ -50,7 +50,7 @@ def move(engine: Compute, table: EncodedTable, levels: Levels) -> tuple[EncodedT
     encoding = table.encoding
     engine.run(queries.ranked(encoding, levels))
     counts = engine.fetch(queries.SQL.query("class_counts"), "classes that are too small")[0]
-    neighbours = max(FEWEST_NEIGHBOURS, MOST_PAIRS // (2 * max(counts["small"], 1)))
+    neighbours = max(MIN_NEIGHBOURS, MAX_PAIRS // (2 * max(counts["small"], 1)))
     for step in (
         queries.outliers(encoding, levels),
         queries.moves(encoding, levels, min(neighbours, max(counts["large"], 1))),

@@ -65,7 +65,7 @@ class EncodedTable:
         return replace(self, bound=bound, encoding=replace(self.encoding, criteria=policy.criteria), context=context)
 
     def without_values(self) -> EncodedTable:
-        """The same cells for a search whose classes do not tell values apart."""
+        """The same cells for a search whose classes do not distinguish values."""
         spec = replace(self.encoding.spec, protected=(), protected_shapes={})
         return replace(self, encoding=replace(self.encoding, spec=spec))
 
@@ -221,7 +221,7 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
 
 
 def _refuse_changed(engine: Compute, encoding: Encoding, description: str, read: int) -> None:
-    """Refuse a source of which pieces of several states were read."""
+    """Refuse a source that changed while its pieces were read."""
     if engine.fetch(row_count(encoding), "rows")[0]["rows"] != read:
         raise EngineError(f"{description} was changed while it was read, piece by piece; try again", step="cells")
 

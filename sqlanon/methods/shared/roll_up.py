@@ -78,7 +78,7 @@ class RolledUp:
         return self.row_count > BIG
 
     def prepared_query(self, asked: Asked, count: int | None, words: Sequence[int]) -> str:
-        """The name of the query that is asked this of so many nodes, or of any number, by some words of their keys."""
+        """The name of the query for this question about ``count`` nodes, or any number, by some words of their keys."""
         return f"{self.cells.name}_{asked}_of_{'any' if count is None else count}_by_{'_'.join(map(str, words))}"
 
 
@@ -197,7 +197,7 @@ class RollUps:
 
     @cached_property
     def _most_others(self) -> int:
-        """How many cells a class can have at most, as far as sensitive values and individuals tell."""
+        """How many cells a class can have at most, as far as it follows from sensitive values and individuals."""
         query = distinct_others(self.encoding)
         return 1 if query is None else int(self.engine.fetch(query, "sensitive values")[0]["others"])
 

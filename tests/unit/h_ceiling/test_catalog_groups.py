@@ -62,7 +62,7 @@ class TestOfEither:
             classes = filled(4, some_classes(random, 4, 30, "abcdefg"))
             expected = grouped(condition(classes))
             with monkeypatch.context() as patch:
-                patch.setattr(offers, "MOST_BYTES", 1)
+                patch.setattr(offers, "MAX_BYTES", 1)
                 found = grouped(condition(classes))
             assert (expected and expected.groups) == (found and found.groups)
 

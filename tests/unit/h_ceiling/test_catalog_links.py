@@ -65,7 +65,7 @@ def test_it_is_what_every_labelling_together_says(rule_known: bool) -> None:
 def test_of_too_many_terms_it_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     random = chance(5)
     ratios = []
-    monkeypatch.setattr(counted, "MOST_TERMS", 2)
+    monkeypatch.setattr(counted, "MAX_TERMS", 2)
     for _ in range(examples(500)):
         k = random.choice((2, 3, 4))
         classes = some_classes(random, k, random.choice((2, 3, 4)), random.choice(("ab", "abc", "abcd")))

@@ -64,7 +64,7 @@ SQL = Queries("diffgen", {"occupied": OCCUPIED, "noise": NOISE, "places": PLACES
 
 MASK = "anon_mask"
 
-MOST_BITS = 120
+MAX_BITS = 120
 """Of a HUGEINT, which has 127."""
 
 
@@ -160,12 +160,12 @@ def _counts_in_one_number(partitions: Partitions, candidates: Sequence[tuple[int
 def _that_fit_in_numbers(
     candidates: Iterable[tuple[int, Specialization]],
 ) -> Iterator[list[tuple[int, Specialization]]]:
-    """Candidates in order, as many together as have no more children than :data:`MOST_BITS`."""
+    """Candidates in order, as many together as have no more children than :data:`MAX_BITS`."""
     together: list[tuple[int, Specialization]] = []
     bits = 0
     for candidate in candidates:
         more = len(candidate[1].children)
-        if bits + more > MOST_BITS and together:
+        if bits + more > MAX_BITS and together:
             yield together
             together, bits = [], 0
         together.append(candidate)
@@ -236,7 +236,7 @@ def shown(least: int) -> Step:
 def _numbered(cut: Cut, classes: int) -> exp.Select:
     """The numbers of the combinations that points have; points in no partition are left out."""
     points: exp.Expr = POINTS.table
-    columns = [CLASS, *(value_column(axis.position) for axis in cut.axes if _tells(cut, axis.position))]
+    columns = [CLASS, *(value_column(axis.position) for axis in cut.axes if _distinguishes(cut, axis.position))]
     for position, partitions in cut.partitions.items():
         if partitions.specialized:
             name = f"{PLACE}_{position}"
@@ -258,8 +258,8 @@ def _numbered(cut: Cut, classes: int) -> exp.Select:
     return query.select(aliased(index, INDEX), copy=False)
 
 
-def _tells(cut: Cut, position: int) -> bool:
-    """Whether a predictor tells rows apart."""
+def _distinguishes(cut: Cut, position: int) -> bool:
+    """Whether a predictor distinguishes rows."""
     if position in cut.partitions:
         return bool(cut.partitions[position].specialized)
     return len(cut.pieces[position]) > 1

@@ -1,6 +1,6 @@
 """How a cut comes about: labels give way to their children one after the other, by what is drawn of counts.
 
-Source: Mohammed et al. 2013, algorithm 1; spec/diffgen.md (b). Why it is private is told in :mod:`.draws`.
+Source: Mohammed et al. 2013, algorithm 1; spec/diffgen.md (b). :mod:`.draws` explains why it is private.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from sqlanon.methods.cuts.diffgen.draws import Draws, Scored, SetOfChildren
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.pieces import Axis, Partitions, Piece, Specialization
 
-MOST_LEAVES = 1 << 62
+MAX_LEAVES = 1 << 62
 """How many combinations of labels and class a cut may have, to be numbered in 63 bits."""
 
-MOST_SETS = 1_000_000
-"""How many sets of children are counted at once: what would need more is no candidate."""
+MAX_SETS = 1_000_000
+"""How many sets of children are counted at once: a specialization that needs more is left out."""
 
 
 class Evidence(Protocol):
@@ -32,7 +32,7 @@ class Evidence(Protocol):
         """How many rows have which children of a piece, of the partitions that have it; none that no row has."""
 
     def partitioned(self, partitions: Partitions) -> None:
-        """Take note of which partitions are left: rows in no other are asked about from then on."""
+        """Take note of the partitions that are left: later questions are about rows in these."""
 
 
 class Chosen(NamedTuple):
@@ -74,12 +74,12 @@ def specialized(axes: Sequence[Axis], classes: int, rounds: int, evidence: Evide
 
 def _fits(cut: Cut, specialization: Specialization, classes: int) -> bool:
     """Whether the combinations that there would be can be numbered, and the sets of children counted."""
-    if cut.size_after(specialization) * classes > MOST_LEAVES:
+    if cut.size_after(specialization) * classes > MAX_LEAVES:
         return False
     partitions = cut.partitions.get(specialization.piece.position)
     if partitions is None:
         return True
-    return len(partitions.having(specialization.piece)) << len(specialization.children) <= 2 * MOST_SETS
+    return len(partitions.having(specialization.piece)) << len(specialization.children) <= 2 * MAX_SETS
 
 
 def _split(cut: Cut, evidence: Evidence, draws: Draws) -> Cut:
@@ -94,7 +94,7 @@ def _split(cut: Cut, evidence: Evidence, draws: Draws) -> Cut:
 
 
 def _partitioned(partitions: Partitions, chosen: Specialization, evidence: Evidence, draws: Draws) -> Partitions:
-    """The partitions after a specialization, of which rows in no other are asked about from then on."""
+    """The partitions after a specialization: later questions are about rows in these."""
     counts = evidence.set_counts(partitions, chosen)
     masks = partitions.masks(chosen)
     possible = [(place, mask) for place in partitions.having(chosen.piece) for mask in masks]

@@ -21,11 +21,11 @@ from sqlanon.methods.cuts.shared.pieces import (
 
 @dataclass(frozen=True)
 class Cut:
-    """For each predictor, what its values are told apart by.
+    """For each predictor, the labels of its values.
 
     Attributes:
         axes: the predictors, by position.
-        pieces: of each that is no set, by position, the pieces of its cut, in order.
+        pieces: of each but sets, by position, the pieces of its cut, in order.
         partitions: of each that is a set, by position.
         splits: how the intervals of the cut can be split in two, as far as that has been drawn.
     """
@@ -97,7 +97,7 @@ class Cut:
         return self.size // self.widths[position] * (self.widths[position] + more) if self.size else 0
 
     def specialized(self, specialization: Specialization) -> Cut:
-        """With a piece of a predictor that is no set replaced by its children."""
+        """With a piece of a predictor, other than a set, replaced by its children."""
         position = specialization.piece.position
         pieces = (
             child

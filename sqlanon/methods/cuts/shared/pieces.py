@@ -69,7 +69,7 @@ class TaxonomyAxis(Axis):
     levels: tuple[tuple[int, ...], ...]
 
     def children(self, piece: Piece) -> tuple[Piece, ...]:
-        """What a piece falls into at the first level below that tells anything apart; nothing if none does."""
+        """What a piece falls into at the first level below with several labels; nothing without one."""
         for starts in reversed(self.levels):
             within = starts[bisect_left(starts, piece.first) : bisect_left(starts, piece.end)]
             if len(within) > 1:
@@ -78,7 +78,7 @@ class TaxonomyAxis(Axis):
         return ()
 
     def depth(self, piece: Piece) -> int | None:
-        """The highest level of which the piece is one label; None if it has none, as all values of a flat taxonomy."""
+        """The highest level that has the piece as a label; None if none has, as all values of a flat taxonomy."""
         for depth in reversed(range(len(self.levels))):
             starts = (*self.levels[depth], self.size)
             place = bisect_left(starts, piece.first)
@@ -136,7 +136,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class Partitions:
-    """How rows are told apart by a predictor that is a set.
+    """How a predictor that is a set distinguishes rows.
 
     Attributes:
         axis: the predictor.
@@ -189,7 +189,7 @@ class Partitions:
         """The partitions once a piece is specialized.
 
         Args:
-            specialization: of which piece, and into what.
+            specialization: the piece, and its children.
             kept: of the partitions that have the piece, by place, the masks that are kept.
         """
         having = {*self.having(specialization.piece)}

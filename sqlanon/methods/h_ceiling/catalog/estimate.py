@@ -21,7 +21,7 @@ from sqlanon.methods.h_ceiling.catalog.worlds import Rows, Vector
 
 Floats = NDArray[np.float64]
 
-MOST_ROUNDS = 1000
+MAX_ROUNDS = 1000
 """After how many rounds the probabilities are left as they are: where rows must be counterfeits, they near 1 slowly."""
 
 CLOSE = 1e-6
@@ -62,7 +62,7 @@ def _probabilities(totals: Counts, counts: Counts, sure: Counts) -> Floats:
         sure: rows of other values; shape (classes,).
     """
     fake: Floats = np.minimum(totals / counts.sum(axis=0), CERTAIN)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         full = np.where(sure > 0, 0.0, np.exp(counts @ np.log(fake)))
         expected = fake * (1 / (1 - full) @ counts) - full / (1 - full) @ counts
         if (np.abs(expected - totals) <= CLOSE * totals).all():

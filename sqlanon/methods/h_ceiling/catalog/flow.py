@@ -30,7 +30,7 @@ from sqlanon.model.extras import extra_module
 
 
 class ConditionF:
-    """Condition F on groups of the given classes; a class is told by its position, a group is a sequence of positions.
+    """Condition F on groups of the given classes; a class is a position, a group is a sequence of positions.
 
     Attributes:
         classes: the classes.
@@ -63,7 +63,7 @@ class ConditionF:
         return own if len(group) == 1 else self._routed(target, group).missing
 
     def wanted(self, target: int, group: Sequence[int]) -> Amounts:
-        """Values of which more places would help a class for which F does not hold, each as often as any are missing.
+        """Values whose additional places would help a class without F, each as often as it is missing.
 
         They are more than those that are missing: where one finds a new place, another one may take its old place.
         """

@@ -122,7 +122,7 @@ def one_group(condition: Condition) -> Catalog | None:
     """A catalog of a single group, of all classes that can conceal counterfeits, None if it fails the condition.
 
     It meets it whenever any catalog does. Which classes are in it depends on k and on what is published alone, and so
-    tells nothing to an adversary who runs the algorithm again.
+    an adversary who runs the algorithm again learns nothing.
     """
     classes = condition.classes
     own = classes.deficient.tolist()

@@ -20,7 +20,7 @@ from sqlanon.methods.h_ceiling.catalog.classes import Amounts, FilledClasses
 
 
 class Lemma:
-    """Lemma 1 on groups of the given classes; a class is told by its position, a group is a sequence of positions.
+    """Lemma 1 on groups of the given classes; a class is a position, a group is a sequence of positions.
 
     Attributes:
         classes: the classes.

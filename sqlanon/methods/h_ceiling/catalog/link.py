@@ -26,7 +26,7 @@ from sqlanon.methods.h_ceiling.catalog.worlds import Link, Rows, Vector, Worlds
 
 
 class Links:
-    """What links groups of the given classes; a class is told by its position, a group is a sequence of positions.
+    """What links groups of the given classes; a class is a position, a group is a sequence of positions.
 
     Args:
         classes: the classes.
@@ -47,7 +47,7 @@ class Links:
         return self._highest([target], group)
 
     def estimate(self, group: Sequence[int]) -> float:
-        """About the probability of the link of a group, for those of which the link is not exact."""
+        """An estimate of the probability of the link of a group, for links that are not exact."""
         totals, kinds = self._group(group)
         others = [1 / kinds[position].size for position in group if not self._hosts[position]]
         hosts = [kinds[position] for position in group if self._hosts[position]]

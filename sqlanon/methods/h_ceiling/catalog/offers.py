@@ -1,6 +1,6 @@
 """Which group has most of what a class is short of: the candidates of the greedy grouping, as counts by value.
 
-A group is told by the first of its classes. What is asked for is at most k - 1 rows, so that counts above that are all
+The first class of a group identifies it. What is asked for is at most k - 1 rows, so that counts above that are all
 the same: they are kept as small integers, and one request is a few passes over an array with an element a group.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sqlanon.methods.h_ceiling.catalog.classes import Counts, FilledClasses, Positions
 
-MOST_BYTES = 1 << 28
+MAX_BYTES = 1 << 28
 """What the counts that are kept may take; those of the values that were not asked for lately are counted anew."""
 
 
@@ -36,7 +36,7 @@ class Offers:
         self._sorted_values = classes.values[self._by_value]
         kind = np.min_scalar_type(-2 * classes.k)  # two counts fit into it
         values = len(np.unique(classes.values[classes.counterfeits > 0]))
-        slots = min(values, max(1, MOST_BYTES // (kind.itemsize * max(1, len(classes)))))
+        slots = min(values, max(1, MAX_BYTES // (kind.itemsize * max(1, len(classes)))))
         self._counts = np.zeros((slots, len(classes)), dtype=kind)
         self._slot_of: dict[int, int] = {}  # the value that was asked for last comes last
         self._gain, self._part = np.empty((2, len(classes)), dtype=kind)
@@ -65,7 +65,7 @@ class Offers:
         return int(candidates[self._rows[candidates].argmin()])
 
     def merge(self, kept: int, gone: int) -> None:
-        """Make one group of two, told by the first class of both."""
+        """Make one group of two, identified by the first class of both."""
         used = self._counts[: len(self._slot_of)]
         used[:, kept] = np.minimum(used[:, kept] + used[:, gone], self._most)
         used[:, gone] = 0

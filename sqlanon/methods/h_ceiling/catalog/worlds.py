@@ -9,7 +9,7 @@ classes that are *full*, all of whose rows are counterfeits, the number of ways 
 and so is that of ways in which a certain row is real, with 1 / n for each where its class is left n real rows. Few sets
 fit into the catalog, often the empty one alone. Where there are too many, sums that end early are bounds (Bonferroni).
 
-All is counted in integers: ways are told as a product over values, up to a factor that all of them have.
+All is counted in integers: ways are a product over values, up to a factor that all of them have.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from math import comb, lcm, perm, prod
 from operator import add, le, mul, sub
 from typing import NamedTuple
 
-MOST_TERMS = 30_000
+MAX_TERMS = 30_000
 """How many terms the sums of a group may have.
 
 tests.benchmarks.catalogs, condition F: of 5,000 classes, all of them filled up to 5, 24 groups of 686 are not exact,
@@ -70,7 +70,7 @@ class Worlds:
     def __init__(self, totals: Vector, hosts: Sequence[Rows]) -> None:
         self._totals = totals
         self._fillable = Counter(host.counts for host in hosts if self._can_be_full(host))
-        self._exact, self._sets = self._signed_sets(MOST_TERMS // max(1, len(set(hosts))))
+        self._exact, self._sets = self._signed_sets(MAX_TERMS // max(1, len(set(hosts))))
         furthest = [max(counts) for counts in zip(*self._sets, *self._fillable, strict=True)]
         columns = zip(*(host.counts for host in hosts), strict=True)
         self._values = [
@@ -163,7 +163,7 @@ class _Value:
         self._known: dict[tuple[int, int, bool], list[int]] = {}
 
     def ways(self, full: int, count: int, real: bool = False) -> list[int]:
-        """Ways by number of counterfeits among ``count`` rows of a class, of which one may be known to be real.
+        """Ways by number of counterfeits among ``count`` rows of a class; one may be known to be real.
 
         ``full`` rows of other classes are all counterfeits.
         """

@@ -39,10 +39,10 @@ def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int,
         table: the cells, of :func:`most_rows` rows at most.
         threshold: K, how many rows a class must have not to be at risk in whole.
         weight: W, what a row loses that is not shown.
-        reach: how far below the best scores are told apart.
+        reach: how far below the best scores are distinguished.
 
     Returns:
-        integers in parts of :data:`WHOLE` of a row, of which one row changes each by ``weight * WHOLE`` at most; shape
+        integers in parts of :data:`WHOLE` of a row; one row changes each by at most ``weight * WHOLE``; shape
         (nodes,).
     """
     lattice, row_count = table.context.lattice, table.context.row_count

@@ -20,7 +20,7 @@ def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPol
     """A policy with a private method, bound to a source.
 
     Raises:
-        PolicyError: as :func:`sqlanon.binding.prepare.prepare`; or the sensitive column is no category.
+        PolicyError: as :func:`sqlanon.binding.prepare.prepare`; or the sensitive column is not categorical.
         TaxonomyError: likewise; or the values of a taxonomy were observed, and that is not accepted.
     """
     return checked(prepare(engine, source, policy))

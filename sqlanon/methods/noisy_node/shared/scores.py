@@ -1,11 +1,11 @@
 """The scores of the nodes of a lattice: exact near the best, and of the others that they are far below it.
 
-Most of a lattice is never counted: bounds tell that it is far from the best node, as in
+Most of a lattice is never counted: bounds show that it is far from the best node, as in
 :mod:`sqlanon.search.optimal.search`.
 
 - What labels lose is a sum over the quasi-identifiers, known for every level.
-- A combination is no smaller at a more general node. So a node has no fewer rows at risk than one above it, and each of
-  them loses all that its labels do not.
+- A combination does not get smaller at a more general node. So a node has no fewer rows at risk than one above it, and each
+  of them loses all that its labels do not.
 
 Which nodes are counted depends on the data, and so does the time that it takes; the scores do not depend on which are.
 """
@@ -34,7 +34,7 @@ TELLING_NODES = 8
 
 
 FAILURE_PROBABILITY = 2.0**-64
-"""The probability, at most, that a node is drawn whose score was not told from those of others far below the best."""
+"""The probability, at most, that a node is drawn whose score was merged with those of others far below the best."""
 
 
 Parts = Mapping[tuple[int, int], int]
@@ -50,7 +50,7 @@ class Losses:
         whole: what a row loses that is at risk.
         lost: what all rows together lose by the labels of each node; shape of the lattice.
         most: what a row loses by them at most.
-        reach: how far above the least loss losses are told apart.
+        reach: how far above the least loss losses are distinguished.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Losses:
         self._least = min(self._least, loss)
 
     def batches(self) -> Iterator[list[Levels]]:
-        """The nodes to count, some at a time, of which what they lose is to be learnt before the next come.
+        """The nodes to count, in batches; what a batch loses is to be learnt before the next.
 
         If nothing can be out of reach, bounds are of no use.
         """
@@ -107,7 +107,7 @@ def sums(lattice: Lattice, table: Parts) -> Integers:
 
 
 def reach(charge: Charge, sensitivity: int, nodes: int) -> int:
-    """How far below the best score nodes are told apart, where a score changes by so much at most: a public number.
+    """How far below the best score nodes are distinguished, for scores of this sensitivity: a public number.
 
     One further below would have to beat the best by noise alone. Each does with a probability of at most
     exp(-reach / scale) / 2, all of them together with no more than :data:`FAILURE_PROBABILITY`.

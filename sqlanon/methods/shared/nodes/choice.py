@@ -24,7 +24,7 @@ DRY_RUN_ATTAINABLE = 2.0
 """How private the release of Inverse OLA is taken to be in a dry run."""
 
 Observer = Callable[[int, int, Inquiry], None]
-"""Told before every batch how many nodes were checked, how many the lattice has, and what the search knows and asks."""
+"""Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
 
 
 def choose_node(
@@ -35,7 +35,7 @@ def choose_node(
     Args:
         engine: the database.
         table: the cells.
-        observer: told of progress.
+        observer: called with the progress.
         stopped: asked after every batch whether to make do with the best node so far.
 
     Returns:
@@ -67,7 +67,7 @@ def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[En
     """The table under the policy that is to be published: Inverse OLA asks for the most private one.
 
     Returns:
-        the table, and the chosen node under that policy with all its measures, of which a search need not ask.
+        the table, and the chosen node under that policy with all its measures, which a search need not ask for.
 
     Raises:
         UnsatisfiableError: the most private release within the loss protects nobody.

@@ -13,7 +13,7 @@ DIGITS = 6
 
 
 def share_of(rows: int, row_count: int) -> float:
-    """The shortest decimal that as a limit allows so many rows and no more."""
+    """The shortest decimal that as a limit allows exactly ``rows`` rows."""
     for digits in itertools.count():
         share = (Decimal(rows) / row_count).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
         if share * row_count < rows + 1:

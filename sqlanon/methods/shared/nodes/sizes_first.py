@@ -1,4 +1,4 @@
-"""Sizes first: nodes that fail by the sizes of their classes are told from these alone.
+"""Sizes first: nodes that fail by the sizes of their classes are recognized by these alone.
 
 To count the sensitive values of classes takes several times as long as to count their rows, and many nodes have
 too many rows in classes of fewer than k. So these are counted first, from cells without sensitive values.
@@ -22,7 +22,7 @@ from sqlanon.queries.kit.nodes import Relation
 from sqlanon.search import Inquiry
 
 CELLS = Relation("anon_cells_rolled_up", "cell")
-"""Cells that no sensitive value tells apart."""
+"""Cells without sensitive values."""
 
 FAILING_SHARE = 1 / 4
 """The share of nodes that must fail by the sizes of their classes for these to be counted first.
@@ -31,7 +31,7 @@ ARX's Adult by occupation and by age (tests.benchmarks.checks): to count sizes t
 """
 
 TRIED = 8
-"""How many nodes tell first whether it is worth it: with a big table a search asks for few nodes that fail by sizes.
+"""How many nodes show first whether it is worth it: with a big table a search asks for few nodes that fail by sizes.
 
 Of ARX's Adult blown up to 1,000,000 rows none of 32 did; to count the sizes of them all made runs 6 to 10 % longer.
 """
@@ -40,8 +40,8 @@ Of ARX's Adult blown up to 1,000,000 rows none of 32 did; to count the sizes of 
 class SizesFirst:
     """Answers the inquiries of a search, with tables that are made for it in the scratch scope around it.
 
-    While no node is found that satisfies, all is counted at once: the error of a search that finds none tells how many
-    rows the closest one suppresses.
+    While no node is found that satisfies, all is counted at once: the error of a search that finds none reports how
+    many rows the closest one suppresses.
     """
 
     def __init__(self, engine: Compute, table: EncodedTable) -> None:
@@ -54,7 +54,7 @@ class SizesFirst:
         self._sized = self._failed = 0
 
     def answer(self, inquiry: Inquiry) -> Sequence[NodeSummary]:
-        """What is asked of some nodes, in their order: of those that fail by sizes what these tell."""
+        """What is asked of some nodes, in their order: of those that fail by sizes what follows from these."""
         if inquiry.loss is None or inquiry.asks == "loss" or not self._are_worth_it:
             return self._whole.answer(inquiry)
         allowed = self._table.context.allowed_rows

@@ -28,9 +28,9 @@ class Chance:
         is_private: whether that is the operating system's randomness as OpenDP draws it; no other is trusted.
         ledger: what is charged.
         dataset: whose account it is, and what is read of it.
-        is_query: whether the source is a query or a view, of which nobody but its author knows what its rows stand for.
-        individual: the column of the data set that tells whose row it is, by whatever name the source has it; None if
-            the unit of privacy is a row, or nothing is charged.
+        is_query: whether the source is a query or a view; only its author knows what its rows stand for.
+        individual: the column of the data set that identifies the owner of a row, by whatever name the source has it;
+            None if the unit of privacy is a row, or nothing is charged.
     """
 
     source: RandomSource
@@ -68,7 +68,7 @@ class Chance:
 
 
 def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, dataset: DataSet) -> str | None:
-    """The column of a data set that tells whose row it is, None if the policy knows rows alone.
+    """The column of a data set that identifies the owner of a row, None if the policy knows rows alone.
 
     A query could redefine it, so that what is charged for all rows of one is about some of them, or of many together.
 

@@ -26,7 +26,7 @@ from sqlanon.queries.kit.nodes import (
 )
 
 CHILDREN = Relation("anon_children", "node")
-"""The children of candidates, or the intervals of which splits are wanted, which are children of themselves."""
+"""The children of candidates, or the intervals to split, which are children of themselves."""
 
 CANDIDATE = "candidate"
 

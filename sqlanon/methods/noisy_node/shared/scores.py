@@ -4,8 +4,8 @@ Most of a lattice is never counted: bounds show that it is far from the best nod
 :mod:`sqlanon.search.optimal.search`.
 
 - What labels lose is a sum over the quasi-identifiers, known for every level.
-- A combination does not get smaller at a more general node. So a node has no fewer rows at risk than one above it, and each
-  of them loses all that its labels do not.
+- A combination does not get smaller at a more general node. So a node has no fewer rows at risk than one above it, and
+  each of them loses all that its labels do not.
 
 Which nodes are counted depends on the data, and so does the time that it takes; the scores do not depend on which are.
 """

@@ -104,7 +104,7 @@ def _claim(epsilon: str | None, delta: str | None) -> Budget | None:
 
 def _refuse_chart(path: Path, *, replace: bool) -> None:
     """Refuse a chart that cannot be drawn, before the work is done."""
-    from sqlanon.evaluation.audit_chart import refuse_format, required_altair
+    from sqlanon.evaluation.charts import refuse_format, required_altair
     from sqlanon.publish.files import refuse_file
 
     refuse_format(path)

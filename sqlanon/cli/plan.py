@@ -60,7 +60,7 @@ def epsilon_safe(
 
     Example: sqlanon plan epsilon-safe --rows 100000 --epsilon 2 --delta 1e-6
     """
-    from sqlanon.evaluation.plan_report import NAME, plan_document
+    from sqlanon.evaluation.plan_report import NAME
     from sqlanon.evaluation.plans import plan_epsilon_safe
     from sqlanon.evaluation.results import refuse_targets
 
@@ -71,18 +71,18 @@ def epsilon_safe(
     if as_json:
         write_json({**made.model_dump(mode="json"), "best": made.best.model_dump(mode="json"), "files": paths})
     else:
-        show(plan_document(made))
+        show(made.document())
         for path in paths:
             say(f"Written: {path}")
 
 
 def written(made: EpsilonSafePlan, folder: Path, *, replace: bool) -> list[str]:
     """Write the table and the chart of a plan to a folder: the paths of the files."""
-    from sqlanon.evaluation.plan_chart import drawn
+    from sqlanon.evaluation.charts import plan_chart
     from sqlanon.evaluation.plan_report import NAME, reported
     from sqlanon.evaluation.results import write_files
 
-    files = write_files(folder, NAME, reported(made, drawn(made)), replace=replace)
+    files = write_files(folder, NAME, reported(made, plan_chart(made)), replace=replace)
     return [str(path) for path in files.values()]
 
 

@@ -79,7 +79,7 @@ class Audit(Result):
             EngineError: altair is not installed, or the file exists or cannot be written.
             PolicyError: the file has another ending.
         """
-        from sqlanon.evaluation.audit_chart import write_chart
+        from sqlanon.evaluation.charts import write_chart
 
         write_chart({"audit": self}, path, replace=replace)
 
@@ -102,7 +102,7 @@ class Audit(Result):
             yield "and is likelier on", self.direction.partition(" over ")[0]
 
     def _repr_html_(self) -> str:
-        from sqlanon.evaluation.audit_chart import svg
+        from sqlanon.evaluation.charts import svg
 
         table = super()._repr_html_()
         try:

@@ -19,6 +19,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget, Exact, ExactNumber, as_float, exact, spelled
 from sqlanon.model.release import Result
 from sqlanon.model.sampled_classes import MAX_K, SHARES, least_rows, minimum_k
+from sqlanon.report.document import Document
 
 INVALID = "the plan is not valid:"
 
@@ -78,6 +79,11 @@ class EpsilonSafePlan(Result):
         """The sample that shows the smallest classes; of several the largest, which has more of their rows."""
         return min(self.samples, key=lambda sample: (sample.shown_from, -sample.beta))
 
+    def document(self) -> Document:
+        from sqlanon.evaluation.plan_report import plan_document
+
+        return plan_document(self)
+
     def chart(self, path: str | Path, *, replace: bool = False) -> None:
         """Draw which classes are shown, by β, as .html, .svg, .png or .json (Vega-Lite).
 
@@ -85,10 +91,9 @@ class EpsilonSafePlan(Result):
             EngineError: altair is not installed, or the file exists or cannot be written.
             PolicyError: the file has another ending.
         """
-        from sqlanon.evaluation.audit_chart import save
-        from sqlanon.evaluation.plan_chart import drawn
+        from sqlanon.evaluation.charts import plan_chart, save
 
-        save(lambda: drawn(self), Path(path), replace=replace)
+        save(lambda: plan_chart(self), Path(path), replace=replace)
 
 
 def plan_epsilon_safe(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import EngineError
-from sqlanon.evaluation.audit_chart import required_altair
+from sqlanon.evaluation.charts import required_altair
 from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, staged_file
 
 Row = Mapping[str, Any]

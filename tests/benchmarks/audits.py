@@ -18,7 +18,7 @@ from pathlib import Path
 
 import sqlanon as sa
 from sqlanon.evaluation.audit import Audit
-from sqlanon.evaluation.audit_chart import write_chart
+from sqlanon.evaluation.charts import write_chart
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
 from tests.diffgen_pairs import DRAWS, PAIRS, audited

@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from sqlanon.evaluation import plan_epsilon_safe
-from sqlanon.evaluation.plan_report import plan_document
 from sqlanon.report.console import BAR_SIGNS, BAR_WIDTH, rendered
 from tests.commands import document, sqlanon
 
@@ -38,7 +37,7 @@ def test_by_the_tight_k(tmp_path: Path) -> None:
 def test_a_terminal_that_knows_no_other_signs() -> None:
     plan = plan_epsilon_safe(100_000, 2, "1e-6")
     written = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
-    Console(file=written, width=120).print(*rendered(plan_document(plan)))
+    Console(file=written, width=120).print(*rendered(plan.document()))
     written.seek(0)
     text = written.read()
     assert ". lost, - in between, # shown" in text
@@ -49,7 +48,7 @@ def test_a_narrow_terminal() -> None:
     plan = plan_epsilon_safe(100_000, 2, "1e-6")
     console = Console(file=io.StringIO(), width=80)
     with console.capture() as captured:
-        console.print(*rendered(plan_document(plan)))
+        console.print(*rendered(plan.document()))
     lines = [line for line in captured.get().splitlines() if set(BAR_SIGNS) <= set(line) and "Bars" not in line]
     assert len(lines) == len(plan.samples)
 

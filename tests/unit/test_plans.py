@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import sqlanon as sa
 from sqlanon.evaluation import EpsilonSafePlan, plan_epsilon_safe
-from sqlanon.evaluation.plan_chart import LINES, drawn
+from sqlanon.evaluation.charts import LINES, plan_chart
 from sqlanon.evaluation.plan_report import NAME, reported
 from sqlanon.evaluation.plans import shares
 from sqlanon.evaluation.results import write_files
@@ -87,7 +87,7 @@ def test_a_table_that_is_too_small() -> None:
 
 
 def test_words_and_files(plan: EpsilonSafePlan, tmp_path: Path) -> None:
-    found = reported(plan, drawn(plan))
+    found = reported(plan, plan_chart(plan))
     best = (
         "β = 0.45 and k = 20, of these: those of 57 rows" if plan.tight else "β = 0.4 and k = 18, of these: those of 60"
     )

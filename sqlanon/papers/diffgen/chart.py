@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlanon.evaluation.audit_chart import BLACK, required_altair
+from sqlanon.evaluation.charts import BLACK, required_altair
 from sqlanon.evaluation.results import Row
 
 SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")

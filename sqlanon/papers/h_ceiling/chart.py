@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlanon.evaluation.audit_chart import required_altair
+from sqlanon.evaluation.charts import required_altair
 from sqlanon.evaluation.results import Row
 
 COLOURS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlanon.evaluation.audit_chart import BLACK, required_altair
+from sqlanon.evaluation.charts import BLACK, required_altair
 from sqlanon.evaluation.results import Row
 
 COLOURS = ("#d62728", "#ff9f43", "#08306b")

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from sqlanon.evaluation.audit_chart import BLACK, required_altair
+from sqlanon.evaluation.charts import BLACK, required_altair
 from sqlanon.evaluation.results import Row
 from sqlanon.papers.thesis.epsilon_safe_choice import (
     AS_PUBLISHED,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.evaluation.audit_chart import BLACK, required_altair
+from sqlanon.evaluation.charts import BLACK, required_altair
 from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing

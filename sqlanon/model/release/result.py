@@ -24,7 +24,10 @@ class Result(BaseModel):
         return Document(type(self).__name__, (facts((titles[name], value) for name, value in fields),))
 
     def to_html(self) -> str:
-        """What is shown of it as a page of HTML that needs no other file."""
+        """What is shown of it as a page of HTML that needs no other file.
+
+        It is for the custodian: that of a release has the findings, which show facts of suppressed rows.
+        """
         return html.page(self.document())
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.evaluation.audit_chart import required_altair
+from sqlanon.evaluation.charts import required_altair
 from sqlanon.evaluation.queries import query_errors
 from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.evaluation.workload import stroke_queries

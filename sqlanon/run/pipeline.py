@@ -29,7 +29,7 @@ from sqlanon.run.unchanged import made_from, published_earlier
 NOTHING_ASKED = Request()
 
 
-# More than six parameters: what is asked for in a policy, for one run, of the target, and by who is told.
+# More than six parameters: what is asked for in a policy, for one run, of the target, and of the progress.
 @with_own_taxonomies
 def anonymize(
     engine: Engine,

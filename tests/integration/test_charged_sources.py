@@ -346,7 +346,7 @@ class TestIndividuals:
         swapped = "SELECT age AS person, person AS age, sex, illness FROM people WHERE person BETWEEN 20 AND 29"
         release = session.anonymize(swapped, by_person, "first", dataset="people")
         assert session.ledger.entries()["individual"].to_pylist() == ["age"] * 3
-        assert any("tells the same individuals in all" in line for line in release.guarantee.conditions)
+        assert any("identifies the same individuals in all" in line for line in release.guarantee.conditions)
         with pytest.raises(sa.PolicyError, match='how many of "person" belong to one of "age"'):
             session.anonymize("people", by_person, "second")
 

@@ -419,7 +419,7 @@ class TestImpossible:
         assert refused.value.problems == (
             'impossible[0] has no value of the sensitive "disease"',
             "impossible[0] has no label of a quasi-identifier",
-            'impossible[0]: "sexx" is no quasi-identifier, nor the sensitive column; did you mean "sex"?',
+            'impossible[0]: "sexx" is neither a quasi-identifier nor the sensitive column; did you mean "sex"?',
             'impossible[1] has no value of the sensitive "disease"',
             "impossible[2] has no label of a quasi-identifier",
             'impossible[3] has no value of the sensitive "disease"',

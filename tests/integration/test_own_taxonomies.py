@@ -169,7 +169,7 @@ def test_all_problems_come_at_once(session: sa.Session, tmp_path: Path) -> None:
         'taxonomies.day: unknown kind "d" (one of intervals, cuts, dates, prefixes, ipv4, zip, icd9, icd10, flat, '
         "groups, columns, rows, file)",
     )
-    with pytest.raises(sa.PolicyError, match='"sxe" is no quasi-identifier'):
+    with pytest.raises(sa.PolicyError, match='"sxe" is neither a quasi-identifier'):
         policy({"sxe": "flat"})
     (tmp_path / "ragged.csv").write_text("f;*\nm;a;*\n")
     before = stored(session)

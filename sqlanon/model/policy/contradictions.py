@@ -138,7 +138,7 @@ def _misfits_of_method(policy: Policy) -> Iterable[str]:
 
 def _unused_taxonomies(policy: Policy) -> Iterable[str]:
     for name, meant in unknown_names(policy.taxonomies, policy.columns_with_taxonomy):
-        reason = "is no quasi-identifier, and no sensitive column with hierarchical distances"
+        reason = "is neither a quasi-identifier nor a sensitive column with hierarchical distances"
         yield f'taxonomies: "{name}" {reason}{meant}'
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 SAMPLE = "sample"
 """The step that publishes the classes of a sample, as budgets and ledgers name it."""
 
-MOST_K = 1_000_000
+MAX_K = 1_000_000
 """The largest k: up to there δ is right to the digits that are claimed."""
 
-MOST_WEIGHT = 1000
+MAX_WEIGHT = 1000
 """The largest weight of a suppressed row."""
 
 DEFAULT_WEIGHT = 5
@@ -58,7 +58,7 @@ class EpsilonSafe(NodeMethod):
         delta: δ of the release, above 0 and below 1; exact, as in :class:`Budget`.
         epsilon_node: ε of the choice of the node, exact; 0.1 if not given, and 0 for a public node.
         epsilon_sampling: ε of the sample, exact; -ln(1 - beta) at least. ε of the release is the sum of both.
-        suppressed_weight: how much more a row loses that is not shown than one whose labels tell nothing: 1 or more.
+        suppressed_weight: how much more a row loses that is not shown than one with all labels `*`: 1 or more.
         node: the level of every quasi-identifier, if it is public; else it is drawn from the data.
         select_on: ``"sample"`` draws the node on the sample, as SafePub does. Only a larger δ is proven for that, which
             depends on the number of nodes: k, beta and delta are given, and a run is refused if that δ is not enough.
@@ -71,12 +71,12 @@ class EpsilonSafe(NodeMethod):
     """
 
     model: Literal["epsilon-safe"] = "epsilon-safe"
-    k: Annotated[int, Field(ge=2, le=MOST_K, strict=True)] | None = None
+    k: Annotated[int, Field(ge=2, le=MAX_K, strict=True)] | None = None
     beta: Share | None = None
     delta: ExactNumber | None = None
     epsilon_node: ExactNumber | None = None
     epsilon_sampling: ExactNumber = Fraction(1)
-    suppressed_weight: Annotated[int, Field(ge=1, le=MOST_WEIGHT, strict=True)] = DEFAULT_WEIGHT
+    suppressed_weight: Annotated[int, Field(ge=1, le=MAX_WEIGHT, strict=True)] = DEFAULT_WEIGHT
     select_on: Literal["table", "sample"] = "table"
     tight: bool = False
 
@@ -170,7 +170,7 @@ class EpsilonSafe(NodeMethod):
 
     @property
     def sampling(self) -> Sampling:
-        """k, β and δ, of which one may be computed.
+        """k, β and δ; one may be computed.
 
         Raises:
             PolicyError: no k, or no β, costs as little as δ.

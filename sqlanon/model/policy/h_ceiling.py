@@ -50,8 +50,8 @@ class HCeiling(MethodSettings):
 
     A release has k rows or more in every class, which are rows and not persons: some are invented. No row is more
     general than the ceiling. Of the nodes that keep to it, the one that needs the fewest counterfeits is published; of
-    several, that of the least reconstruction error. With a catalog, which tells how likely rows are true, it is the one
-    of least reconstruction error of a few that need the fewest counterfeits.
+    several, that of the least reconstruction error. With a catalog, which makes known how likely rows are true, it is
+    the one of least reconstruction error of a few that need the fewest counterfeits.
 
     Source: Lee, Kim, Kim and Chung 2017, corrected as in spec/hceiling.md.
 
@@ -61,9 +61,10 @@ class HCeiling(MethodSettings):
             no row may exceed. Without one no counterfeits are needed: it is then plain k-anonymity, as general as it
             has to be.
         fill: how the sensitive values of counterfeits are drawn. ``"hidden"`` draws them as they are expected in a
-            class: from its own rows, and from those of the classes around it, so that who expects the same cannot tell
-            them from true rows. ``"marginal"`` draws them as they are in the whole table, ``"uniform"`` from all values
-            that occur: both can be recognized, by what is usual in larger classes (spec/hceiling_fill.md).
+            class: from its own rows, and from those of the classes around it, so that an attacker who expects the
+            same cannot distinguish them from true rows. ``"marginal"`` draws them as they are in the whole table,
+            ``"uniform"`` from all values that occur: both can be recognized, by what is usual in larger classes
+            (spec/hceiling_fill.md).
         catalog: whether a second table says how many counterfeits there are, for recipients to correct for them.
             ``"none"`` is safest. ``"counts"`` has a row with the classes that counterfeits can be in and how many they
             have together, which says nothing of any row. The others have how many of each value there are in groups of
@@ -73,8 +74,8 @@ class HCeiling(MethodSettings):
             them by the published condition, which promises neither. Both of these are for scipy, an extra.
         effective_k: for a strict catalog; 0.8 k if not given.
         fewest_true_rows: how many true rows a class has at least, from 1 to k. Classes that have fewer are suppressed
-            in place of being filled up, as many rows as ``suppression_limit`` of the policy allows. Whoever could tell
-            all invented rows still links a person with no more than 1 / ``fewest_true_rows``.
+            in place of being filled up, as many rows as ``suppression_limit`` of the policy allows. An attacker who
+            recognized all invented rows would still link a person with no more than 1 / ``fewest_true_rows``.
         impossible: combinations that no counterfeit gets, such as ``{"sex": "Male", "diagnosis": "Pregnancy"}``: labels
             of one or more quasi-identifiers, each of any level of its taxonomy, and a value of the sensitive column. A
             class whose labels all are these or under them never gets that value; its other values are as likely to one
@@ -214,15 +215,15 @@ class HCeiling(MethodSettings):
             for name in entry:
                 if name not in (*known, sensitive):
                     meant = did_you_mean(name, [*known, sensitive])
-                    yield f'{where}: "{name}" is no quasi-identifier, nor the sensitive column{meant}'
+                    yield f'{where}: "{name}" is neither a quasi-identifier nor the sensitive column{meant}'
 
     def _columns_that_misfit(self, policy: Policy) -> Iterable[str]:
         if len(policy.sensitive) != 1:
             yield f"{self} draws the values of one sensitive column for counterfeits, not of {len(policy.sensitive)}"
         for name in policy.insensitive:
             yield (
-                f'{self} cannot publish the insensitive "{name}": counterfeits have no values of it, which would tell '
-                "them; make it an identifier, which is dropped, or a quasi-identifier"
+                f'{self} cannot publish the insensitive "{name}": counterfeits have no values of it, which would '
+                "expose them; make it an identifier, which is dropped, or a quasi-identifier"
             )
         reserved = (CLASS_ID, CLASS_IDS, COUNTERFEITS) if self.has_catalog else ()
         for name in (*policy.quasi_identifiers, *policy.sensitive):

@@ -30,7 +30,7 @@ def about_sources(bound: BoundPolicy, chance: Chance) -> Iterator[str]:
         verb = "was" if len(dataset.public) == 1 else "were"
         yield f"everybody may know all of {_named(dataset.public)}, which {verb} declared public"
     if individual is not None:
-        yield f'"{individual}" tells the same individuals in all tables and files of {called}'
+        yield f'"{individual}" identifies the same individuals in all tables and files of {called}'
 
 
 def _named(sources: Sequence[KnownSource]) -> str:

@@ -12,10 +12,9 @@ from sqlanon.evaluation.branches import branches
 from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.cuts.diffgen.draws import LEAVES
-from sqlanon.methods.cuts.diffgen.encode import encode
+from sqlanon.methods.cuts.diffgen.encode import checked, encode
 from sqlanon.methods.cuts.diffgen.evidence import CountedRows
 from sqlanon.methods.cuts.diffgen.leaves import draw_leaves
-from sqlanon.methods.cuts.diffgen.prepare import checked
 from sqlanon.methods.cuts.diffgen.queries import SHOWN
 from sqlanon.methods.cuts.diffgen.specialize import Chosen
 from sqlanon.methods.shared.private.neighbours import bounded_source

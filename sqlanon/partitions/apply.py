@@ -13,7 +13,7 @@ from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.guarantee import guarantee_of_partitions
-from sqlanon.methods.shared.nodes.kept_classes import attained_measures
+from sqlanon.methods.shared.publishing import attained_measures
 from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace

@@ -12,9 +12,14 @@ from typing import Any, Literal
 import sqlanon as sa
 from sqlanon.methods.base import Run
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.nodes.kept_classes import attained_at, keep_classes
-from sqlanon.methods.shared.publication import Publication
-from sqlanon.methods.shared.publishing import group_rows, make_cuts, released_sizes
+from sqlanon.methods.shared.publishing import (
+    Publication,
+    attained_at,
+    group_rows,
+    keep_classes,
+    make_cuts,
+    released_sizes,
+)
 from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.model.base import Level
 from sqlanon.model.labels import CutRecord

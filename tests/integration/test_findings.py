@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
-from sqlanon.methods.shared import dependencies, kept_values, publication
+from sqlanon.methods.shared import dependencies, kept_values, publishing
 from sqlanon.model.release.findings import HomogeneousColumn
 from sqlanon.papers import IPAAsPublished
 from sqlanon.run import pipeline
@@ -120,7 +120,7 @@ def test_hostile_names_are_proposed_as_they_are(session: sa.Session) -> None:
 
 
 def test_of_many_rows_one_value_in_several_is_counted(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publication, "SIEVED_ROWS", 200)
+    monkeypatch.setattr(publishing, "SIEVED_ROWS", 200)
     found = {each.column: each for each in found_by(session, policy()).repeated_identifiers}
     assert "stay" not in found
     assert not found["patient"].is_exact

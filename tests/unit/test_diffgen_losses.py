@@ -15,9 +15,8 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.evaluation.branches import Remembered
 from sqlanon.methods.cuts.diffgen.draws import Scored
-from sqlanon.methods.cuts.diffgen.encode import encode
+from sqlanon.methods.cuts.diffgen.encode import checked, encode
 from sqlanon.methods.cuts.diffgen.evidence import CountedRows
-from sqlanon.methods.cuts.diffgen.prepare import checked
 from sqlanon.methods.cuts.shared.pieces import Piece
 from tests import exact_diffgen
 from tests.effort import examples

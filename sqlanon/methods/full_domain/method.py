@@ -12,10 +12,14 @@ from sqlanon.methods.full_domain.given_node import check_given, given_levels
 from sqlanon.methods.full_domain.pseudonyms import make_rows
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.nodes.choice import choose_with_alternatives, dry_run_choice, settled
-from sqlanon.methods.shared.nodes.kept_classes import attained_at, keep_classes, masked_rows_fall_short
-from sqlanon.methods.shared.nodes.notes import columns_at_the_top
-from sqlanon.methods.shared.nodes.report import Decision, doubts, report
-from sqlanon.methods.shared.publication import Publication, PublishedNode
+from sqlanon.methods.shared.nodes.report import Decision, columns_at_the_top, doubts, report
+from sqlanon.methods.shared.publishing import (
+    Publication,
+    PublishedNode,
+    attained_at,
+    keep_classes,
+    masked_rows_fall_short,
+)
 from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import Levels, NodeSummary

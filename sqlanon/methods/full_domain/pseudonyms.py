@@ -5,8 +5,7 @@ from __future__ import annotations
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.publication import Publication
-from sqlanon.methods.shared.publishing import group_rows
+from sqlanon.methods.shared.publishing import Publication, group_rows
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.recoding import Recoding
 from sqlanon.queries.release.rows import EQUAL_ROWS

@@ -13,12 +13,9 @@ from sqlanon.methods.relocation.report import PRIVATE, guarantee, report, untold
 from sqlanon.methods.relocation.unsatisfiable import unsatisfiable
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.nodes.choice import choose_node, dry_run_choice, settled
-from sqlanon.methods.shared.nodes.kept_classes import attained_at, keep_classes
 from sqlanon.methods.shared.nodes.node_counter import node_summaries
-from sqlanon.methods.shared.nodes.notes import columns_at_the_top
-from sqlanon.methods.shared.nodes.report import Decision, doubts
-from sqlanon.methods.shared.publication import Publication, PublishedNode
-from sqlanon.methods.shared.publishing import group_rows
+from sqlanon.methods.shared.nodes.report import Decision, columns_at_the_top, doubts
+from sqlanon.methods.shared.publishing import Publication, PublishedNode, attained_at, group_rows, keep_classes
 from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.recoding import at_node

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.kept_values import ESTIMATE_ERROR, KeptValues
-from sqlanon.methods.shared.publication import PublishedNode
+from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.lattice import Levels
 from sqlanon.model.release import RevealingColumn
 from sqlanon.queries.release import dependencies as queries

@@ -1,7 +1,8 @@
-"""A source as points: its predictors as axes, and every row as places on them; the one read of the rows."""
+"""A source as points: what is refused before a row is read, and the one read of the rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -9,9 +10,22 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.cuts.shared.axes import axes_of, leaf_count, ranges_of, read_labels, refuse_outside, refuse_unknown
+from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
+from sqlanon.methods.cuts.diffgen.draws import is_monotonic, sensitivity
+from sqlanon.methods.cuts.shared.axes import (
+    axes_of,
+    leaf_count,
+    no_list,
+    no_number,
+    ranges_of,
+    read_labels,
+    refuse_outside,
+    refuse_unknown,
+)
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis
 from sqlanon.methods.cuts.shared.queries import points as queries
+from sqlanon.methods.shared.private.neighbours import refuse_observed
+from sqlanon.methods.shared.private.refusals import no_category, refusing_small_budgets
 from sqlanon.model.policy.diffgen import DiffGen
 from sqlanon.model.policy.ranges import Range
 
@@ -100,3 +114,33 @@ def _most_children(axis: ItemAxis) -> int:
         most = max(most, len(children))
         open_pieces += children
     return most
+
+
+def checked(bound: BoundPolicy) -> BoundPolicy:
+    """A bound policy whose columns are of the kinds that it takes them for, and whose budget can be drawn with.
+
+    Raises:
+        PolicyError: listing the columns that are not; or ε is too small.
+        TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
+    """
+    refuse_observed(bound)
+    if problems := list(_misfits(bound)):
+        raise PolicyError(f"the policy does not fit {bound.description}:", problems)
+    settings = settings_of(bound)
+    with refusing_small_budgets(settings):
+        scale_for(settings.step, difference_sensitivity(sensitivity(settings), monotonic=is_monotonic(settings)))
+    return bound
+
+
+def _misfits(bound: BoundPolicy) -> Iterator[str]:
+    settings = settings_of(bound)
+    (target,) = bound.policy.sensitive
+    for found in bound.columns:
+        if found.name in settings.numeric and not found.traits.is_number:
+            yield f"{no_number(found)}, or give it a taxonomy"
+        elif found.name in settings.sets and not found.traits.is_list:
+            yield no_list(found)
+        elif found.name in bound.policy.quasi_identifiers and found.name not in settings.sets and found.traits.is_list:
+            yield f'"{found.name}" is {found.type}: name it in sets of the method'
+        elif found.name == target and not found.traits.can_be_rebuilt:
+            yield no_category(found)

@@ -11,10 +11,9 @@ from sqlanon.engines.base import ResolvedSource
 from sqlanon.methods.base import TakesEnums
 from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws
-from sqlanon.methods.cuts.diffgen.encode import encode
+from sqlanon.methods.cuts.diffgen.encode import checked, encode
 from sqlanon.methods.cuts.diffgen.evidence import CountedRows
 from sqlanon.methods.cuts.diffgen.leaves import draw_leaves
-from sqlanon.methods.cuts.diffgen.prepare import checked
 from sqlanon.methods.cuts.diffgen.report import THEOREM, WITHIN, Published, report
 from sqlanon.methods.cuts.diffgen.specialize import specialized
 from sqlanon.methods.cuts.shared.queries import labels, released

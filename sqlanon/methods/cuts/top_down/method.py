@@ -16,8 +16,7 @@ from sqlanon.methods.cuts.top_down.encode import checked, encode
 from sqlanon.methods.cuts.top_down.evidence import CountedParts
 from sqlanon.methods.cuts.top_down.report import guarantee, report
 from sqlanon.methods.cuts.top_down.specialize import dry_run, specialized
-from sqlanon.methods.shared.publication import Publication
-from sqlanon.methods.shared.publishing import row_mismatches
+from sqlanon.methods.shared.publishing import Publication, row_mismatches
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.release import Guarantee, Report

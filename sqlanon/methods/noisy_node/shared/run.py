@@ -3,19 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import ResolvedSource
 from sqlanon.methods.noisy_node.shared.algorithm import Algorithm, Draws, node_method
 from sqlanon.methods.noisy_node.shared.prepare import bounded, checked
-from sqlanon.methods.noisy_node.shared.report import Published, private_report
 from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.shared.private.chance import Chance
+from sqlanon.methods.shared.private.report import private_report_of
 from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.shared.publishing import make_labels, released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages
-from sqlanon.model.release import PrivateReport
+from sqlanon.model.lattice import Levels
+from sqlanon.model.release import PrivateReport, Spent
 from sqlanon.queries.noise import combinations as queries
+
+
+@dataclass(frozen=True)
+class Published:
+    """What is published, once it is drawn: the node, the charges, and the numbers of what is left."""
+
+    levels: Levels
+    draws: Draws
+    thresholds: Mapping[str, int]
+    rows: int
+    groups: int
+
+
+def private_report(
+    bound: BoundPolicy,
+    published: Published,
+    chance: Chance,
+    into: str,
+    seconds: Mapping[str, float],
+    found: dict[str, float | None] | None = None,
+) -> PrivateReport:
+    """The numbers of a run; ``found`` are its diagnostics."""
+    wanted, lattice = published.draws.method, bound.lattice
+    return private_report_of(
+        PrivateReport,
+        bound,
+        chance,
+        into,
+        seconds,
+        spent=tuple(
+            Spent(step=step, budget=charge.budget, position=charge.position)
+            for step, charge in published.draws.charges.items()
+        ),
+        thresholds=dict(published.thresholds),
+        rows=published.rows,
+        groups=published.groups,
+        node=lattice.named(published.levels),
+        heights=lattice.named(lattice.heights),
+        node_is_public=not wanted.chooses_node,
+        lattice_nodes=lattice.size if wanted.chooses_node else 1,
+        diagnostics=found,
+    )
 
 
 class NoisyNodeRun(PrivateRun):

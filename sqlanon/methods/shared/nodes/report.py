@@ -1,14 +1,14 @@
-"""The report of a run, and what it has to say of the choice of its node."""
+"""The report of a run at a node, and notes on the choice of the node."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.reports import report_at_node
 from sqlanon.model.events import proven_gap
-from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.lattice import Lattice, Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Report, RowCounts
 from sqlanon.search import SearchOutcome
@@ -80,3 +80,23 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
         f"the release is not proven optimal: its {policy.quality.measure} loss, {outcome.loss:.6g}, exceeds the least "
         f"that meets the policy by at most {gap:.6g}{share}",
     )
+
+
+def columns_at_the_top(lattice: Lattice, levels: Levels) -> tuple[str, ...]:
+    """A note on the quasi-identifiers that have one label for all rows, unless the policy demanded it."""
+    places = zip(lattice.quasi_identifiers, levels, lattice.heights, lattice.bottom, strict=True)
+    at_top = [name for name, level, height, least in places if level == height > least]
+    if not at_top:
+        return ()
+    columns = _listed(at_top)
+    reached, say = ("is", "it says") if len(at_top) == 1 else ("are", "they say")
+    return (
+        f"{columns} {reached} at the top level, where all rows have one label, so that {say} nothing any more; what "
+        "can help: maximum_levels below the top, more levels in between, fewer quasi-identifiers, a larger "
+        "suppression_limit, or another quality model",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = [f'"{name}"' for name in names]
+    return f"{', '.join(others)} and {last}" if others else last

@@ -217,7 +217,7 @@ class TestRelease:
             assert not any(value is None for row in rows for value in row)
             note = session.provenance(file) or ""
             facts = json.loads(note)["sqlanon"]
-            assert facts["rows"] == {"released": 80}
+            assert facts["rows"] == {"released": 80, "masked": 0}
             assert set(facts["report"]) == {
                 "node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size"
             }  # fmt: skip

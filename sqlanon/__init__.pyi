@@ -26,14 +26,14 @@ from sqlanon.mechanisms.seeded import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event
 from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease
-from sqlanon.model.policy.diffgen import DiffGen as DiffGen
-from sqlanon.model.policy.epsilon_safe import EpsilonSafe as EpsilonSafe
-from sqlanon.model.policy.full_domain import FullDomain as FullDomain
-from sqlanon.model.policy.h_ceiling import HCeiling as HCeiling
-from sqlanon.model.policy.noisy_counts import IPA as IPA, Histogram as Histogram
+from sqlanon.model.methods.cuts import DiffGen as DiffGen
+from sqlanon.model.methods.epsilon_safe import EpsilonSafe as EpsilonSafe
+from sqlanon.model.methods.full_domain import FullDomain as FullDomain
+from sqlanon.model.methods.h_ceiling import HCeiling as HCeiling
+from sqlanon.model.methods.noisy import IPA as IPA, Histogram as Histogram
 from sqlanon.model.policy.policy import Policy as Policy
-from sqlanon.model.policy.relocation import Relocation as Relocation
-from sqlanon.model.policy.top_down import TopDownSpecialization as TopDownSpecialization
+from sqlanon.model.methods.full_domain import Relocation as Relocation
+from sqlanon.model.methods.cuts import TopDownSpecialization as TopDownSpecialization
 from sqlanon.model.privacy import (
     AlphaKAnonymity as AlphaKAnonymity,
     BetaLikeness as BetaLikeness,

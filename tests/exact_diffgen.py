@@ -21,7 +21,7 @@ from sqlanon.methods.cuts.diffgen.draws import (
 )
 from sqlanon.methods.cuts.diffgen.specialize import Evidence, specialized
 from sqlanon.methods.cuts.shared.pieces import Axis, Piece
-from sqlanon.model.policy.diffgen import DiffGen
+from sqlanon.model.methods.cuts import DiffGen
 
 Path = tuple[Any, ...]
 

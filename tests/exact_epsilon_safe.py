@@ -12,7 +12,7 @@ from typing import Any
 import sqlanon as sa
 from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.scales import scale_for
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import NODE
 from sqlanon.queries.noise.scores import WHOLE
 
 Counts = tuple[int, ...]

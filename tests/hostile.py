@@ -9,7 +9,7 @@ from functools import cache
 import duckdb
 
 import sqlanon as sa
-from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
+from sqlanon.model.methods.noisy import CELLS, ROLLED_UP
 
 Person = tuple[int, str, str | None]
 """Age, sex and diagnosis."""

@@ -17,8 +17,7 @@ from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node.ipa.draws import thresholds
 from sqlanon.methods.noisy_node.shared.algorithm import node_method
-from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP
 from sqlanon.queries.noise.unseen import Domain
 
 Row = tuple[int, str, str]

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import add_method, remove_method
-from sqlanon.model.base import name_of_kind
-from sqlanon.model.policy.kinds import add_kind, remove_kind
-from sqlanon.model.policy.settings import MethodSettings
+from sqlanon.model.base import KINDS, kind_of, name_of_kind
+from sqlanon.model.fit import Fit
+from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.quality import QualityModel
 from sqlanon.queries.kit.macros import add_macros, remove_macros
 
+AnyKind = type[PrivacyModel | QualityModel | MethodSettings]
 
-def register(
-    kind: type[PrivacyModel | QualityModel | MethodSettings],
-    *,
-    macros: str | Path | None = None,
-    method: str | None = None,
-) -> None:
+FIELDS: dict[type, str] = {PrivacyModel: "privacy", QualityModel: "quality", MethodSettings: "method"}
+
+
+def register(kind: AnyKind, *, macros: str | Path | None = None, method: str | None = None) -> None:
     """Let policies hold a privacy model, a loss or a method of your own, as they hold those of this package.
+
+    Policies can name it from then on as they name others, also in TOML and in what was stored. A class that was
+    registered before under the same name gives way, so that a notebook can define it again.
 
     Args:
         kind: its values, as a class with a field ``model``, a literal with its name.
@@ -33,22 +37,44 @@ def register(
 
     See tests/exercises for a worked example of each.
     """
+    field = _field_of(kind)
     if macros is not None:
         add_macros(Path(macros))
-    add_kind(kind)
+    kind_of(field)(kind)
+    _rebuild()
     if method is not None:
         add_method(name_of_kind(kind), method)
 
 
-def unregister(
-    kind: type[PrivacyModel | QualityModel | MethodSettings],
-    *,
-    macros: str | Path | None = None,
-    method: str | None = None,
-) -> None:
+def unregister(kind: AnyKind, *, macros: str | Path | None = None, method: str | None = None) -> None:
     """Take back what :func:`register` did with the same arguments."""
-    remove_kind(kind)
+    KINDS[_field_of(kind)].pop(name_of_kind(kind), None)
+    _rebuild()
     if macros is not None:
         remove_macros(Path(macros))
     if method is not None:
         remove_method(name_of_kind(kind))
+
+
+def _field_of(kind: AnyKind) -> str:
+    """The field of a policy that holds values of a class.
+
+    Raises:
+        PolicyError: there is none, or the class has the name of one of this package.
+    """
+    field = next((field for base, field in FIELDS.items() if issubclass(kind, base)), None)
+    tag = kind.model_fields["model"].default if "model" in kind.model_fields else None
+    if field is None or not isinstance(tag, str):
+        raise PolicyError(
+            f"no policy can hold a {kind.__name__}: make it a PrivacyModel, a QualityModel or a MethodSettings with "
+            "a field model, a Literal with its name as the default"
+        )
+    if (known := KINDS[field].get(tag, kind)).__module__.startswith("sqlanon.model.") and known is not kind:
+        raise PolicyError(f'{kind.__name__} has the name "{tag}", which is that of a kind of {field} of this package')
+    return field
+
+
+def _rebuild() -> None:
+    """Have the policy, and what holds one, know the kinds that there are now."""
+    for model in (Policy, Fit):
+        model.model_rebuild(force=True)

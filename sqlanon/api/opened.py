@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Engine, ResolvedSource, Source
     from sqlanon.engines.exclusion import CallLock
     from sqlanon.model.destination import Destination
-    from sqlanon.model.policy.given import GivenPolicy
-    from sqlanon.model.policy.policy import Policy
+    from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Published
 
 
@@ -118,7 +117,7 @@ def checked(given: GivenPolicy) -> Policy:
     Raises:
         PolicyError: it is not a policy, is not valid, or cannot be read.
     """
-    from sqlanon.model.policy.given import policy_of
+    from sqlanon.model.policy.policy import policy_of
 
     return policy_of(given)
 

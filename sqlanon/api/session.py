@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Source
     from sqlanon.engines.duckdb import Connection
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.model.policy.given import GivenPolicy
+    from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release, Verification
     from sqlanon.run.explain import ExplainedStep
 

@@ -10,9 +10,8 @@ from sqlglot import exp
 
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.searches import HOLD_EVERY_NODE
-from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.taxonomy.notes import ambiguous_note
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.cells.encoding import CellSpec
@@ -99,7 +98,7 @@ class BoundPolicy:
     @property
     def unknown(self) -> UnknownValues | None:
         """What is done with values that taxonomies do not have; None if the source is refused for them."""
-        suppressed = columns_with(self.policy, "suppress")
+        suppressed = self.policy.columns_with("suppress")
         return UnknownValues(self.whole, suppressed, self.roots) if suppressed or self.roots else None
 
     @property
@@ -160,7 +159,7 @@ def bind(
     _refuse_pseudonyms_of_nested_instants(policy, columns)
     bound = BoundPolicy(
         policy=policy,
-        source=known_rows(source, columns_with(policy, "suppress"), taxonomy),
+        source=known_rows(source, policy.columns_with("suppress"), taxonomy),
         whole=source,
         description=description,
         columns=tuple(columns),

@@ -12,9 +12,8 @@ from sqlglot import exp
 from sqlanon.binding.loading import TaxonomyLoad, levels_of
 from sqlanon.binding.taxonomies import shapes_of
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.model.policy.full_domain import FullDomain
+from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.taxonomy.domains import IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
@@ -33,7 +32,7 @@ def large_ranges(policy: Policy, made: Mapping[str, Taxonomy]) -> list[str]:
     """
     if not isinstance(policy.method, FullDomain):
         return []
-    labelled_at_the_top = columns_with(policy, "top")
+    labelled_at_the_top = policy.columns_with("top")
     return [
         name
         for name, taxonomy in made.items()

@@ -15,7 +15,6 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import unknown_names
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.unknown import columns_with
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import taxonomies as queries
@@ -99,7 +98,7 @@ def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) 
     Raises:
         TaxonomyError: a taxonomy has no level above the values, or its top label stands below another one.
     """
-    names = [name for name in columns_with(policy, "top") if name in shapes]
+    names = [name for name in policy.columns_with("top") if name in shapes]
     if not names:
         return {}
     flat = [f'"{name}": it has no level above the values' for name in names if shapes[name].height == 0]

@@ -19,8 +19,7 @@ from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_o
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.evaluation.mechanisms import Enumerable, Repeatable, Repeated, RestrictsInputs, mechanism_of, outcomes_of
 from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
-from sqlanon.model.policy.given import GivenPolicy, policy_of
-from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.model.release import Result
 from sqlanon.report.document import Document, count, facts, notes, paragraph
 

@@ -14,7 +14,7 @@ from sqlanon.methods.cuts.diffgen.draws import Draws, Scored, SetOfChildren
 from sqlanon.methods.cuts.diffgen.specialize import Chosen, Evidence, specialized
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.pieces import Axis, Partitions, Piece, Specialization
-from sqlanon.model.policy.diffgen import DiffGen
+from sqlanon.model.methods.cuts import DiffGen
 
 
 class Remembered:

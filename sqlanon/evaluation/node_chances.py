@@ -14,10 +14,9 @@ from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Integers
-from sqlanon.model.policy.epsilon_safe import EpsilonSafe
-from sqlanon.model.policy.given import GivenPolicy, policy_of
-from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.private_node import NodeMethod
+from sqlanon.model.methods.epsilon_safe import EpsilonSafe
+from sqlanon.model.methods.noisy import NodeMethod
+from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.model.release import Result
 from sqlanon.queries.noise.scores import WHOLE
 

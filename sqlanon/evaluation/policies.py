@@ -23,8 +23,7 @@ from sqlanon.methods.registry import method_of
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.private.neighbours import private_method
 from sqlanon.model.budget import Budget
-from sqlanon.model.policy.given import GivenPolicy, policy_of
-from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.queries.cells.contributions import crowded, differences
 from sqlanon.queries.noise.combinations import outcomes
 

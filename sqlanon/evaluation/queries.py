@@ -16,7 +16,7 @@ from sqlanon.evaluation import answers
 from sqlanon.evaluation.answers import Tables
 from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
 from sqlanon.model.base import unknown_names
-from sqlanon.model.policy.h_ceiling import CLASS_ID, CLASS_IDS, COUNTERFEITS
+from sqlanon.model.methods.h_ceiling import CLASS_ID, CLASS_IDS, COUNTERFEITS
 from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:

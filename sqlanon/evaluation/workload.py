@@ -113,7 +113,8 @@ def stroke_queries(
 
     Source: Lee et al. 2017 and Lee and Chung 2020, "Real-world analysis".
     """
-    men, women = ({sex: value, surgery: without_surgery, disease: stroke} for value in sexes)
+    shared: dict[str, str | int | None] = {surgery: without_surgery, disease: stroke}
+    men, women = ({sex: value, **shared} for value in sexes)
     return (
         CountQuery(column=age, width=width, where=men),
         CountQuery(column=age, width=width, where=women),

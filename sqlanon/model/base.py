@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from inspect import Parameter, Signature
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.names import spelled_like
@@ -57,9 +62,6 @@ RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""
 
 
-SHORT_TAGS = {"prec", "entropy", "lm", "ncp", "dm", "aecs", "ipa", "histogram"}
-"""The names of kinds that are single words, and must differ from names of fields."""
-
 NAMING_COLUMNS = ("column", "prior", "weights", "node", "target", "numeric", "sets", "impossible")
 """The fields of parts of a policy that name columns."""
 
@@ -67,7 +69,39 @@ MAX_COMPARED_PAIRS = 20_000
 """Of unknown and known names in one error: difflib takes a tenth of a second for them."""
 
 
-class PolicyValue(BaseModel):
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(Field,))
+class _ByPosition(ModelMetaclass):
+    """Makes values of arguments by name or, for fields with ``kw_only=False``, by position; with an error of ours.
+
+    It is not their ``__init__`` that does it: pydantic would call that for a value inside of another one, too, whose
+    problems are to come with all others.
+    """
+
+    # Type checkers know the arguments from the fields: a signature here would hide them.
+    if not TYPE_CHECKING:
+
+        def __call__(self, *values: Any, **settings: Any) -> Any:
+            try:
+                return super().__call__(**self.by_name(values, settings))
+            except ValidationError as error:
+                raise PolicyError(f"{self.__name__} is not valid:", problems_of(error, known_names(self))) from None
+
+        @property
+        def __signature__(self) -> Signature:
+            return self.signature()
+
+        @__signature__.setter
+        def __signature__(self, made: object) -> None:
+            """That of pydantic has no arguments by position."""
+
+
+class PolicyValue(BaseModel, metaclass=_ByPosition):
     """Base of the values that make up a policy."""
 
     # A value inside another is checked again with it: copies with changes, which pydantic makes, were not. What checks
@@ -76,20 +110,39 @@ class PolicyValue(BaseModel):
         frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always", defer_build=True
     )
 
-    def __init_subclass__(cls, **settings: Any) -> None:
-        super().__init_subclass__(**settings)
-        # A value is made by __init__, which takes arguments by position, and raises an error of ours. What is inside
-        # another one pydantic has to make itself, so that all problems come in one error: this is how its own
-        # __init__ lets it. It has no public way; tests/unit/test_policy.py says if it goes.
-        cls.__init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+    @classmethod
+    def arguments(cls) -> dict[str, FieldInfo]:
+        """What a value can be made of, by name; its kind goes without saying."""
+        return {name: field for name, field in cls.model_fields.items() if name != "model"}
 
-    def __init__(self, **values: Any) -> None:
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            raise PolicyError(
-                f"{type(self).__name__} is not valid:", problems_of(error, known_names(type(self)))
-            ) from None
+    @classmethod
+    def by_name(cls, values: Sequence[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments by position and by name, all by name; None is as good as none.
+
+        Raises:
+            TypeError: there are too many, or one twice.
+        """
+        names = [name for name, field in cls.model_fields.items() if field.kw_only is False]
+        if len(values) > len(names):
+            raise TypeError(f"{cls.__name__} takes {len(names)} arguments by position, not {len(values)}")
+        given = dict(zip(names, values, strict=False))
+        if repeated := given.keys() & settings.keys():
+            raise TypeError(f"{cls.__name__} has two values of {', '.join(repeated)}")
+        return {name: value for name, value in {**given, **settings}.items() if value is not None}
+
+    @classmethod
+    def signature(cls) -> Signature:
+        """The arguments as ``help`` shows them."""
+        texts = {
+            name: text for kind in reversed(cls.__mro__) for name, text in vars(kind).get("__annotations__", {}).items()
+        }
+        parameters = []
+        for name, field in cls.arguments().items():
+            kind = Parameter.POSITIONAL_OR_KEYWORD if field.kw_only is False else Parameter.KEYWORD_ONLY
+            default = field.default if field.default_factory is None else ...
+            default = Parameter.empty if field.is_required() else default
+            parameters.append(Parameter(name, kind, default=default, annotation=texts.get(name, field.annotation)))
+        return Signature(sorted(parameters, key=lambda each: each.kind))
 
     def __hash__(self) -> int:
         # Fields may be dicts, which have no hash and are equal in any order.
@@ -99,6 +152,36 @@ class PolicyValue(BaseModel):
 def name_of_kind(kind: type[PolicyValue]) -> str:
     """The name by which a policy refers to a kind among others of its field, such as ``k-anonymity``."""
     return str(kind.model_fields["model"].default)
+
+
+SETTINGS = ("suppression_limit", "suppression", "search", "objective", "max_loss")
+"""The settings of full domains: a policy takes them as its own, too, and problems name them without a path."""
+
+KINDS: dict[str, dict[str, type[PolicyValue]]] = {"privacy": {}, "quality": {}, "method": {}}
+"""By field of a policy the kinds of values that it can hold, by name: see :func:`kind_of`."""
+
+Kind = TypeVar("Kind", bound=type[PolicyValue])
+
+
+def kind_of(field: str) -> Callable[[Kind], Kind]:
+    """Has a field of policies hold values of a class, under the name that is the default of its ``model``."""
+
+    def registered(kind: Kind) -> Kind:
+        KINDS[field][name_of_kind(kind)] = kind
+        return kind
+
+    return registered
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """In an annotation of a base class: one of the kinds of a field that there are when it is first validated."""
+
+    field: str
+
+    def __get_pydantic_core_schema__(self, base: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        union: Any = reduce(or_, KINDS[self.field].values())
+        return handler.generate_schema(Annotated[union, Field(discriminator="model")])
 
 
 def respelled(value: Any, known: Sequence[str]) -> Any:
@@ -196,7 +279,9 @@ def _message(details: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> 
             return f"unknown key{did_you_mean(name, known)}"
         case "too_short":
             return "needs at least one"
-        case "tuple_type":
+        case "tuple_type" | "sequence_str":
+            return "must be a list"
+        case "is_instance_of" if context["class"] == "Sequence":
             return "must be a list"
         case "union_tag_not_found":
             return f'has no "{_key_of_kind(context)}", the name of its kind'
@@ -221,7 +306,9 @@ def _path(location: Iterable[int | str]) -> str:
     for depth, step in enumerate(location):
         if depth == TAG_OF_TAXONOMY and path.startswith("taxonomies."):
             continue
-        if isinstance(step, int):
+        if path == "method" and step in SETTINGS:
+            path = str(step)
+        elif isinstance(step, int):
             path += f"[{step}]"
         elif not (isinstance(previous, int) or previous in ("quality", "method")) or not _is_tag(step):
             path += f".{step}" if path else step
@@ -230,5 +317,4 @@ def _path(location: Iterable[int | str]) -> str:
 
 
 def _is_tag(step: str) -> bool:
-    """Tags of unions are the values of ``model``: words joined by hyphens, or one of the short names."""
-    return "-" in step or step in SHORT_TAGS
+    return any(step in kinds for kinds in KINDS.values())

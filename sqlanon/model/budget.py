@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -85,6 +85,13 @@ ExactNumber = Annotated[
     PlainSerializer(spelled, return_type=str),
     WithJsonSchema({"type": "string", "description": "an exact number, such as 0.1 or 1/3"}),
 ]
+"""A Fraction that may be given as :data:`Exact` lists."""
+
+if TYPE_CHECKING:
+    ExactSetting = Any
+    """The same for type checkers, which let it be given so where a constructor is made of the fields."""
+else:
+    ExactSetting = ExactNumber
 
 
 def _below_one(delta: Fraction) -> Fraction:
@@ -104,11 +111,12 @@ class Budget(PolicyValue):
         PolicyError: a number is a float, negative, or δ is not below 1.
     """
 
-    epsilon: ExactNumber
-    delta: Annotated[ExactNumber, AfterValidator(_below_one), Field(default=Fraction(0))]
+    epsilon: ExactNumber = Field(kw_only=False)
+    delta: Annotated[ExactNumber, AfterValidator(_below_one)] = Field(default=Fraction(0), kw_only=False)
 
-    def __init__(self, epsilon: Exact, delta: Exact = 0, **unknown: Any) -> None:
-        super().__init__(epsilon=epsilon, delta=delta, **unknown)
+    if TYPE_CHECKING:
+
+        def __init__(self, epsilon: Exact, delta: Exact = 0) -> None: ...
 
     def __add__(self, other: Budget) -> Budget:
         return Budget(self.epsilon + other.epsilon, self.delta + other.delta)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, model_validator
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import PolicyValue, failed_checks, unknown_names
@@ -20,7 +20,7 @@ def _listed(names: Any) -> Any:
     return (names,) if isinstance(names, str) else names
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Names = Annotated[Sequence[str], BeforeValidator(_listed), AfterValidator(tuple)]
 """Names of columns; a single one need not be in a list."""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import ConfigDict, Field, StrictInt
 
 from sqlanon.model.base import Level, respelled
-from sqlanon.model.policy.ranges import as_text, interval_label
+from sqlanon.model.methods.cuts import as_text, interval_label
 from sqlanon.model.release.result import PartialResult
 
 Number: TypeAlias = StrictInt | Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from sqlanon.model.base import Level, respelled
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.labels import LabelsRecord, Part
-from sqlanon.model.policy.unknown import Unknown
+from sqlanon.model.policy.fields import Unknown
 
 FORMAT: Literal[1] = 1
 """The number of the format. A record of another one is not read."""

@@ -25,7 +25,6 @@ from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import NodeSummary
-from sqlanon.model.policy.columns import without_missing_identifiers
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Findings
 from sqlanon.model.taxonomy.rules import Dates, Intervals
@@ -91,7 +90,7 @@ def fit(
         raise PolicyError(f"a fit is of full domains: partitions cannot be published by the {policy.method}")
     stages = Stages(progress)
     columns = [found.name for found in engine.describe(source.relation)]
-    present = without_missing_identifiers(policy, columns)
+    present = policy.without_missing_identifiers(columns)
     with own_taxonomies(engine, source, present):
         run = FullDomainRun(engine, source, present, Request(node=node, stopped=stopped))
         with stages.watching(engine), created(engine, sidecar, replace=replace), engine.transaction(), engine.scratch():

@@ -13,7 +13,6 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import folded
-from sqlanon.model.policy.columns import without_missing_identifiers
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.counts import fingerprint
 from sqlanon.partitions.fit import refuse_other_types
@@ -70,7 +69,7 @@ def partition_of(
     """The partition with what it joins, if it fits."""
     place = place_of(engine, into)
     names = [known.name for known in engine.describe(source.relation)]
-    bound = prepare(engine, source, without_missing_identifiers(sidecar.fit.policy, names))
+    bound = prepare(engine, source, sidecar.fit.policy.without_missing_identifiers(names))
     refuse_changed_taxonomies(sidecar.fit, bound)
     refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):

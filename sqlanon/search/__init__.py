@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from sqlanon.model.policy.searches import AlgorithmName
+from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.search.datafly import datafly
 from sqlanon.search.exhaustive import exhaustive
 from sqlanon.search.incognito import incognito

@@ -12,7 +12,6 @@ from sqlanon.binding import taxonomies
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.record import Record
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, count_rows, names, select, subquery
@@ -125,7 +124,7 @@ def _check_of(engine: Engine, policy: Policy, labels: NodeRecord | CutRecord) ->
 
 def labels_of_top(engine: Engine, policy: Policy, node: NodeRecord) -> dict[str, str]:
     """The label that unknown values have by the policy, by column."""
-    names = [name for name in columns_with(policy, "top") if name in node.levels]
+    names = [name for name in policy.columns_with("top") if name in node.levels]
     found = engine.fetch(taxonomy_queries.roots(engine.taxonomy, names), "labels of the top", "node") if names else []
     return {row["attribute"]: row["root"] for row in found}
 

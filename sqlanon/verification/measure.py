@@ -15,7 +15,6 @@ from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.privacy import CLASS_SIZE, DISTINCT_DIVERSITY, NO_ABSENT_CLASS, Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.queries.cells.unknown import known_rows
@@ -79,7 +78,7 @@ def beside_release(
     if source is not None:
         whole, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
         stored = taxonomies.attributes(engine)
-        left_out = [name for name in columns_with(policy, "suppress") if name in stored]
+        left_out = [name for name in policy.columns_with("suppress") if name in stored]
         relation = known_rows(whole, left_out, spelled_taxonomy(engine.taxonomy, fractional_types(columns, left_out)))
     people = [] if population is None else engine.describe(population)
     types = fractional_types([*people, *columns], policy.quasi_identifiers)

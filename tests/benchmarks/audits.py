@@ -20,7 +20,7 @@ import sqlanon as sa
 from sqlanon.evaluation.audit import Audit
 from sqlanon.evaluation.charts import write_chart
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
+from sqlanon.model.methods.noisy import CELLS, ROLLED_UP
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, pairs, pairs_of_many_rows, policy, session_on
 from tests.integration import test_epsilon_safe_audits as epsilon_safe

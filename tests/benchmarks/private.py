@@ -28,8 +28,7 @@ from sqlanon.methods.noisy_node.ipa import draws as private
 from sqlanon.methods.noisy_node.ipa import scores
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.nodes.node_counter import NodeCounter
-from sqlanon.model.policy.noisy_counts import CELLS
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import CELLS, NODE
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.search import Inquiry

@@ -23,7 +23,7 @@ from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.searches import SearchName
+from sqlanon.model.methods.full_domain import SearchName
 from sqlanon.model.recoding import AtLevel, at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.cells.recoding import bits_of_labels, code, code_columns

@@ -21,9 +21,9 @@ from sqlanon.methods.shared.publishing import (
     released_sizes,
 )
 from sqlanon.methods.shared.reports import report_of_classes
-from sqlanon.model.base import Level
+from sqlanon.model.base import Level, Share
 from sqlanon.model.labels import CutRecord
-from sqlanon.model.policy.settings import MethodSettings
+from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.recoding import AtCut, Recoding
 from sqlanon.model.release import Report, RowCounts
 
@@ -36,14 +36,15 @@ class PublicCut(MethodSettings):
 
     model: Literal["public-cut"] = "public-cut"
     cut: dict[str, Labels]
+    suppression_limit: Share = 0.0
 
     def misfits(self, policy: sa.Policy) -> Iterable[str]:
         if self.cut.keys() != set(policy.quasi_identifiers):
             yield "method.cut must give every quasi-identifier its labels, and nothing else"
         if policy.population is not None:
             yield "a cut is compared with no population"
-        if policy.individual is not None or policy.suppression == "mask":
-            yield "a cut is published of rows, and of none that are masked"
+        if policy.individual is not None:
+            yield "a cut is published of rows, not of individuals"
 
 
 class CutReport(Report):

@@ -13,8 +13,8 @@ import sqlanon as sa
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.full_domain.given_node import given_levels
 from sqlanon.methods.full_domain.method import FullDomainRun
-from sqlanon.model.base import Level
-from sqlanon.model.policy.settings import MethodSettings
+from sqlanon.model.base import Level, Share
+from sqlanon.model.methods.settings import MethodSettings
 
 
 class PublicNode(MethodSettings):
@@ -22,6 +22,7 @@ class PublicNode(MethodSettings):
 
     model: Literal["public-node"] = "public-node"
     node: dict[str, Level]
+    suppression_limit: Share = 0.0
 
     def misfits(self, policy: sa.Policy) -> Iterable[str]:
         if self.node.keys() != set(policy.quasi_identifiers):

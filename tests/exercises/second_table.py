@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import ResolvedSource
 from sqlanon.methods.full_domain.method import FullDomainRun
-from sqlanon.model.policy.settings import MethodSettings
+from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, differing_rows, grouped, select, subquery
 from sqlanon.queries.release.rows import release
 

@@ -102,7 +102,7 @@ class TestMethod:
         file = tmp_path / "policy.toml"
         file.write_text(
             'quasi_identifiers = ["age"]\nprivacy = [{ model = "k-anonymity", k = 2 }]\n'
-            'method = { model = "PublicNode", node = { age = 1 } }\n'
+            'method = { model = "public-node", node = { age = 1 } }\n'
         )
         found = sa.Policy.from_toml(file)
         assert found.method == PublicNode(node={"age": 1})
@@ -194,7 +194,7 @@ class TestRegistration:
             sa.register(Other)
 
     def test_a_class_of_no_kind_is_refused(self) -> None:
-        with pytest.raises(sa.PolicyError, match="no kind of a policy"):
+        with pytest.raises(sa.PolicyError, match="no policy can hold a Policy"):
             sa.register(sa.Policy)  # type: ignore[arg-type]
 
     def test_macros_that_are_there_are_not_replaced(self, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.policy.searches import SearchName
+from sqlanon.model.methods.full_domain import SearchName
 from sqlanon.queries.kit.macros import install_script
 from sqlanon.search import SEARCHES, ola
 from tests.adult import (

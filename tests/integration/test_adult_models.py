@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.policy.searches import SearchName
+from sqlanon.model.methods.full_domain import SearchName
 from sqlanon.model.privacy import PrivacyModel
 from tests.conftest import reading
 

@@ -23,8 +23,8 @@ import sqlanon as sa
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import difference_sensitivity
 from sqlanon.mechanisms.source import Integers
-from sqlanon.model.policy.methods import METHODS as ALL_METHODS
-from sqlanon.model.policy.private import PrivateMethod
+from sqlanon.model.base import KINDS
+from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.release import PrivateReport
 from tests.fixed_noise import FixedNoise
 from tests.neighbours import (
@@ -464,7 +464,7 @@ class TestUnits:
     """What a guarantee and the ledger say that neighbours differ by is what the method draws for."""
 
     def test_all_private_methods_are_here(self) -> None:
-        private = {each for each in ALL_METHODS if issubclass(each, PrivateMethod)}
+        private = {each for each in KINDS["method"].values() if issubclass(each, PrivateMethod)}
         assert {type(make()) for make in METHODS.values()} == private
 
     @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.policy.ranges import Range
+from sqlanon.model.methods.cuts import Range
 from tests.commands import sqlanon
 from tests.fixed_noise import FixedNoise
 

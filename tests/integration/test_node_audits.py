@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import NODE
 from tests.effort import examples
 from tests.node_choices import ELSEWHERE, ROW, Neighbours, NotedChoices, Row, exact_audit, method, policy, threshold
 

@@ -12,7 +12,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.methods.noisy_node.ipa import draws as private
 from sqlanon.methods.noisy_node.ipa.draws import Domains, thresholds
-from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
+from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, Person, pairs, pairs_of_many_rows, policy, session_on
 
 pytestmark = [pytest.mark.one_line, pytest.mark.deep]

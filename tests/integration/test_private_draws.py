@@ -20,7 +20,7 @@ from sqlanon.methods.noisy_node.shared.algorithm import Draws
 from sqlanon.methods.noisy_node.shared.prepare import prepared
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
+from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.recoding import AtCut, AtLevel, Recoding
 from sqlanon.queries.cells.contributions import bounded_rows
 from sqlanon.queries.noise.combinations import equal_rows

@@ -320,7 +320,7 @@ class TestCommand:
             open_clinic(connection)
         policy.write_text(
             'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
-            'method = { model = "Relocation", k = 2, limit = 0.5 }\n'
+            'method = { model = "relocation", k = 2, limit = 0.5 }\n'
         )
         command = ["run", "visits", "--db", str(database), "--policy", str(policy), "--into"]
         done = CliRunner().invoke(app, [*command, str(tmp_path / "moved.parquet")])

@@ -183,7 +183,7 @@ class TestRelease:
         file = tmp_path / "policy.toml"
         file.write_text(
             'quasi_identifiers = ["education", "sex", "hours"]\nsensitive = ["target"]\n'
-            'method = { model = "TopDownSpecialization", k = 4, target = "target", numeric = { hours = [1, 99] } }\n'
+            'method = { model = "top-down-specialization", k = 4, target = "target", numeric = { hours = [1, 99] } }\n'
         )
         assert sa.Policy.from_toml(file) == policy_of()
         assert sa.Policy(**policy_of().model_dump(mode="json")) == policy_of()

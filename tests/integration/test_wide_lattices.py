@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.policy.searches import HOLD_EVERY_NODE
+from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
 from tests.integration.test_time_limits import after
 from tests.search_cases import WideLimits
 

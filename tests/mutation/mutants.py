@@ -573,7 +573,7 @@ BUDGETS = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy/noisy_counts.py",
+        "sqlanon/model/methods/noisy.py",
         (
             "delta-twice",
             "deltas = {CELLS: delta / 2, ROLLED_UP: delta / 2}",
@@ -902,7 +902,7 @@ CONTRIBUTIONS = [
 
 RUN = [
     *_of(
-        "sqlanon/model/policy/given.py",
+        "sqlanon/model/policy/policy.py",
         (
             "unchecked-policy",
             "return Policy.model_validate(given)",
@@ -939,7 +939,7 @@ RUN = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy/noisy_counts.py",
+        "sqlanon/model/methods/noisy.py",
         (
             "diagnostics-promised",
             "        if self.reveal_diagnostics:\n",
@@ -1006,7 +1006,7 @@ EPSILON_SAFE = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy/sampling.py",
+        "sqlanon/model/methods/epsilon_safe.py",
         (
             "sampled-missing-row",
             "<= 1 - beta",
@@ -1134,7 +1134,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy/diffgen.py",
+        "sqlanon/model/methods/cuts.py",
         (
             "diffgen-step",
             "(2 * (len(self.numeric) + 2 * self.specializations))",
@@ -1725,7 +1725,7 @@ MODELS = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy/unknown.py",
+        "sqlanon/model/policy/fields.py",
         (
             "limit-rounded-up",
             "rounding=ROUND_FLOOR))",

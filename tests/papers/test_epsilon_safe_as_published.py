@@ -16,7 +16,7 @@ from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import NODE
 from sqlanon.papers import EpsilonSafeAsPublished
 from sqlanon.papers.thesis.epsilon_safe_as_published import draws as published
 

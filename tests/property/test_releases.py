@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, AlgorithmName
+from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, AlgorithmName
 from sqlanon.queries.kit.macros import schema_statements
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task

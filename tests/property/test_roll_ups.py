@@ -23,7 +23,7 @@ from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.nodes import choice, node_counter
 from sqlanon.methods.shared.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.model.policy.searches import SearchName
+from sqlanon.model.methods.full_domain import SearchName
 from sqlanon.queries.cells import keys
 from sqlanon.queries.cells import labels as encode
 from sqlanon.queries.cells.encoding import Encoding

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.model.base import KINDS
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
-from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, AlgorithmName
-from sqlanon.model.privacy import PRIVACY_MODELS
+from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, AlgorithmName
 from sqlanon.model.quality import QualityModel, Terms
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from tests import brute_force, oracle
@@ -238,7 +238,7 @@ NOT_MONOTONIC = {
 """By model, a table in which a class that meets it is suppressed with one that does not when the two are merged."""
 
 
-@pytest.mark.parametrize("kind", PRIVACY_MODELS, ids=lambda kind: kind.model_fields["model"].default)
+@pytest.mark.parametrize("kind", KINDS["privacy"].values(), ids=lambda kind: kind.model_fields["model"].default)
 def test_models_that_are_not_monotonic_have_a_counter_example(kind: type[sa.KAnonymity]) -> None:
     name = kind.model_fields["model"].default
     if name not in NOT_MONOTONIC:

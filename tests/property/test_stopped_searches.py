@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.searches import HOLD_EVERY_NODE, NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
+from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE, NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
 from sqlanon.search import SEARCHES, SearchOutcome
 from tests import brute_force
 from tests.search_cases import FEWER, QUALITIES, WIDE_LIMITS, Case, WideLimits, cases, run

@@ -12,8 +12,7 @@ import sqlanon as sa
 from sqlanon.methods.noisy_node.ipa.draws import thresholds
 from sqlanon.methods.shared.private.report import why_void
 from sqlanon.model.budget import sequential_composition
-from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.papers import IPAAsPublished
 from sqlanon.queries.noise.unseen import Domain
 

@@ -16,7 +16,7 @@ from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node.ipa import draws as private
 from sqlanon.methods.noisy_node.shared import scores as scores_of_nodes
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import NODE
 from sqlanon.queries.noise.scores import WHOLE
 
 

@@ -18,7 +18,7 @@ from sqlanon.methods.h_ceiling.catalog.lemma import Lemma
 from sqlanon.methods.h_ceiling.catalog.link import Links
 from sqlanon.methods.h_ceiling.catalog.worlds import Link
 from sqlanon.methods.h_ceiling.counterfeits import Filled
-from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.model.methods.h_ceiling import HCeiling
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, number
 

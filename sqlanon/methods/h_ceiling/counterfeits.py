@@ -21,7 +21,7 @@ from sqlanon.methods.h_ceiling import hidden, queries
 from sqlanon.methods.h_ceiling.impossible import place_by_barred_values
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.model.methods.h_ceiling import HCeiling
 from sqlanon.queries.cells.encoding import ROW_COUNT
 
 Drawn = NDArray[np.uint32] | Floats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.methods.h_ceiling.report import CeilingReport
-from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.model.methods.h_ceiling import HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Guarantee, Report
 

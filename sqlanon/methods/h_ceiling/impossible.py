@@ -10,7 +10,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.h_ceiling import HCeiling, entry_name
+from sqlanon.model.methods.h_ceiling import HCeiling, entry_name
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.kit.nodes import Relation, number, values
 

@@ -29,7 +29,7 @@ from sqlanon.methods.shared.nodes.report import columns_at_the_top
 from sqlanon.methods.shared.publishing import Publication, attained_at, group_rows, keep_classes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import NodeSummary
-from sqlanon.model.policy.h_ceiling import CATALOG, INVENTED, HCeiling
+from sqlanon.model.methods.h_ceiling import CATALOG, INVENTED, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import at_node
 from sqlanon.model.record import Inputs, Record

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.methods.h_ceiling.urn import PRIOR_ROWS
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy import h_ceiling as names
+from sqlanon.model.methods import h_ceiling as names
 from sqlanon.model.recoding import AtLevel, Recoding, at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.keys import words_of

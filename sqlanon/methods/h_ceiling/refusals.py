@@ -7,8 +7,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.h_ceiling import counterfeits
 from sqlanon.methods.h_ceiling.impossible import unknown_labels
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.model.methods.h_ceiling import COUNTERFEITS
 from sqlanon.model.names import folded
-from sqlanon.model.policy.h_ceiling import COUNTERFEITS
 from sqlanon.model.policy.policy import Policy
 
 

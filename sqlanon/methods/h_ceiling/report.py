@@ -15,7 +15,7 @@ from sqlanon.methods.shared.reports import report_at_node
 from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.lattice import Levels, total
-from sqlanon.model.policy.h_ceiling import COUNTERFEITS, HCeiling
+from sqlanon.model.methods.h_ceiling import COUNTERFEITS, HCeiling
 from sqlanon.model.record import Record, RowsRecord
 from sqlanon.model.release import Measurement, Report, RowCounts
 from sqlanon.publish.provenance import attained_bounds, record_by

@@ -12,8 +12,8 @@ from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
 from sqlanon.methods.shared.nodes import report as full_domain
 from sqlanon.methods.shared.nodes.report import Decision
 from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.relocation import Relocation
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
 
 PRIVATE = CUSTODIAN_FIELDS | {"relocated_classes", "mean_distance"}

@@ -9,7 +9,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.nodes.examination import examine_nodes
 from sqlanon.methods.shared.nodes.proposals import share_of
-from sqlanon.model.policy.relocation import Relocation
+from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.search import SearchOutcome
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.privacy import DeltaPresence
 from sqlanon.model.release import Guarantee, Report
 
@@ -114,7 +113,7 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _but_unknown(policy: Policy) -> str:
-    return " but those with values that taxonomies do not have" if columns_with(policy, "suppress") else ""
+    return " but those with values that taxonomies do not have" if policy.columns_with("suppress") else ""
 
 
 def _of_observed_domains(domains: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.unknown import columns_with
 from sqlanon.queries.cells import unknown as queries
 from sqlanon.queries.cells.encoding import CellSpec, Encoding
 from sqlanon.queries.cells.information import root_rows
@@ -49,7 +48,7 @@ def find_unknown_rows(engine: Compute, spec: CellSpec) -> UnknownRows:
 
 def unknown_notes(policy: Policy, unknown: UnknownRows) -> tuple[str, ...]:
     """What became of the rows, a sentence for each column."""
-    left_out = columns_with(policy, "suppress")
+    left_out = policy.columns_with("suppress")
     return tuple(
         f'{rows:,} rows have a value of "{name}" that its taxonomy does not have: '
         + ("they are left out" if name in left_out else "they have the label of its top level")
@@ -75,7 +74,7 @@ def refuse_too_many(engine: Compute, bound: BoundPolicy, unknown: UnknownRows, k
 
 
 def _listed(engine: Compute, bound: BoundPolicy) -> Iterator[str]:
-    for name in columns_with(bound.policy, "suppress"):
+    for name in bound.policy.columns_with("suppress"):
         labelled = taxonomies.values_of(bound.taxonomy, name)
         found = unknown_in(engine, bound.whole, name, labelled, bound.known.get(name))
         if found is not None:

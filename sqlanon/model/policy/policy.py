@@ -4,47 +4,45 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
     ValidationInfo,
-    field_serializer,
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import Level, NotNegative, PolicyValue, Share, failed_checks, respelled
-from sqlanon.model.criteria import Criteria
-from sqlanon.model.policy.columns import NAMING_COLUMNS, ROLES, column_misfits, compared_by_taxonomy
-from sqlanon.model.policy.contradictions import contradictions
-from sqlanon.model.policy.full_domain import SETTINGS, FullDomain, Suppression
-from sqlanon.model.policy.methods import AnyMethod
-from sqlanon.model.policy.searches import INVERSE_OLA, AlgorithmName, Objective, SearchName
-from sqlanon.model.policy.settings import MethodSettings
-from sqlanon.model.policy.spelling import (
-    METHOD_TAGS,
-    QUALITY_TAGS,
-    default_quality,
-    hashed_form,
-    in_present_words,
-    settings_beside,
-    spelled,
-    spelled_models,
-)
-from sqlanon.model.policy.toml import read_toml
-from sqlanon.model.policy.unknown import Action, Unknown, allowed_rows
-from sqlanon.model.privacy import AnyPrivacyModel, MConcealing, PopulationModel, PrivacyModel
-from sqlanon.model.quality import AnyQualityModel, QualityModel
-from sqlanon.model.taxonomy.rules import TaxonomyRule
+from sqlanon.model.base import KINDS, SETTINGS, PolicyValue, failed_checks, known_names, problems_of, respelled
+from sqlanon.model.budget import WrittenFloat
+from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, SearchName, Suppression
+from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.names import folded
+from sqlanon.model.policy.checks import column_misfits, contradictions
+from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, Action, PolicyFields
+from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.quality import QualityModel
+from sqlanon.model.taxonomy.rules import placed
+
+TOO_FEW = PydanticCustomError("too_short", "needs at least one")
 
 
-class Policy(PolicyValue):
+def _settings_in_schema(schema: dict[str, Any]) -> None:
+    """Add the settings that a policy takes for its method."""
+    settings = FullDomain.model_json_schema()["properties"]
+    schema["properties"] |= {name: settings[name] for name in SETTINGS}
+
+
+class Policy(PolicyFields):
     """Roles of the columns, privacy models, quality model and method.
 
     Args:
@@ -67,7 +65,7 @@ class Policy(PolicyValue):
             kind is a method of that: ``{"zip": "zip", "age": {"kind": "intervals", "widths": [5]}, "city": "c.csv"}``.
             Values that are not declared are read off the source. Other columns have theirs in the warehouse.
         unknown: what becomes of rows with a value that its taxonomy lacks: ``"error"``, ``"suppress"`` or ``"top"``,
-            for all columns or by column; see :mod:`sqlanon.model.policy.unknown`.
+            for all columns or by column; see :mod:`sqlanon.model.policy.fields`.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 
@@ -75,115 +73,96 @@ class Policy(PolicyValue):
         PolicyError: listing every problem at once.
     """
 
-    quasi_identifiers: tuple[str, ...] = Field(min_length=1)
-    sensitive: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    pseudonyms: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-    rest: Literal["identifier"] | None = None
-    search: SearchName = "optimal"
-    objective: Objective = "utility"
-    max_loss: NotNegative | None = None
-    suppression_limit: Share = 0.0
-    suppression: Suppression = "drop"
-    # Behind its settings, and before the privacy models, of which some methods need none.
-    method: AnyMethod = Field(default_factory=FullDomain)
-    privacy: tuple[AnyPrivacyModel, ...]
-    quality: AnyQualityModel = Field(default_factory=default_quality)
-    minimum_levels: dict[str, Level] = Field(default_factory=dict)
-    maximum_levels: dict[str, Level] = Field(default_factory=dict)
-    row_weight: str | None = None
-    individual: str | None = None
-    taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
-    unknown: Unknown = Field(default_factory=dict)
+    model_config = ConfigDict(json_schema_extra=_settings_in_schema)
 
-    # As many parameters as fields, and by keyword alone: for editors to tell of, and to be checked like a call.
-    def __init__(
-        self,
-        *,
-        quasi_identifiers: Sequence[str] = (),
-        sensitive: Sequence[str] = (),
-        identifiers: Sequence[str] = (),
-        pseudonyms: Sequence[str] = (),
-        insensitive: Sequence[str] = (),
-        rest: Literal["identifier"] | None = None,
-        privacy: Sequence[PrivacyModel] = (),
-        quality: QualityModel | None = None,
-        suppression_limit: float | None = None,
-        suppression: Suppression | None = None,
-        search: SearchName | None = None,
-        objective: Objective | None = None,
-        max_loss: float | None = None,
-        minimum_levels: Mapping[str, int] | None = None,
-        maximum_levels: Mapping[str, int] | None = None,
-        row_weight: str | None = None,
-        individual: str | None = None,
-        taxonomies: Mapping[str, Any] | None = None,
-        unknown: Action | Mapping[str, Action] | None = None,
-        method: MethodSettings | None = None,
-        **strange: Any,
-    ) -> None:
-        given = {name: value for name, value in locals().items() if name in type(self).model_fields}
-        super().__init__(**given, **strange)
+    if TYPE_CHECKING:
 
-    @model_validator(mode="before")
+        def __init__(
+            self,
+            *,
+            quasi_identifiers: Sequence[str] = (),
+            sensitive: Sequence[str] = (),
+            identifiers: Sequence[str] = (),
+            pseudonyms: Sequence[str] = (),
+            insensitive: Sequence[str] = (),
+            rest: Literal["identifier"] | None = None,
+            privacy: Sequence[PrivacyModel] = (),
+            quality: QualityModel | None = None,
+            suppression_limit: float | None = None,
+            suppression: Suppression | None = None,
+            search: SearchName | None = None,
+            objective: Objective | None = None,
+            max_loss: float | None = None,
+            minimum_levels: Mapping[str, int] | None = None,
+            maximum_levels: Mapping[str, int] | None = None,
+            row_weight: str | None = None,
+            individual: str | None = None,
+            taxonomies: Mapping[str, Any] | None = None,
+            unknown: Action | Mapping[str, Action] | None = None,
+            method: MethodSettings | None = None,
+        ) -> None: ...
+
     @classmethod
-    def _in_present_words(cls, given: Any) -> Any:
-        # A copy with changes is checked by its fields, which its method only tells of.
-        if isinstance(given, Policy):
-            given = {name: getattr(given, name) for name in given.model_fields_set}
-        return in_present_words(given) if isinstance(given, Mapping) else given
+    def arguments(cls) -> dict[str, FieldInfo]:
+        """Its fields, and the settings that it takes for its method."""
+        return {**super().arguments(), **{name: FullDomain.model_fields[name] for name in SETTINGS}}
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _checked(cls, given: Any, handler: ModelWrapValidatorHandler[Policy]) -> Policy:
+        settings: dict[str, Any] = {}
+        if isinstance(given, Mapping):
+            fields = {name: value for name, value in given.items() if value is not None}
+            settings = {name: fields.pop(name) for name in SETTINGS if name in fields}
+            method = _with_settings(fields.get("method", FullDomain()), settings)
+            given = {"quasi_identifiers": (), "privacy": (), **fields, "method": method}
+            if given["privacy"] in ((), []) and _needs_models(method):
+                given["privacy"] = TOO_FEW
+        policy = handler(given)
+        if problems := [*_settings_not_taken(policy.method, settings), *contradictions(policy)]:
+            raise failed_checks(problems)
+        return policy
+
+    @field_validator("method", "privacy", mode="before")
+    @classmethod
+    def _found_out(cls, given: Any) -> Any:
+        """What is wrong is raised where all problems are gathered."""
+        if isinstance(given, PydanticCustomError):
+            raise given
+        return given
+
+    @field_validator("method", "quality", mode="before")
+    @classmethod
+    def _table(cls, kind: Any) -> Any:
+        """A kind may be given by its name alone."""
+        return {"model": kind} if isinstance(kind, str) else kind
 
     @field_validator("privacy", mode="before")
     @classmethod
-    def _spell_privacy(cls, models: Any) -> Any:
-        return spelled_models(models)
+    def _list(cls, models: Any) -> Any:
+        """A single model can be iterated over, too: by the names of its fields."""
+        if isinstance(models, str | Mapping | BaseModel):
+            raise PydanticCustomError(
+                "no_list",
+                "must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model",
+            )
+        return models
 
     @field_validator("privacy")
     @classmethod
-    def _not_none(cls, models: tuple[AnyPrivacyModel, ...], info: ValidationInfo) -> tuple[AnyPrivacyModel, ...]:
+    def _not_none(cls, models: tuple[PrivacyModel, ...], info: ValidationInfo) -> tuple[PrivacyModel, ...]:
         # A method that is not valid is missing there, and is complaint enough.
-        if models or (method := info.data.get("method")) is None or method.replaces_models:
+        method: MethodSettings | None = info.data.get("method")
+        if models or method is None or method.replaces_models:
             return models
-        if not method.implied_models and info.data.get("objective") != "privacy":
-            raise PydanticCustomError("too_short", "needs at least one")
-        return tuple(method.implied_models)
-
-    @field_validator("method", mode="before")
-    @classmethod
-    def _spell_method(cls, method: Any) -> Any:
-        return spelled({"model": method} if isinstance(method, str) else method, METHOD_TAGS)
-
-    @field_validator("method")
-    @classmethod
-    def _has_settings(cls, method: MethodSettings, info: ValidationInfo) -> MethodSettings:
-        """That of full domains tells the settings of its policy, wherever they were given."""
-        if not isinstance(method, FullDomain):
-            return method
-        return FullDomain.told(settings_beside(method, info.data))
-
-    @field_serializer("method", mode="wrap")
-    def _without_settings(self, method: MethodSettings, dump: SerializerFunctionWrapHandler) -> Any:
-        """Those of full domains are fields of the policy, and stand there."""
-        return {"model": method.name} if isinstance(method, FullDomain) else dump(method)
-
-    @field_validator("quality", mode="before")
-    @classmethod
-    def _spell_quality(cls, model: Any) -> Any:
-        return spelled({"model": model} if isinstance(model, str) else model, QUALITY_TAGS)
+        if not method.implied_models and getattr(method, "objective", "") != "privacy":
+            raise TOO_FEW
+        return method.implied_models
 
     @field_validator(*NAMING_COLUMNS)
     @classmethod
     def _spelled_like_roles(cls, value: Any, info: ValidationInfo) -> Any:
         return respelled(value, [name for role in ROLES for name in info.data.get(role, ())])
-
-    @model_validator(mode="after")
-    def _check_names(self) -> Policy:
-        # The loss that was taken for none stays where a copy changes what it was taken by.
-        self.__pydantic_fields_set__.add("quality")
-        if problems := list(contradictions(self)):
-            raise failed_checks(problems)
-        return self
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
@@ -192,21 +171,18 @@ class Policy(PolicyValue):
         Raises:
             PolicyError: the file cannot be read, is not TOML, or is not a policy; it names the file.
         """
-        values = read_toml(path)
+        values = _read_toml(path)
         try:
             return cls(**values)
         except PolicyError as error:
             raise PolicyError(f"the policy file {path} is not valid:", error.problems) from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
-        """A copy with changes, which are checked where it is used; those of its method are changes of its own."""
+        """A copy with changes, which are checked where it is used; settings of its method may be among them."""
         changes = dict(update or {})
-        method = changes.get("method", self.method)
-        if isinstance(method, FullDomain):
-            changes = {**method.given, **changes}
-            settings = {name: changes.get(name, getattr(self, name)) for name in SETTINGS}
-            if method.given.items() <= settings.items():  # else it is refused where it is used
-                changes["method"] = FullDomain.told(settings)
+        settings = {name: changes.pop(name) for name in SETTINGS if name in changes}
+        if settings:
+            changes["method"] = changes.get("method", self.method).model_copy(update=settings)
         return super().model_copy(update=changes, deep=deep)
 
     def changed(self, changes: Mapping[str, Any]) -> Policy:
@@ -215,78 +191,14 @@ class Policy(PolicyValue):
         Raises:
             PolicyError: the values are none of a policy.
         """
-        return Policy(**{**self.model_dump(mode="json"), **changes})
+        return policy_of(self.model_copy(update=changes))
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """All columns that it names, by their roles, and those of weights and individuals."""
-        named = [*(name for role in ROLES for name in getattr(self, role)), self.row_weight, self.individual]
-        return tuple(dict.fromkeys(name for name in named if name is not None))
-
-    @property
-    def taxonomy_columns(self) -> tuple[str, ...]:
-        """The quasi-identifiers that need a taxonomy: all, if the method makes no labels of its own."""
-        return tuple(name for name in self.quasi_identifiers if name not in self.method.without_taxonomy)
-
-    @property
-    def released_columns(self) -> frozenset[str]:
-        """The columns that a release has: all but the identifiers."""
-        return frozenset((*self.quasi_identifiers, *self.pseudonyms, *self.sensitive, *self.insensitive))
-
-    @property
-    def criteria(self) -> Criteria:
-        """What it judges the classes of a node by."""
-        # A bound can be certain although its model is not: that on the size of classes in (α,k)-anonymity.
-        certain = (
-            bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
+    def without_missing_identifiers(self, columns: Sequence[str]) -> Policy:
+        """The policy for a source that lacks some of its identifiers, which would be dropped from it anyway."""
+        there = {*map(folded, columns)}
+        return self.model_copy(
+            update={"identifiers": tuple(name for name in self.identifiers if folded(name) in there)}
         )
-        return Criteria(self.privacy, tuple(certain), self.quality, self.individual is not None)
-
-    @property
-    def algorithm(self) -> AlgorithmName:
-        """The search that looks for the objective."""
-        return INVERSE_OLA if self.objective == "privacy" else self.search
-
-    @property
-    def has_private_method(self) -> bool:
-        """Whether what a method promises takes the place of privacy models."""
-        return self.method.replaces_models
-
-    @property
-    def protected_columns(self) -> tuple[str, ...]:
-        """The columns that some privacy model looks at, or whose values the method counts; each once."""
-        counted = self.method.counted_columns(self)
-        return tuple(dict.fromkeys([*counted, *(column for model in self.privacy for column in model.columns)]))
-
-    @property
-    def population(self) -> str | None:
-        """The table of the population, if a privacy model compares with one."""
-        return next((model.population for model in self.privacy if isinstance(model, PopulationModel)), None)
-
-    @property
-    def has_concealing(self) -> bool:
-        """Whether m-concealing is asked for."""
-        return any(isinstance(model, MConcealing) for model in self.privacy)
-
-    @property
-    def sensitive_taxonomies(self) -> tuple[str, ...]:
-        """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
-        return self.sensitive if self.method.needs_value_domain else compared_by_taxonomy(self)
-
-    @property
-    def columns_with_taxonomy(self) -> tuple[str, ...]:
-        """The columns that need a taxonomy, quasi-identifiers first."""
-        return (*self.taxonomy_columns, *self.sensitive_taxonomies)
-
-    def is_monotonic(self, model: PrivacyModel) -> bool:
-        """Whether every more general node meets a model within the suppression limit if a node does."""
-        # The values of a merged class are those of its parts; but an individual who stands in both counts once.
-        adds_up = self.method.outlier_limit(self) == 0 and self.individual is None
-        return model.monotonic or (adds_up and model.monotonic_without_suppression)
-
-    def allowed_rows(self, row_count: int, unknown_rows: int = 0) -> int:
-        """How many of some rows may be suppressed, besides others that were left out for unknown values."""
-        return allowed_rows(self, row_count, unknown_rows)
 
     def spelled_like(self, names: Sequence[str]) -> Policy:
         """The policy with its columns spelled as they are among some names, in whatever case."""
@@ -296,7 +208,7 @@ class Policy(PolicyValue):
 
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled."""
-        return hashlib.sha256(json.dumps(hashed_form(self), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
         """Refuse a source whose columns and the policy's roles do not match one to one.
@@ -306,3 +218,87 @@ class Policy(PolicyValue):
         """
         if problems := column_misfits(self, columns):
             raise PolicyError(f"the policy does not fit {source}:", problems)
+
+
+def _with_settings(method: Any, settings: Mapping[str, Any]) -> Any:
+    """A method as it is given, with those settings that are given beside it and that it takes.
+
+    Returns:
+        an error to be raised where its own are checked, if it has another value of one.
+    """
+    table = {"model": method} if isinstance(method, str) else method
+    if not settings or not isinstance(table, Mapping | MethodSettings):
+        return table
+    if isinstance(table, MethodSettings):
+        kind: type[PolicyValue] = type(table)
+        inside = {name: getattr(table, name) for name in table.model_fields_set}
+    else:
+        kind = KINDS["method"].get(str(table.get("model")), FullDomain)
+        inside = {name: value for name, value in table.items() if value is not None}
+    taken = {name: value for name, value in settings.items() if name in kind.model_fields}
+    for name, value in taken.items():
+        if name in inside and inside[name] != value:
+            found = {"name": name, "here": json.dumps(inside[name]), "beside": json.dumps(value)}
+            return PydanticCustomError("two_settings", "{name} is {here} in it, and {beside} beside it", found)
+    return table.model_copy(update=taken) if isinstance(table, MethodSettings) else {**inside, **taken}
+
+
+def _needs_models(method: Any) -> bool:
+    """Whether a method, valid or not, is one of full domains for utility, which implies no privacy models."""
+    table = method.model_dump() if isinstance(method, FullDomain) else method
+    return isinstance(table, Mapping) and table.get("model") == "full-domain" and table.get("objective") != "privacy"
+
+
+def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> Iterable[str]:
+    """That a policy has settings of full domains that its method does not take, and that say something."""
+    missing = [name for name in SETTINGS if name not in type(method).model_fields]
+    if any(settings.get(name, getattr(DEFAULTS, name)) != getattr(DEFAULTS, name) for name in missing):
+        *others, last = (name for name in missing if name != "max_loss")
+        yield f"{method} takes no {', '.join(others)} or {last}: {method.why_no_search}"
+
+
+def _read_toml(path: str | Path) -> dict[str, Any]:
+    """The fields in a policy file; files of taxonomies that it names are beside it.
+
+    Raises:
+        PolicyError: the file cannot be read, or is not TOML; it names the file.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            values = tomllib.load(file, parse_float=WrittenFloat)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise PolicyError(f"the policy file {path} is not valid TOML: its values are nested too deep") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None
+    if "taxonomies" in values:
+        values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
+    return values
+
+
+GivenPolicy = Policy | Mapping[str, Any] | str | Path
+"""How a policy may be given: as it is, as a mapping of its fields, or as the path of a TOML file."""
+
+
+def policy_of(given: GivenPolicy) -> Policy:
+    """The policy that is given, checked: a copy with changes (``model_copy``) was not when it was made.
+
+    Raises:
+        PolicyError: it is not valid, cannot be read, or is no policy at all.
+    """
+    if isinstance(given, Policy):
+        try:
+            return Policy.model_validate(given)
+        except ValidationError as error:
+            raise PolicyError("Policy is not valid:", problems_of(error, known_names(Policy))) from None
+    if isinstance(given, Mapping):
+        if not all(isinstance(key, str) for key in given):
+            raise PolicyError("the keys of a policy are texts, the names of its fields")
+        return Policy(**given)
+    if isinstance(given, str | Path):
+        return Policy.from_toml(given)
+    kind = type(given).__name__
+    article = "an" if kind[0] in "aeiou" else "a"
+    raise PolicyError(f"a policy is a Policy, a dict or the path of a TOML file, not {article} {kind}")

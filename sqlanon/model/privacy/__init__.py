@@ -5,10 +5,6 @@ within the suppression limit. These are *syntactic* models: they say what a publ
 attacker with other knowledge can infer.
 """
 
-from typing import Annotated, get_args
-
-from pydantic import Field
-
 from sqlanon.model.privacy.base import CLASS_SIZE, MOST, Bound, Measure, PrivacyModel, View
 from sqlanon.model.privacy.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from sqlanon.model.privacy.concealing import MConcealing
@@ -22,30 +18,12 @@ from sqlanon.model.privacy.diversity import (
 )
 from sqlanon.model.privacy.population import NO_ABSENT_CLASS, DeltaPresence, KMap, PopulationModel
 
-AnyModel = (
-    KAnonymity
-    | AlphaKAnonymity
-    | DistinctLDiversity
-    | EntropyLDiversity
-    | RecursiveCLDiversity
-    | TCloseness
-    | BetaLikeness
-    | DeltaDisclosure
-    | KMap
-    | DeltaPresence
-    | MConcealing
-)
-AnyPrivacyModel = Annotated[AnyModel, Field(discriminator="model")]
-PRIVACY_MODELS: tuple[type[PrivacyModel], ...] = get_args(AnyModel)
-
 __all__ = [
     "CLASS_SIZE",
     "DISTINCT_DIVERSITY",
     "MOST",
     "NO_ABSENT_CLASS",
-    "PRIVACY_MODELS",
     "AlphaKAnonymity",
-    "AnyPrivacyModel",
     "BetaLikeness",
     "Bound",
     "DeltaDisclosure",

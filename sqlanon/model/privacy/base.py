@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from sqlanon.model.base import PolicyValue
 
 MOST = 10**12
 """More rows or values than any class has: a larger threshold is a slip."""
+
+TwoOrMore = Annotated[int, Field(ge=2, le=MOST, strict=True)]
+"""A number of rows or values, where one would promise nothing."""
 
 TOLERANCE = 1e-9
 """Relative slack of bounds on sums of floats: a class that meets a bound exactly must pass whatever the rounding."""

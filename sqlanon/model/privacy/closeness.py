@@ -6,10 +6,11 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from sqlanon.model.base import Number, PolicyValue
+from sqlanon.model.base import Number, kind_of
 from sqlanon.model.privacy.base import MOST, Bound, Measure, PrivacyModel, View, at_most, below
 
 Distance = Literal["equal", "ordered", "hierarchical"]
+Likeness = Literal["basic", "enhanced"]
 
 DISTANCES: dict[Distance, tuple[View, str, str]] = {
     "equal": ("sized shares", "equal_distance_of", "t_closeness"),
@@ -19,6 +20,7 @@ DISTANCES: dict[Distance, tuple[View, str, str]] = {
 """For each ground distance: what it looks at in a class, and the macros that measure a class and a table."""
 
 
+@kind_of("privacy")
 class TCloseness(PrivacyModel):
     """In every class the distribution of ``column`` is within earth mover's distance ``t`` of the source table's.
 
@@ -32,12 +34,9 @@ class TCloseness(PrivacyModel):
     compares_with_source: ClassVar[bool] = True
 
     model: Literal["t-closeness"] = "t-closeness"
-    column: str = Field(description="a sensitive column")
-    t: Number = Field(gt=0, le=1, description="largest earth mover's distance of a class, in [0, 1]")
-    distance: Distance = Field(default="equal", description="the ground distance between values")
-
-    def __init__(self, column: str, t: float, distance: Distance = "equal", *, model: str = "t-closeness") -> None:
-        PolicyValue.__init__(self, column=column, t=t, distance=distance, model=model)
+    column: str = Field(kw_only=False, description="a sensitive column")
+    t: Number = Field(gt=0, le=1, kw_only=False, description="largest earth mover's distance of a class, in [0, 1]")
+    distance: Distance = Field(default="equal", kw_only=False, description="the ground distance between values")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -57,6 +56,7 @@ class TCloseness(PrivacyModel):
         return f't-closeness of "{self.column}" with {self.distance} distance (t = {self.t:g})'
 
 
+@kind_of("privacy")
 class BetaLikeness(PrivacyModel):
     """In no class is a value of ``column`` more frequent than in the source table by more than ``beta`` times.
 
@@ -68,19 +68,9 @@ class BetaLikeness(PrivacyModel):
     compares_with_source: ClassVar[bool] = True
 
     model: Literal["beta-likeness"] = "beta-likeness"
-    column: str = Field(description="a sensitive column")
-    beta: Number = Field(gt=0, le=MOST, description="largest relative gain of a value")
-    variant: Literal["basic", "enhanced"] = Field(default="basic", description="enhanced also bounds it by -ln p")
-
-    def __init__(
-        self,
-        column: str,
-        beta: float,
-        variant: Literal["basic", "enhanced"] = "basic",
-        *,
-        model: str = "beta-likeness",
-    ) -> None:
-        PolicyValue.__init__(self, column=column, beta=beta, variant=variant, model=model)
+    column: str = Field(kw_only=False, description="a sensitive column")
+    beta: Number = Field(gt=0, le=MOST, kw_only=False, description="largest relative gain of a value")
+    variant: Likeness = Field(default="basic", kw_only=False, description="enhanced also bounds it by -ln p")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -99,6 +89,7 @@ class BetaLikeness(PrivacyModel):
         return f'{self.variant} β-likeness of "{self.column}" (β = {self.beta:g})'
 
 
+@kind_of("privacy")
 class DeltaDisclosure(PrivacyModel):
     """In every class each value of ``column`` is within a factor of 2^``delta`` of its share in the source table.
 
@@ -112,11 +103,8 @@ class DeltaDisclosure(PrivacyModel):
     monotonic_without_suppression: ClassVar[bool] = False
 
     model: Literal["delta-disclosure"] = "delta-disclosure"
-    column: str = Field(description="a sensitive column")
-    delta: Number = Field(gt=0, le=MOST, description="bound on |log2| of the ratio of shares, exclusive")
-
-    def __init__(self, column: str, delta: float, *, model: str = "delta-disclosure") -> None:
-        PolicyValue.__init__(self, column=column, delta=delta, model=model)
+    column: str = Field(kw_only=False, description="a sensitive column")
+    delta: Number = Field(gt=0, le=MOST, kw_only=False, description="bound on |log2| of the ratio of shares, exclusive")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from sqlanon.model.base import Number, PolicyValue, failed_checks
+from sqlanon.model.base import Number, failed_checks, kind_of
 from sqlanon.model.privacy.base import Bound, Grain, Measure, PrivacyModel, at_most
 
 MOST_SECRETS = 12
 """Knowledge states are subsets of the secret columns: 4,096 of them."""
 
 
+@kind_of("privacy")
 class MConcealing(PrivacyModel):
     """No row is re-identified with an expected probability above ``m`` by an attacker of the ``prior``.
 
@@ -30,14 +30,13 @@ class MConcealing(PrivacyModel):
     definition: ClassVar[str] = "Mazzone 2019, section 5.2; a mean over states of knowledge"
 
     model: Literal["m-concealing"] = "m-concealing"
-    m: Number = Field(gt=0, le=1, description="largest expected probability of re-identification of a row")
-    prior: dict[str, Number] = Field(min_length=1, max_length=MOST_SECRETS, description="secret column to probability")
-    grain: Grain = Field(default="class", description="what is given up where a row is above m: its class or the node")
-
-    def __init__(
-        self, m: float, prior: Mapping[str, float], grain: Grain = "class", *, model: str = "m-concealing"
-    ) -> None:
-        PolicyValue.__init__(self, m=m, prior=prior, grain=grain, model=model)
+    m: Number = Field(gt=0, le=1, kw_only=False, description="largest expected probability that a row is re-identified")
+    prior: Annotated[dict[str, Number], Field(min_length=1, max_length=MOST_SECRETS)] = Field(
+        kw_only=False, description="secret column to probability"
+    )
+    grain: Grain = Field(
+        default="class", kw_only=False, description="what is given up for a row above m: class or node"
+    )
 
     @field_validator("prior")
     @classmethod

@@ -6,13 +6,14 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from sqlanon.model.base import Number, PolicyValue
+from sqlanon.model.base import Number, kind_of
 from sqlanon.model.privacy.base import (
     CLASS_SIZE,
     MOST,
     Bound,
     Measure,
     PrivacyModel,
+    TwoOrMore,
     at_least,
     exactly_at_most,
     exactly_below,
@@ -22,6 +23,7 @@ DISTINCT_DIVERSITY = "distinct_diversity"
 """The name of the measure that counts the values of a class."""
 
 
+@kind_of("privacy")
 class KAnonymity(PrivacyModel):
     """Every class has at least ``k`` rows (Samarati 2001, definition 2; Sweeney 2002). ``k`` is at least 2.
 
@@ -31,10 +33,7 @@ class KAnonymity(PrivacyModel):
     definition: ClassVar[str] = "Samarati 2001, definition 2"
 
     model: Literal["k-anonymity"] = "k-anonymity"
-    k: int = Field(ge=2, le=MOST, strict=True, description="rows that every class has at least")
-
-    def __init__(self, k: int, *, model: str = "k-anonymity") -> None:
-        PolicyValue.__init__(self, k=k, model=model)
+    k: TwoOrMore = Field(kw_only=False, description="rows that every class has at least")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -44,6 +43,7 @@ class KAnonymity(PrivacyModel):
         return f"k-anonymity (k = {self.k})"
 
 
+@kind_of("privacy")
 class AlphaKAnonymity(PrivacyModel):
     """Every class has at least ``k`` rows, and no value of ``column`` has more than the share ``alpha`` of them.
 
@@ -54,12 +54,9 @@ class AlphaKAnonymity(PrivacyModel):
     definition: ClassVar[str] = "Wong et al. 2006, definitions 3 and 4, for every sensitive value"
 
     model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
-    column: str = Field(description="a sensitive column")
-    alpha: Number = Field(gt=0, lt=1, description="largest share of a value in a class")
-    k: int = Field(ge=2, le=MOST, strict=True, description="rows that every class has at least")
-
-    def __init__(self, column: str, alpha: float, k: int, *, model: str = "alpha-k-anonymity") -> None:
-        PolicyValue.__init__(self, column=column, alpha=alpha, k=k, model=model)
+    column: str = Field(kw_only=False, description="a sensitive column")
+    alpha: Number = Field(gt=0, lt=1, kw_only=False, description="largest share of a value in a class")
+    k: TwoOrMore = Field(kw_only=False, description="rows that every class has at least")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -77,17 +74,15 @@ class AlphaKAnonymity(PrivacyModel):
         return f'(α,k)-anonymity of "{self.column}" (α = {self.alpha:g}, k = {self.k})'
 
 
+@kind_of("privacy")
 class DistinctLDiversity(PrivacyModel):
     """Every class has at least ``l`` distinct values of ``column``, NULL being one (Machanavajjhala et al. 2007)."""
 
     definition: ClassVar[str] = "Machanavajjhala et al. 2007, section 4.1"
 
     model: Literal["distinct-l-diversity"] = "distinct-l-diversity"
-    column: str = Field(description="a sensitive column")
-    l: int = Field(ge=2, le=MOST, strict=True, description="distinct values that every class has at least")  # noqa: E741
-
-    def __init__(self, column: str, l: int, *, model: str = "distinct-l-diversity") -> None:  # noqa: E741
-        PolicyValue.__init__(self, column=column, l=l, model=model)
+    column: str = Field(kw_only=False, description="a sensitive column")
+    l: TwoOrMore = Field(kw_only=False, description="distinct values that each class has at least")  # noqa: E741
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -104,6 +99,7 @@ class DistinctLDiversity(PrivacyModel):
         return f'distinct l-diversity of "{self.column}" (l = {self.l})'
 
 
+@kind_of("privacy")
 class EntropyLDiversity(PrivacyModel):
     """Every class has entropy at least log(``l``) in ``column`` (Machanavajjhala et al. 2007, definition 4.1).
 
@@ -114,11 +110,8 @@ class EntropyLDiversity(PrivacyModel):
     definition: ClassVar[str] = "Machanavajjhala et al. 2007, definition 4.1"
 
     model: Literal["entropy-l-diversity"] = "entropy-l-diversity"
-    column: str = Field(description="a sensitive column")
-    l: Number = Field(gt=1, le=MOST, description="effective number of values that every class has at least")  # noqa: E741
-
-    def __init__(self, column: str, l: float, *, model: str = "entropy-l-diversity") -> None:  # noqa: E741
-        PolicyValue.__init__(self, column=column, l=l, model=model)
+    column: str = Field(kw_only=False, description="a sensitive column")
+    l: Number = Field(gt=1, le=MOST, kw_only=False, description="effective number of values that a class has")  # noqa: E741
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -136,6 +129,7 @@ class EntropyLDiversity(PrivacyModel):
         return f'entropy l-diversity of "{self.column}" (l = {self.l:g})'
 
 
+@kind_of("privacy")
 class RecursiveCLDiversity(PrivacyModel):
     """In every class the most frequent value of ``column`` has fewer than ``c`` times the rows of the rare ones.
 
@@ -146,12 +140,9 @@ class RecursiveCLDiversity(PrivacyModel):
     definition: ClassVar[str] = "Machanavajjhala et al. 2007, definition 4.2"
 
     model: Literal["recursive-c-l-diversity"] = "recursive-c-l-diversity"
-    column: str = Field(description="a sensitive column")
-    c: Number = Field(gt=0, le=MOST, description="the most frequent value has fewer than c times the rare values' rows")
-    l: int = Field(ge=2, le=MOST, strict=True, description="rank from which values count as rare")  # noqa: E741
-
-    def __init__(self, column: str, c: float, l: int, *, model: str = "recursive-c-l-diversity") -> None:  # noqa: E741
-        PolicyValue.__init__(self, column=column, c=c, l=l, model=model)
+    column: str = Field(kw_only=False, description="a sensitive column")
+    c: Number = Field(gt=0, le=MOST, kw_only=False, description="bound on rows of the top value per row of a rare one")
+    l: TwoOrMore = Field(kw_only=False, description="rank from which values count as rare")  # noqa: E741
 
     @property
     def bounds(self) -> tuple[Bound, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from sqlanon.model.base import Number, PolicyValue, failed_checks
+from sqlanon.model.base import Number, failed_checks, kind_of
 from sqlanon.model.privacy.base import (
-    MOST,
     Bound,
     Measure,
     PrivacyModel,
+    TwoOrMore,
     at_least,
     exactly_at_least,
     exactly_at_most,
@@ -31,19 +31,22 @@ class PopulationModel(PrivacyModel):
     has rows.
     """
 
-    population: str = Field(min_length=1, description="the table of the population")
+    if TYPE_CHECKING:
+
+        @property
+        def population(self) -> str:
+            """The name of the table: the last field of each such model."""
 
 
+@kind_of("privacy")
 class KMap(PopulationModel):
     """Every class matches at least ``k`` people of the ``population`` (Sweeney 2002, section 4.3)."""
 
     definition: ClassVar[str] = "Sweeney 2002 (k-map), with the population given as a table"
 
     model: Literal["k-map"] = "k-map"
-    k: int = Field(ge=2, le=MOST, strict=True, description="people of the population that every class matches at least")
-
-    def __init__(self, k: int, population: str, *, model: str = "k-map") -> None:
-        PolicyValue.__init__(self, k=k, population=population, model=model)
+    k: TwoOrMore = Field(kw_only=False, description="people that every class matches at least")
+    population: str = Field(min_length=1, kw_only=False, description="the table of the population")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -54,6 +57,7 @@ class KMap(PopulationModel):
         return f'k-map against "{self.population}" (k = {self.k})'
 
 
+@kind_of("privacy")
 class DeltaPresence(PopulationModel):
     """In every published class the share of the ``population`` that is in the source is in [``minimum``, ``maximum``].
 
@@ -65,11 +69,9 @@ class DeltaPresence(PopulationModel):
     definition: ClassVar[str] = "Nergiz et al. 2007, definition 1, over published classes"
 
     model: Literal["delta-presence"] = "delta-presence"
-    minimum: Number = Field(ge=0, lt=1, description="smallest share of a class of the population")
-    maximum: Number = Field(gt=0, le=1, description="largest share of a class of the population")
-
-    def __init__(self, minimum: float, maximum: float, population: str, *, model: str = "delta-presence") -> None:
-        PolicyValue.__init__(self, minimum=minimum, maximum=maximum, population=population, model=model)
+    minimum: Number = Field(ge=0, lt=1, kw_only=False, description="smallest share of a class of the population")
+    maximum: Number = Field(gt=0, le=1, kw_only=False, description="largest share of a class of the population")
+    population: str = Field(min_length=1, kw_only=False, description="the table of the population")
 
     @model_validator(mode="after")
     def _not_empty(self) -> DeltaPresence:

@@ -1,17 +1,9 @@
 """Quality models: how much information a node loses (``spec/metrics.md``). Less is better in all of them."""
 
-from typing import Annotated, get_args
-
-from pydantic import Field
-
 from sqlanon.model.quality.base import Bounds, ClassLoss, Columns, QualityModel, Table, Terms, WeightedModel
 from sqlanon.model.quality.classes import AECS, ALWAYS_REPORTED, DM, DMStar
 from sqlanon.model.quality.labels import LM, NCP
 from sqlanon.model.quality.levels import Entropy, Prec
-
-AnyModel = Prec | Entropy | LM | NCP | DMStar | DM | AECS
-AnyQualityModel = Annotated[AnyModel, Field(discriminator="model")]
-QUALITY_MODELS: tuple[type[QualityModel], ...] = get_args(AnyModel)
 
 __all__ = [
     "AECS",
@@ -19,8 +11,6 @@ __all__ = [
     "DM",
     "LM",
     "NCP",
-    "QUALITY_MODELS",
-    "AnyQualityModel",
     "Bounds",
     "ClassLoss",
     "Columns",

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, field_validator
 
 from sqlanon.model.base import Number, PolicyValue, failed_checks
 from sqlanon.model.lattice import LossContext, NodeSummary, total
@@ -187,12 +187,6 @@ class ChargingModel(QualityModel):
     @property
     def measure(self) -> str:
         return f"charged_{super().measure}" if self.charges else super().measure
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, serialized: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # As it was before there was a choice: hashes of policies are in sidecars and releases.
-        values: dict[str, Any] = serialized(self)
-        return values if self.charges else {name: value for name, value in values.items() if name != "suppressed"}
 
 
 def totals(table: Table, nodes: Columns) -> Bounds:

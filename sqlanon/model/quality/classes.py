@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sqlanon.model.base import kind_of
 from sqlanon.model.lattice import LossContext, NodeSummary
 from sqlanon.model.quality.base import Bounds, ClassLoss, Columns, QualityModel
 
@@ -15,6 +16,7 @@ ALWAYS_REPORTED = (DM_STAR, DISCERNIBILITY, AVERAGE_SIZE)
 """What every report and every lattice table tells, whatever is minimized."""
 
 
+@kind_of("quality")
 class DMStar(QualityModel):
     """Discernibility before suppression: the sum of squared class sizes, in [n, n²] (El Emam et al. 2009)."""
 
@@ -35,6 +37,7 @@ class DMStar(QualityModel):
         return summary.class_losses[DM_STAR.name]
 
 
+@kind_of("quality")
 class DM(QualityModel):
     """Discernibility with suppressed rows at the size of the table, in [n, n²] (Bayardo and Agrawal 2005).
 
@@ -63,6 +66,7 @@ class DM(QualityModel):
         return summary.class_losses[DM_STAR.name]
 
 
+@kind_of("quality")
 class AECS(QualityModel):
     """Average size of the classes over k, the suppressed rows as one class (LeFevre et al. 2006; ARX). Not monotonic.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from sqlanon.model.base import PolicyValue
+from sqlanon.model.base import kind_of
 from sqlanon.model.lattice import LossContext, NodeSummary
 from sqlanon.model.quality.base import Bounds, Columns, QualityModel, Table, Terms, WeightedModel, told
 
 
+@kind_of("quality")
 class LM(WeightedModel):
     """Loss metric: mean over rows and quasi-identifiers of (leaves - 1) / (domain - 1), in [0, 1] (Iyengar 2002).
 
@@ -26,16 +26,6 @@ class LM(WeightedModel):
     aggregate: Literal["arithmetic", "geometric"] = Field(
         default="arithmetic", description="how the losses of the quasi-identifiers are combined"
     )
-
-    def __init__(
-        self,
-        *,
-        aggregate: Literal["arithmetic", "geometric"] = "arithmetic",
-        weights: Mapping[str, float] | None = None,
-        model: str = "lm",
-        **unknown: Any,
-    ) -> None:
-        PolicyValue.__init__(self, aggregate=aggregate, weights=dict(weights or {}), model=model, **unknown)
 
     @property
     def label_losses(self) -> tuple[str, ...]:
@@ -74,6 +64,7 @@ class LM(WeightedModel):
         return terms if self.aggregate == "arithmetic" else np.expm1(terms)
 
 
+@kind_of("quality")
 class NCP(QualityModel):
     """Normalized certainty penalty: mean over rows and quasi-identifiers of leaves / domain, 0 for a single leaf.
 

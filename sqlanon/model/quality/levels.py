@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
-from sqlanon.model.base import PolicyValue
+from sqlanon.model.base import kind_of
 from sqlanon.model.lattice import LossContext, NodeSummary, total
 from sqlanon.model.quality.base import Bounds, ChargingModel, Columns, Table, WeightedModel, told, totals
 
 
+@kind_of("quality")
 class Prec(ChargingModel, WeightedModel):
     """Precision loss: the mean over quasi-identifiers of level / height, in [0, 1] (Sweeney 2002, section 4.3).
 
@@ -18,16 +18,6 @@ class Prec(ChargingModel, WeightedModel):
     """
 
     model: Literal["prec"] = "prec"
-
-    def __init__(
-        self,
-        *,
-        weights: Mapping[str, float] | None = None,
-        suppressed: Literal["ignored", "charged"] = "ignored",
-        model: str = "prec",
-        **unknown: Any,
-    ) -> None:
-        PolicyValue.__init__(self, weights=dict(weights or {}), suppressed=suppressed, model=model, **unknown)
 
     @property
     def follows_from_counts(self) -> bool:
@@ -53,6 +43,7 @@ class Prec(ChargingModel, WeightedModel):
         return bounds
 
 
+@kind_of("quality")
 class Entropy(ChargingModel):
     """Non-uniform entropy in bits, in [0, n·H] (El Emam et al. 2009).
 
@@ -62,11 +53,6 @@ class Entropy(ChargingModel):
     """
 
     model: Literal["entropy"] = "entropy"
-
-    def __init__(
-        self, *, suppressed: Literal["ignored", "charged"] = "ignored", model: str = "entropy", **unknown: Any
-    ) -> None:
-        PolicyValue.__init__(self, suppressed=suppressed, model=model, **unknown)
 
     @property
     def label_losses(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from sqlanon.model.budget import Budget
-from sqlanon.model.policy.searches import INVERSE_OLA
+from sqlanon.model.methods.full_domain import INVERSE_OLA
 from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.measurement import Exposure, ModelResult, RowCounts, models_table
 from sqlanon.model.release.result import PartialResult, Result

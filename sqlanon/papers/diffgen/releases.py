@@ -13,11 +13,10 @@ from sqlanon.evaluation.accuracy import classification
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.methods.cuts.diffgen.report import DiffGenReport
 from sqlanon.model.budget import Budget
-from sqlanon.model.policy.diffgen import COUNT, DiffGen, Utility
-from sqlanon.model.policy.noisy_counts import Histogram
+from sqlanon.model.methods.cuts import COUNT, DiffGen, TopDownSpecialization, Utility
+from sqlanon.model.methods.noisy import Histogram
+from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.settings import MethodSettings
-from sqlanon.model.policy.top_down import TopDownSpecialization
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
 from sqlanon.papers.adult_predictors import BOUNDS, predictors

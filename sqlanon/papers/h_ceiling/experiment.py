@@ -16,9 +16,9 @@ from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.evaluation.workload import CountQuery
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.methods.h_ceiling.report import CeilingReport
-from sqlanon.model.policy.h_ceiling import CATALOG, CatalogKind, HCeiling
+from sqlanon.model.methods.full_domain import Relocation
+from sqlanon.model.methods.h_ceiling import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.relocation import Relocation
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import LM
 from sqlanon.model.release import Report

@@ -18,7 +18,7 @@ from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.evaluation.workload import stroke_queries
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.model.budget import Budget
-from sqlanon.model.policy.noisy_counts import IPA, Histogram
+from sqlanon.model.methods.noisy import IPA, Histogram
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP

@@ -27,7 +27,7 @@ from sqlanon.methods.noisy_node.epsilon_safe.scores import scores
 from sqlanon.methods.noisy_node.shared.prepare import prepared
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.epsilon_safe import EpsilonSafe
+from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta, delta_on_sample
 from sqlanon.papers.thesis.epsilon_safe_as_published import draws as published

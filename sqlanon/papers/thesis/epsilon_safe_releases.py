@@ -16,8 +16,8 @@ from sqlanon.evaluation.results import Row
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.model.budget import Budget
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.epsilon_safe import EpsilonSafe
-from sqlanon.model.policy.noisy_counts import IPA
+from sqlanon.model.methods.epsilon_safe import EpsilonSafe
+from sqlanon.model.methods.noisy import IPA
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec

@@ -42,7 +42,7 @@ from sqlanon.mechanisms.accountant import Charge, Portions
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cuts.shared.pieces import Piece
 from sqlanon.methods.shared.private.counts import reached_by_noise
-from sqlanon.model.policy.diffgen import DiffGen
+from sqlanon.model.methods.cuts import DiffGen
 
 WHOLE = 1 << 20
 """The parts of a bit that information is counted in."""

@@ -26,8 +26,7 @@ from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis
 from sqlanon.methods.cuts.shared.queries import points as queries
 from sqlanon.methods.shared.private.neighbours import refuse_observed
 from sqlanon.methods.shared.private.refusals import no_category, refusing_small_budgets
-from sqlanon.model.policy.diffgen import DiffGen
-from sqlanon.model.policy.ranges import Range
+from sqlanon.model.methods.cuts import DiffGen, Range
 
 MOST_CHILDREN = 12
 """How many children a label of items may have: all combinations of them are counted, which are 2^12 then."""

@@ -12,7 +12,7 @@ from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.diffgen.draws import threshold
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.shared.private.counts import drawn_unseen, noise_of_places, row_count
-from sqlanon.model.policy.diffgen import DiffGen
+from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise import unseen
 
 MOST_UNSEEN = 1_000_000

@@ -24,7 +24,7 @@ from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.shared.publishing import released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
-from sqlanon.model.policy.diffgen import CUTS
+from sqlanon.model.methods.cuts import CUTS
 from sqlanon.model.release import Report
 
 MAX_RECORDED_LABELS = 10_000

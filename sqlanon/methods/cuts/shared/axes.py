@@ -12,7 +12,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, NumericAxis, TaxonomyAxis, taxonomy_levels
 from sqlanon.methods.cuts.shared.queries import points as queries
-from sqlanon.model.policy.ranges import Range
+from sqlanon.model.methods.cuts import Range
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import taxonomies
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cuts.shared.queries.labels import SQL
 from sqlanon.model.labels import CutRecord
-from sqlanon.model.policy.ranges import written
+from sqlanon.model.methods.cuts import written
 
 
 def recorded_cut(engine: Compute, sets: Collection[str] = ()) -> CutRecord:

@@ -13,8 +13,7 @@ from sqlanon.methods.cuts.shared.pieces import Axis
 from sqlanon.methods.cuts.shared.queries import points as queries
 from sqlanon.methods.cuts.top_down.queries import null_counts
 from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows
-from sqlanon.model.policy.ranges import Range
-from sqlanon.model.policy.top_down import TopDownSpecialization
+from sqlanon.model.methods.cuts import Range, TopDownSpecialization
 from sqlanon.queries.kit.nodes import column
 
 

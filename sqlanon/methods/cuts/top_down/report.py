@@ -9,8 +9,8 @@ from sqlanon.methods.cuts.top_down.specialize import Chosen
 from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
 from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.methods.shared.unknown import unknown_notes
+from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.top_down import TopDownSpecialization
 from sqlanon.model.release import Guarantee, Measurement, Report, RowCounts
 
 RowsOfPieces = Mapping[tuple[int, int], int]

@@ -46,9 +46,9 @@ from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws, public
 from sqlanon.methods.noisy_node.shared.scores import nodes_by_scores, reach
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.epsilon_safe import SAMPLE, EpsilonSafe
+from sqlanon.model.methods.epsilon_safe import SAMPLE, EpsilonSafe
+from sqlanon.model.methods.noisy import NODE
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.private_node import NODE
 from sqlanon.model.recoding import at_node
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private

@@ -14,9 +14,8 @@ from sqlanon.methods.noisy_node.shared.run import NoisyNodeRun
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.private.refusals import refusing_small_budgets
 from sqlanon.model.budget import as_float
-from sqlanon.model.policy.epsilon_safe import EpsilonSafe
-from sqlanon.model.policy.private_node import NODE
-from sqlanon.model.policy.sampling import claimed_delta
+from sqlanon.model.methods.epsilon_safe import EpsilonSafe, claimed_delta
+from sqlanon.model.methods.noisy import NODE
 from sqlanon.model.sampled_classes import delta_on_sample
 from sqlanon.queries.noise.scores import WHOLE
 

@@ -38,9 +38,8 @@ from sqlanon.methods.noisy_node.shared.scores import nodes_by_scores, reach
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.private.counts import drawn_unseen, noise_of_places, row_count
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
+from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.private_node import NODE
 from sqlanon.model.recoding import Recoding
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private

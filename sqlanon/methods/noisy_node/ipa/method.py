@@ -16,8 +16,7 @@ from sqlanon.methods.noisy_node.shared.run import NoisyNodeRun
 from sqlanon.methods.noisy_node.shared.scores import MOST_ROWS
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.private.refusals import refusing_small_budgets
-from sqlanon.model.policy.noisy_counts import ROLLED_UP
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import NODE, ROLLED_UP
 from sqlanon.model.recoding import at_node
 from sqlanon.queries.noise import scores as queries
 

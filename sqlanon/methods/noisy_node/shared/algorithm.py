@@ -13,8 +13,8 @@ from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
+from sqlanon.model.methods.noisy import NodeMethod
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy.private_node import NodeMethod
 from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.queries.kit.nodes import Relation
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlanon.errors import BudgetError, PolicyError, VerificationError
-from sqlanon.model.policy.private import PrivateMethod
+from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.queries.source import SourceColumn
 
 

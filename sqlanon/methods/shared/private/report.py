@@ -11,7 +11,7 @@ from sqlanon.methods.shared.private.origins import about_sources
 from sqlanon.methods.shared.reports import report_of
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.labels import LabelsRecord
-from sqlanon.model.policy.private import PrivateMethod
+from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.record import Record
 from sqlanon.model.release import PrivateGuarantee, PrivateReport
 from sqlanon.publish.provenance import record_by

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from sqlanon.model.base import failed_checks
-from sqlanon.model.policy.noisy_counts import IPA
+from sqlanon.model.methods.noisy import IPA
 
 SUPPRESSION = "suppression"
 INSERTION = "insertion"

@@ -24,7 +24,7 @@ from sqlanon.methods.noisy_node.shared.scores import sums
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
-from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.methods.noisy import NODE
 from sqlanon.papers.thesis.epsilon_safe_as_published.settings import EpsilonSafeAsPublished, Penalty
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.search.problem import batches

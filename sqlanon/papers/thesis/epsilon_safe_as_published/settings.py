@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from sqlanon.model.budget import ExactNumber
-from sqlanon.model.policy.epsilon_safe import DEFAULT_WEIGHT, EpsilonSafe
+from sqlanon.model.methods.epsilon_safe import DEFAULT_WEIGHT, EpsilonSafe
 
 Penalty = Literal["k-anonymity", "suppression"]
 """What the thesis adds to the loss of a node: something if it is not k-anonymous, or more the more is suppressed."""

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, Piece, TaxonomyAxis
 from sqlanon.methods.cuts.shared.queries.points import LEAVES
-from sqlanon.model.policy.ranges import Range, interval_label
+from sqlanon.model.methods.cuts import Range, interval_label
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step
 

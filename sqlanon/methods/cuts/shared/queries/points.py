@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, NumericAxis
-from sqlanon.model.policy.ranges import Range
+from sqlanon.model.methods.cuts import Range
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,

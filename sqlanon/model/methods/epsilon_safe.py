@@ -3,20 +3,86 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from functools import lru_cache
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import PolicyValue, failed_checks
-from sqlanon.model.budget import Budget, Exact, ExactNumber, as_float, spelled
-from sqlanon.model.policy.private_node import NODE, NodeMethod
-from sqlanon.model.policy.sampling import Sampling, is_admissible, solved
+from sqlanon.model.base import failed_checks, kind_of
+from sqlanon.model.budget import Budget, ExactSetting, as_float, spelled
+from sqlanon.model.methods.noisy import NODE, NodeMethod
+from sqlanon.model.methods.settings import Requirements
 
-if TYPE_CHECKING:
-    from sqlanon.model.policy.policy import Policy
+CLAIMED = Context(prec=4, rounding=ROUND_CEILING)
+"""δ is claimed in four digits, rounded up."""
+
+WITHIN = Decimal("1e-6")
+"""How far a computed δ may be below the true one, as a share of it: tails of many rows are not much more precise."""
+
+LEAST_DELTA = Decimal("1e-300")
+"""What is claimed of a δ that may be too small for a float."""
+
+DIGITS = Context(prec=60)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a table is sampled, which classes of the sample are published, and what that costs besides ε.
+
+    Attributes:
+        k: the least number of rows of a class that is published.
+        beta: the probability with which each row is in the sample.
+        delta: δ.
+    """
+
+    k: int
+    beta: Fraction
+    delta: Fraction
+
+
+def claimed_delta(found: float, limit: Fraction | None = None) -> Fraction:
+    """A δ as it is claimed: no less than it is, in four digits or, if these are more, at a limit that it is within."""
+    most = max(Decimal(found) * (1 + WITHIN), LEAST_DELTA)
+    claimed = Fraction(CLAIMED.plus(most))
+    return claimed if limit is None or limit < Fraction(most) else min(claimed, limit)
+
+
+def is_admissible(beta: Fraction, epsilon: Fraction) -> bool:
+    """Whether ε >= -ln(1 - β), exactly: e^-ε, which is irrational, is known to 60 digits."""
+    exponent = DIGITS.divide(Decimal(-epsilon.numerator), Decimal(epsilon.denominator))
+    return Fraction(DIGITS.exp(exponent).next_plus(DIGITS).next_plus(DIGITS)) <= 1 - beta
+
+
+@lru_cache(maxsize=256)
+def solved(k: int | None, beta: Fraction | None, delta: Fraction | None, epsilon: Fraction, *, tight: bool) -> Sampling:
+    """All three of k, β and δ, of which two are given at least.
+
+    Raises:
+        PolicyError: no k, or no β, costs as little as δ.
+    """
+    # It brings numpy, which a command does not wait for.
+    from sqlanon.model import sampled_classes
+
+    spent = as_float(epsilon)
+    if delta is not None:
+        limit = as_float(delta) * (1 - 2 * float(WITHIN))
+        if beta is None:
+            assert k is not None
+            beta = sampled_classes.maximum_beta(k, spent, limit, tight=tight)
+            if not is_admissible(beta, epsilon):
+                beta -= Fraction(1, sampled_classes.SHARES)
+        if k is None:
+            k = sampled_classes.minimum_k(as_float(beta), spent, limit, tight=tight)
+    assert k is not None
+    assert beta is not None
+    found: float = sampled_classes.delta(k, as_float(beta), spent, tight=tight)
+    return Sampling(k, beta, claimed_delta(found, delta))
+
 
 SAMPLE = "sample"
 """The step that publishes the classes of a sample, as budgets and ledgers name it."""
@@ -37,9 +103,10 @@ def _written(value: Any) -> Any:
     return repr(value) if type(value) is float else value
 
 
-Share = Annotated[ExactNumber, BeforeValidator(_written)]
+Share = Annotated[ExactSetting, BeforeValidator(_written)]
 
 
+@kind_of("method")
 class EpsilonSafe(NodeMethod):
     """k-anonymity that is differentially private: a node that is drawn, and its classes of k rows or more of a sample.
 
@@ -73,43 +140,12 @@ class EpsilonSafe(NodeMethod):
     model: Literal["epsilon-safe"] = "epsilon-safe"
     k: Annotated[int, Field(ge=2, le=MAX_K, strict=True)] | None = None
     beta: Share | None = None
-    delta: ExactNumber | None = None
-    epsilon_node: ExactNumber | None = None
-    epsilon_sampling: ExactNumber = Fraction(1)
+    delta: ExactSetting | None = None
+    epsilon_node: ExactSetting | None = None
+    epsilon_sampling: ExactSetting = Fraction(1)
     suppressed_weight: Annotated[int, Field(ge=1, le=MAX_WEIGHT, strict=True)] = DEFAULT_WEIGHT
     select_on: Literal["table", "sample"] = "table"
     tight: bool = False
-
-    # More than six parameters: what users may set, each on its own.
-    def __init__(
-        self,
-        *,
-        k: int | None = None,
-        beta: Exact | float | None = None,
-        delta: Exact | None = None,
-        epsilon_node: Exact | None = None,
-        epsilon_sampling: Exact = 1,
-        suppressed_weight: int = DEFAULT_WEIGHT,
-        node: Mapping[str, int] | None = None,
-        select_on: Literal["table", "sample"] = "table",
-        tight: bool = False,
-        accept_observed_domain: bool = False,
-        **unknown: Any,
-    ) -> None:
-        PolicyValue.__init__(
-            self,
-            k=k,
-            beta=beta,
-            delta=delta,
-            epsilon_node=epsilon_node,
-            epsilon_sampling=epsilon_sampling,
-            suppressed_weight=suppressed_weight,
-            node=node,
-            select_on=select_on,
-            tight=tight,
-            accept_observed_domain=accept_observed_domain,
-            **unknown,
-        )
 
     @model_validator(mode="after")
     def _is_possible(self) -> EpsilonSafe:
@@ -206,10 +242,10 @@ class EpsilonSafe(NodeMethod):
     def is_pure(self) -> bool:
         return False
 
-    def counted_columns(self, policy: Policy) -> tuple[str, ...]:
+    def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
         return ()
 
-    def _roles_that_misfit(self, policy: Policy) -> Iterable[str]:
+    def _roles_that_misfit(self, policy: Requirements) -> Iterable[str]:
         for name in (*policy.sensitive, *policy.insensitive):
             yield (
                 f'{self} generalizes all columns that it publishes: make "{name}" a quasi-identifier with a taxonomy, '

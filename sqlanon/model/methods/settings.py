@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from sqlanon.model.base import PolicyValue
+from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.quality import LM, QualityModel
 
-if TYPE_CHECKING:
-    from sqlanon.model.policy.policy import Policy
-    from sqlanon.model.privacy import PrivacyModel
-    from sqlanon.model.quality import QualityModel
+
+class Requirements(Protocol):
+    """What a method looks at in the policy that it has to fit."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    insensitive: tuple[str, ...]
+    privacy: tuple[PrivacyModel, ...]
+    quality: QualityModel
+    minimum_levels: dict[str, int]
+    maximum_levels: dict[str, int]
+    row_weight: str | None
+    individual: str | None
+
+    @property
+    def taxonomies(self) -> Mapping[str, object]:
+        """By column, the rule that makes its taxonomy."""
 
 
 class MethodSettings(PolicyValue):
     """What a policy says of a method; :mod:`sqlanon.methods` has the rest.
 
-    A class of its own has a field ``model``, a literal with its name.
+    A class of its own has a field ``model``, a literal with its name, and is registered with
+    :func:`sqlanon.model.base.kind_of`. A module of this folder needs no other place to be known.
     """
 
     @property
     def name(self) -> str:
         """The method as reports and the ledger name it."""
         return str(self.model)  # type: ignore[attr-defined]
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The fields of a policy that it was given as settings of its own."""
-        return {}
 
     @property
     def replaces_models(self) -> bool:
@@ -74,66 +85,60 @@ class MethodSettings(PolicyValue):
         """Why it cannot publish pseudonyms, in words; None if it publishes rows of the source as rows."""
         return "it does not publish the rows of the source one by one"
 
-    def counted_columns(self, policy: Policy) -> tuple[str, ...]:
+    def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
         """The columns whose values it counts, whatever the privacy models look at."""
         return ()
 
-    def outlier_limit(self, policy: Policy) -> float:
+    @property
+    def outlier_limit(self) -> float:
         """The share of rows that may be in classes that fall short: suppressed, if it does nothing else with them."""
-        return policy.suppression_limit
+        return getattr(self, "suppression_limit", 0.0)
 
-    def misfits(self, policy: Policy) -> Iterable[str]:
+    @property
+    def default_quality(self) -> QualityModel:
+        """The loss of a policy that names none."""
+        return LM()
+
+    @property
+    def why_no_search(self) -> str:
+        """Why it has not all settings of :class:`FullDomain`, in words."""
+        return "it does neither suppress nor search as full domains do"
+
+    def misfits(self, policy: Requirements) -> Iterable[str]:
         """What a policy asks for that the method does not do, a sentence each."""
         return ()
 
-    def _other_models(self, policy: Policy) -> Iterable[str]:
+    def _other_models(self, policy: Requirements) -> Iterable[str]:
         """That a policy asks for privacy models beside the k-anonymity that the method is about."""
         if policy.privacy != self.implied_models:
             yield f"{self} takes no privacy model but k-anonymity of its own k: give k there alone"
 
-    def _weights(self, policy: Policy) -> Iterable[str]:
+    def _weights(self, policy: Requirements) -> Iterable[str]:
         """That a policy has weights for a method that counts rows."""
         if policy.row_weight is not None:
             yield f'{self} counts rows, not the weights of "{policy.row_weight}"'
 
-    def _individuals(self, policy: Policy, why: str = "") -> Iterable[str]:
+    def _individuals(self, policy: Requirements, why: str = "") -> Iterable[str]:
         """That a policy knows individuals for a method that counts rows."""
         if policy.individual is not None:
             yield f'{self} counts rows, not the individuals of "{policy.individual}"{why}'
 
-    def _insensitive_columns(self, policy: Policy) -> Iterable[str]:
+    def _insensitive_columns(self, policy: Requirements) -> Iterable[str]:
         """That a policy keeps columns that a method has no place for."""
         for name in policy.insensitive:
             yield f'{self} cannot publish the insensitive "{name}"; make it an identifier, which is dropped'
 
-    def _other_target(self, policy: Policy, target: str | None) -> Iterable[str]:
+    def _other_target(self, policy: Requirements, target: str | None) -> Iterable[str]:
         """That the target of a method, if it is given, is not what a policy protects."""
         if target is not None and policy.sensitive != (target,):
             yield f'the target "{target}" must be the one sensitive column'
 
-    def _suppression(
-        self, policy: Policy, why: str, *, has_search: bool = False, has_limit: bool = False
-    ) -> Iterable[str]:
-        """That a policy suppresses rows, or looks for a node in some way, for a method with ways of its own.
-
-        Args:
-            policy: the policy.
-            why: what the method does in place of that.
-            has_search: whether it looks for a node as the policy says.
-            has_limit: whether it suppresses rows within the limit of the policy.
-        """
-        is_searched = policy.objective != "utility" or (policy.search != "optimal" and not has_search)
-        if (policy.suppression_limit and not has_limit) or policy.suppression != "drop" or is_searched:
-            settings = "suppression or objective" if has_search else "suppression, search or objective"
-            limit = "" if has_limit else "suppression_limit, "
-            yield f"{self} takes no {limit}{settings}: {why}"
-
-    def _quality(self, policy: Policy, default: QualityModel, why: str) -> Iterable[str]:
+    def _quality(self, policy: Requirements, why: str) -> Iterable[str]:
         """That a policy has another quality model than the default, for a method that minimizes none."""
-        if policy.quality != default:
+        if policy.quality != self.default_quality:
             yield f"{self} takes no quality model: {why}"
 
-    def _levels(self, policy: Policy) -> Iterable[str]:
+    def _levels(self, policy: Requirements) -> Iterable[str]:
         """That a policy bounds the levels of labels for a method that has no node."""
         if policy.minimum_levels or policy.maximum_levels:
             yield f"{self} takes no minimum_levels or maximum_levels: its labels are of several levels"

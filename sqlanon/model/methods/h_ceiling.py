@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from sqlanon.model.base import NotNegative, PolicyValue, Share, did_you_mean, failed_checks
+from sqlanon.model.base import NotNegative, Share, did_you_mean, failed_checks, kind_of
+from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.names import folded
-from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
-from sqlanon.model.quality import LM
-
-if TYPE_CHECKING:
-    from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy.base import TwoOrMore
 
 
 def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Text = Annotated[str, BeforeValidator(_as_text)]
+if TYPE_CHECKING:
+    Text = Any
+else:
+    Text = Annotated[str, BeforeValidator(_as_text)]
 """A label or a value as text, the form in which taxonomies know them; whole numbers may be written as such."""
 
 Fill = Literal["hidden", "marginal", "uniform"]
@@ -45,6 +45,7 @@ def entry_name(place: int) -> str:
     return f"impossible[{place}]"
 
 
+@kind_of("method")
 class HCeiling(MethodSettings):
     """Full-domain generalization up to a ceiling; classes of fewer than k rows are filled up with counterfeits.
 
@@ -74,50 +75,29 @@ class HCeiling(MethodSettings):
             them by the published condition, which promises neither. Both of these are for scipy, an extra.
         effective_k: for a strict catalog; 0.8 k if not given.
         fewest_true_rows: how many true rows a class has at least, from 1 to k. Classes that have fewer are suppressed
-            in place of being filled up, as many rows as ``suppression_limit`` of the policy allows. An attacker who
-            recognized all invented rows would still link a person with no more than 1 / ``fewest_true_rows``.
+            in place of being filled up, as many rows as ``suppression_limit`` allows. An attacker who recognized
+            all invented rows would still link a person with no more than 1 / ``fewest_true_rows``.
         impossible: combinations that no counterfeit gets, such as ``{"sex": "Male", "diagnosis": "Pregnancy"}``: labels
             of one or more quasi-identifiers, each of any level of its taxonomy, and a value of the sensitive column. A
             class whose labels all are these or under them never gets that value; its other values are as likely to one
             another as they are elsewhere. The list is published with the policy, and true rows that have such a
             combination are, so that these are known to be true. Not for a strict catalog, whose promise is reckoned as
             if any row of a value could be invented.
+        suppression_limit: share of rows that may be suppressed, as in :class:`FullDomain`.
 
     Raises:
         PolicyError: listing every problem at once.
     """
 
     model: Literal["h-ceiling"] = "h-ceiling"
-    k: Annotated[int, Field(ge=2, strict=True)]
+    k: TwoOrMore = Field(kw_only=False)
     h: Share | None = None
     fill: Fill = "hidden"
     catalog: CatalogKind = "none"
     effective_k: NotNegative | None = None
-    impossible: tuple[dict[str, Text], ...] = ()
+    impossible: Annotated[Sequence[dict[str, Text]], AfterValidator(tuple)] = ()
     fewest_true_rows: Annotated[int, Field(ge=1, strict=True)] = 1
-
-    def __init__(
-        self,
-        k: int | None = None,
-        *,
-        h: float | None = None,
-        fill: Fill = "hidden",
-        catalog: CatalogKind = "none",
-        effective_k: float | None = None,
-        impossible: Sequence[Mapping[str, str | int]] = (),
-        fewest_true_rows: int = 1,
-        **unknown: Any,
-    ) -> None:
-        given = {} if k is None else {"k": k}
-        settings = {
-            "h": h,
-            "fill": fill,
-            "catalog": catalog,
-            "effective_k": effective_k,
-            "impossible": impossible,
-            "fewest_true_rows": fewest_true_rows,
-        }
-        PolicyValue.__init__(self, **given, **settings, **unknown)
+    suppression_limit: Share = 0.0
 
     @model_validator(mode="after")
     def _fit_for_the_catalog(self) -> HCeiling:
@@ -137,12 +117,6 @@ class HCeiling(MethodSettings):
         if problems:
             raise failed_checks(problems)
         return self
-
-    @model_serializer(mode="wrap")
-    def _without_an_empty_list(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """There were policies before there was a list, whose hashes are those of policies without one."""
-        found: dict[str, Any] = dump(self)
-        return found if self.impossible else {name: value for name, value in found.items() if name != "impossible"}
 
     @property
     def has_catalog(self) -> bool:
@@ -172,6 +146,12 @@ class HCeiling(MethodSettings):
         return (KAnonymity(self.k),)
 
     @property
+    def why_no_search(self) -> str:
+        if self.fewest_true_rows > 1:
+            return "it drops the rows of small classes"
+        return "it fills classes up in place of suppressing them, unless fewest_true_rows is above 1"
+
+    @property
     def draws(self) -> bool:
         return True
 
@@ -179,32 +159,24 @@ class HCeiling(MethodSettings):
     def against_pseudonyms(self) -> str:
         return "counterfeits have no value to make a pseudonym of, so that pseudonyms would mark the true rows"
 
-    def counted_columns(self, policy: Policy) -> tuple[str, ...]:
+    def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
         """The sensitive column: its values are drawn as they are counted."""
         return policy.sensitive
 
-    def misfits(self, policy: Policy) -> Iterable[str]:
+    def misfits(self, policy: Requirements) -> Iterable[str]:
         """What a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
         yield from self._other_models(policy)
-        yield from self._suppression_that_misfits(policy)
-        yield from self._quality(policy, LM(), "it looks for the fewest counterfeits below its ceiling")
+        if self.fewest_true_rows > 1 and not self.suppression_limit:
+            needs = f"fewest_true_rows = {self.fewest_true_rows} needs a suppression_limit"
+            yield f"{needs}: classes of fewer true rows are suppressed"
+        if self.fewest_true_rows == 1 and self.suppression_limit:
+            yield f"{self} takes no suppression_limit: {self.why_no_search}"
+        yield from self._quality(policy, "it looks for the fewest counterfeits below its ceiling")
         if len(policy.sensitive) == 1:
             yield from self._impossible_that_misfit(policy)
 
-    def _suppression_that_misfits(self, policy: Policy) -> Iterable[str]:
-        if self.fewest_true_rows == 1:
-            why = "it fills classes up in place of suppressing them, unless fewest_true_rows is above 1"
-            yield from self._suppression(policy, why)
-            return
-        if not policy.suppression_limit:
-            yield (
-                f"fewest_true_rows = {self.fewest_true_rows} needs a suppression_limit: classes of fewer true rows are "
-                "suppressed"
-            )
-        yield from self._suppression(policy, "it drops the rows of small classes", has_limit=True)
-
-    def _impossible_that_misfit(self, policy: Policy) -> Iterable[str]:
+    def _impossible_that_misfit(self, policy: Requirements) -> Iterable[str]:
         known, (sensitive,) = policy.quasi_identifiers, policy.sensitive
         for place, entry in enumerate(self.impossible):
             where = entry_name(place)
@@ -217,7 +189,7 @@ class HCeiling(MethodSettings):
                     meant = did_you_mean(name, [*known, sensitive])
                     yield f'{where}: "{name}" is neither a quasi-identifier nor the sensitive column{meant}'
 
-    def _columns_that_misfit(self, policy: Policy) -> Iterable[str]:
+    def _columns_that_misfit(self, policy: Requirements) -> Iterable[str]:
         if len(policy.sensitive) != 1:
             yield f"{self} draws the values of one sensitive column for counterfeits, not of {len(policy.sensitive)}"
         for name in policy.insensitive:

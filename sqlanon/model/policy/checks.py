@@ -1,23 +1,20 @@
-"""What cannot be in a policy whose fields are each valid: names, models and bounds that contradict one another."""
+"""What cannot be in a policy whose fields are each valid, and how it fits the columns of a source."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterable, Sequence
 
-from sqlanon.model.base import RESERVED_PREFIX, unknown_names
+from sqlanon.model.base import RESERVED_PREFIX, did_you_mean, unknown_names
+from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain
 from sqlanon.model.names import folded
-from sqlanon.model.policy.columns import ROLES
-from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
-from sqlanon.model.policy.unknown import unknown_misfits
+from sqlanon.model.policy.fields import OTHERS, ROLES, PolicyFields, action_for
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
+from sqlanon.model.quality import Prec
 from sqlanon.model.taxonomy.rules import Columns
 
-if TYPE_CHECKING:
-    from sqlanon.model.policy.policy import Policy
 
-
-def contradictions(policy: Policy) -> Iterable[str]:
+def contradictions(policy: PolicyFields) -> Iterable[str]:
     """A line per problem."""
     yield from _repeated_columns(policy)
     yield from _reserved_columns(policy)
@@ -30,13 +27,13 @@ def contradictions(policy: Policy) -> Iterable[str]:
     yield from _mixed_populations(policy)
     yield from _uncountable_individuals(policy)
     yield from _unpublishable_pseudonyms(policy)
-    yield from _misfits_of_method(policy)
+    yield from policy.method.misfits(policy)
     yield from _unused_taxonomies(policy)
     yield from _released_labels(policy)
-    yield from unknown_misfits(policy)
+    yield from _unknown_misfits(policy)
 
 
-def _repeated_columns(policy: Policy) -> Iterable[str]:
+def _repeated_columns(policy: PolicyFields) -> Iterable[str]:
     seen: dict[str, str] = {}
     for role in ROLES:
         for name in getattr(policy, role):
@@ -45,25 +42,25 @@ def _repeated_columns(policy: Policy) -> Iterable[str]:
             seen[folded(name)] = role
 
 
-def _reserved_columns(policy: Policy) -> Iterable[str]:
+def _reserved_columns(policy: PolicyFields) -> Iterable[str]:
     for name in (name for role in ROLES for name in getattr(policy, role)):
         if folded(name).startswith(RESERVED_PREFIX):
             yield f'column "{name}" starts with the reserved "{RESERVED_PREFIX}"; rename it in a view'
 
 
-def _unsound_search(policy: Policy) -> Iterable[str]:
+def _unsound_search(policy: PolicyFields) -> Iterable[str]:
     """Some searches conclude from monotonicity alone."""
     if policy.algorithm in NEED_MONOTONIC_PRIVACY:
         for model in policy.privacy:
             if not policy.is_monotonic(model):
                 yield _needs_monotonic(policy, str(model))
-    suppresses = policy.method.outlier_limit(policy) > 0
+    suppresses = policy.method.outlier_limit > 0
     if policy.algorithm in NEED_MONOTONIC_QUALITY and suppresses and not policy.quality.monotonic:
         yield _needs_monotonic(policy, policy.quality.measure)
 
 
-def _needs_monotonic(policy: Policy, name: str) -> str:
-    suppresses = policy.method.outlier_limit(policy) > 0
+def _needs_monotonic(policy: PolicyFields, name: str) -> str:
+    suppresses = policy.method.outlier_limit > 0
     state = "with suppression " if suppresses else "with individuals " if policy.individual else ""
     needs = f"{state}needs monotonic models, which {name} is not"
     if policy.objective == "privacy":
@@ -71,7 +68,7 @@ def _needs_monotonic(policy: Policy, name: str) -> str:
     return f'search "{policy.search}" {needs}; take "optimal"'
 
 
-def _other_objective(policy: Policy) -> Iterable[str]:
+def _other_objective(policy: PolicyFields) -> Iterable[str]:
     if policy.objective == "privacy" and policy.max_loss is None:
         yield 'objective "privacy" needs max_loss, the loss that the release may have at most'
     if policy.objective == "privacy" and policy.search != "optimal":
@@ -80,7 +77,7 @@ def _other_objective(policy: Policy) -> Iterable[str]:
         yield 'max_loss is for objective "privacy", not for "utility"'
 
 
-def _impossible_levels(policy: Policy) -> Iterable[str]:
+def _impossible_levels(policy: PolicyFields) -> Iterable[str]:
     for bounds in ("minimum_levels", "maximum_levels"):
         yield from _not_quasi_identifiers(policy, bounds, getattr(policy, bounds))
     for name, least in policy.minimum_levels.items():
@@ -89,7 +86,7 @@ def _impossible_levels(policy: Policy) -> Iterable[str]:
             yield f'the minimum level of "{name}", {least}, is above its maximum level, {most}'
 
 
-def _foreign_weights(policy: Policy) -> Iterable[str]:
+def _foreign_weights(policy: PolicyFields) -> Iterable[str]:
     weights = getattr(policy.quality, "weights", {})
     yield from _not_quasi_identifiers(policy, "quality.weights", weights)
     if all(weights.get(name, 1.0) == 0 for name in policy.quasi_identifiers):
@@ -98,12 +95,12 @@ def _foreign_weights(policy: Policy) -> Iterable[str]:
         yield f'row_weight "{policy.row_weight}" is a quasi-identifier; weights are not generalized'
 
 
-def _not_quasi_identifiers(policy: Policy, field: str, names: Iterable[str]) -> Iterable[str]:
+def _not_quasi_identifiers(policy: PolicyFields, field: str, names: Iterable[str]) -> Iterable[str]:
     for name, meant in unknown_names(names, policy.quasi_identifiers):
         yield f'{field}: "{name}" is not a quasi-identifier{meant}'
 
 
-def _mixed_populations(policy: Policy) -> Iterable[str]:
+def _mixed_populations(policy: PolicyFields) -> Iterable[str]:
     populations = {model.population for model in policy.privacy if isinstance(model, PopulationModel)}
     if len(populations) > 1:
         yield "privacy models name several populations; a policy has one"
@@ -111,7 +108,7 @@ def _mixed_populations(policy: Policy) -> Iterable[str]:
         yield 'suppression "mask" cannot be combined with models of a population: masked rows match no class of it'
 
 
-def _uncountable_individuals(policy: Policy) -> Iterable[str]:
+def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:
     if policy.individual is None:
         return
     if policy.individual in policy.quasi_identifiers or policy.individual in policy.sensitive:
@@ -121,7 +118,7 @@ def _uncountable_individuals(policy: Policy) -> Iterable[str]:
             yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
 
-def _unpublishable_pseudonyms(policy: Policy) -> Iterable[str]:
+def _unpublishable_pseudonyms(policy: PolicyFields) -> Iterable[str]:
     if policy.pseudonyms and (why := policy.method.against_pseudonyms):
         columns = ", ".join(f'"{name}"' for name in policy.pseudonyms)
         yield f"{policy.method} cannot publish the pseudonyms of {columns}: {why}; name them among the identifiers"
@@ -132,17 +129,13 @@ def _unpublishable_pseudonyms(policy: Policy) -> Iterable[str]:
         )
 
 
-def _misfits_of_method(policy: Policy) -> Iterable[str]:
-    return policy.method.misfits(policy)
-
-
-def _unused_taxonomies(policy: Policy) -> Iterable[str]:
+def _unused_taxonomies(policy: PolicyFields) -> Iterable[str]:
     for name, meant in unknown_names(policy.taxonomies, policy.columns_with_taxonomy):
         reason = "is neither a quasi-identifier nor a sensitive column with hierarchical distances"
         yield f'taxonomies: "{name}" {reason}{meant}'
 
 
-def _released_labels(policy: Policy) -> Iterable[str]:
+def _released_labels(policy: PolicyFields) -> Iterable[str]:
     """Columns that are published as they are, and have finer labels of a quasi-identifier than its node may have."""
     roles = {folded(name): role for role in ("sensitive", "insensitive") for name in getattr(policy, role)}
     for name, rule in policy.taxonomies.items():
@@ -155,7 +148,7 @@ def _released_labels(policy: Policy) -> Iterable[str]:
                     )
 
 
-def _unprotected_columns(policy: Policy) -> Iterable[str]:
+def _unprotected_columns(policy: PolicyFields) -> Iterable[str]:
     for model in policy.privacy:
         for column in model.columns:
             if column not in policy.sensitive:
@@ -169,3 +162,57 @@ def _repeated_models(models: Iterable[PrivacyModel]) -> Iterable[str]:
         if key in seen:
             yield f"{model} repeats another model of the same kind; keep the stricter one"
         seen.add(key)
+
+
+def _unknown_misfits(policy: PolicyFields) -> Iterable[str]:
+    """The actions that a policy cannot take, a line each."""
+    columns = policy.columns_with_taxonomy
+    for name, meant in unknown_names((name for name in policy.unknown if name != OTHERS), columns):
+        yield f'unknown: the policy uses no taxonomy of "{name}"{meant}'
+    if policy.has_private_method and any(action_for(policy.unknown, name) != "error" for name in columns):
+        yield f'unknown: the {policy.method} is private for values that its taxonomies have; take "error"'
+    elif policy.columns_with("top"):
+        yield from _misfits_of_top(policy)
+
+
+def _misfits_of_top(policy: PolicyFields) -> Iterable[str]:
+    top = 'unknown: "top"'
+    if not isinstance(policy.method, FullDomain):
+        yield f'{top} is for full domains, not for the {policy.method}; take "suppress"'
+    for name in policy.columns_with("top"):
+        if name not in policy.taxonomy_columns:
+            yield f'{top} is for quasi-identifiers, and "{name}" is not generalized; take "suppress"'
+    if policy.population is not None:
+        yield f"{top} cannot be combined with models of a population: its values would have no label"
+    if isinstance(policy.quality, Prec) and policy.quality.charges:
+        yield f'{top} cannot be combined with "prec" that charges for suppressed rows: levels say too little of rows'
+
+
+def column_misfits(policy: PolicyFields, columns: Sequence[str]) -> list[str]:
+    """The columns of a source without a role, and the roles of a policy without a column there."""
+    roles = [name for role in ROLES for name in getattr(policy, role)]
+    there, given = ({folded(name): name for name in names} for names in (columns, roles))
+    free = [name for key, name in there.items() if key not in given]
+    problems = [
+        f'column "{name}" has a role but is not in the source{meant}'
+        for name, meant in unknown_names((name for key, name in given.items() if key not in there), free)
+    ]
+    problems += [
+        f'{field} "{name}" is not in the source{did_you_mean(name, columns)}'
+        for field, name in (("row_weight", policy.row_weight), ("individual", policy.individual))
+        if name is not None and folded(name) not in there
+    ]
+    if free and policy.rest is None:
+        problems.append(_without_role(policy, free))
+    return problems
+
+
+def _without_role(policy: PolicyFields, columns: Sequence[str]) -> str:
+    """Names the columns, and what to write to drop them all."""
+    named = ", ".join(f'"{name}"' for name in columns)
+    state = f"column {named} has no role" if len(columns) == 1 else f"columns {named} have no role"
+    written = json.dumps([*policy.identifiers, *columns], ensure_ascii=False)
+    return (
+        f"{state}: name each in quasi_identifiers, sensitive, insensitive or identifiers (which are dropped), "
+        f'as in identifiers = {written}; or write rest = "identifier" to drop all without a role'
+    )

@@ -1,0 +1,7 @@
+"""The settings of methods: every module of this folder defines some, and has policies hold them."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+for module in iter_modules(__path__):
+    import_module(f"{__name__}.{module.name}")

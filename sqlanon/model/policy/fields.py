@@ -1,0 +1,199 @@
+"""What is in a policy, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_FLOOR, Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from sqlanon.model.base import Level, OneOf, PolicyValue
+from sqlanon.model.criteria import Criteria
+from sqlanon.model.methods.full_domain import (
+    DEFAULTS,
+    INVERSE_OLA,
+    AlgorithmName,
+    FullDomain,
+    Objective,
+    SearchName,
+    Suppression,
+)
+from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel, TCloseness
+from sqlanon.model.quality import QualityModel
+from sqlanon.model.taxonomy.rules import TaxonomyRule
+
+ROLES = ("quasi_identifiers", "sensitive", "identifiers", "pseudonyms", "insensitive")
+NAMING_COLUMNS = (
+    *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
+    *("taxonomies", "unknown"),
+)
+"""The fields, or those of what is in them, that name columns with a role."""
+
+Action = Literal["error", "suppress", "top"]
+"""Refuse the source, leave the row out, or publish the label of the top level in place of the value."""
+
+OTHERS = "*"
+"""Stands for all columns that have no action of their own."""
+
+
+def _for_every_column(given: Any) -> Any:
+    return {OTHERS: given} if isinstance(given, str) else given
+
+
+Unknown = Annotated[
+    dict[str, Action], BeforeValidator(_for_every_column, json_schema_input_type=Action | dict[str, Action])
+]
+"""What becomes of rows with a value that the taxonomy of its column does not have.
+
+``"error"`` refuses the source. ``"suppress"`` leaves the rows out, which counts against the suppression limit.
+``"top"`` publishes the label of the top level in that column, at whatever level the others are. It is one of these for
+all columns, or one by column, where ``"*"`` stands for the others: ``{"city": "top", "*": "suppress"}``.
+"""
+
+
+def action_for(unknown: Mapping[str, Action], column: str) -> Action:
+    """The action for a column."""
+    return unknown.get(column, unknown.get(OTHERS, "error"))
+
+
+def _default_quality(fields: dict[str, Any]) -> QualityModel:
+    """That of the method, which is before it and valid."""
+    method: MethodSettings = fields["method"]
+    return method.default_quality
+
+
+class PolicyFields(PolicyValue):
+    """The fields of a :class:`Policy`, which says what they are, and what follows from them."""
+
+    quasi_identifiers: tuple[str, ...] = Field(min_length=1)
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    pseudonyms: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    rest: Literal["identifier"] | None = None
+    # Before the privacy models, of which some methods need none.
+    method: Annotated[MethodSettings, OneOf("method")] = Field(default_factory=FullDomain)
+    privacy: tuple[Annotated[PrivacyModel, OneOf("privacy")], ...]
+    quality: Annotated[QualityModel, OneOf("quality")] = Field(default_factory=_default_quality)
+    minimum_levels: dict[str, Level] = Field(default_factory=dict)
+    maximum_levels: dict[str, Level] = Field(default_factory=dict)
+    row_weight: str | None = None
+    individual: str | None = None
+    taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
+    unknown: Unknown = Field(default_factory=dict)
+
+    @property
+    def search(self) -> SearchName:
+        """How the method searches; as full domains do by default, if it has no such setting."""
+        return getattr(self.method, "search", DEFAULTS.search)
+
+    @property
+    def objective(self) -> Objective:
+        """What the method searches for, likewise."""
+        return getattr(self.method, "objective", DEFAULTS.objective)
+
+    @property
+    def max_loss(self) -> float | None:
+        """The loss that a release may have, likewise."""
+        return getattr(self.method, "max_loss", DEFAULTS.max_loss)
+
+    @property
+    def suppression_limit(self) -> float:
+        """The share of rows that may be suppressed, likewise."""
+        return getattr(self.method, "suppression_limit", DEFAULTS.suppression_limit)
+
+    @property
+    def suppression(self) -> Suppression:
+        """What becomes of rows that are suppressed, likewise."""
+        return getattr(self.method, "suppression", DEFAULTS.suppression)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that it names, by their roles, and those of weights and individuals."""
+        named = [*(name for role in ROLES for name in getattr(self, role)), self.row_weight, self.individual]
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    @property
+    def taxonomy_columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers that need a taxonomy: all, if the method makes no labels of its own."""
+        return tuple(name for name in self.quasi_identifiers if name not in self.method.without_taxonomy)
+
+    @property
+    def released_columns(self) -> frozenset[str]:
+        """The columns that a release has: all but the identifiers."""
+        return frozenset((*self.quasi_identifiers, *self.pseudonyms, *self.sensitive, *self.insensitive))
+
+    @property
+    def criteria(self) -> Criteria:
+        """What it judges the classes of a node by."""
+        # A bound can be certain although its model is not: that on the size of classes in (α,k)-anonymity.
+        certain = (
+            bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
+        )
+        return Criteria(self.privacy, tuple(certain), self.quality, self.individual is not None)
+
+    @property
+    def algorithm(self) -> AlgorithmName:
+        """The search that looks for the objective."""
+        return INVERSE_OLA if self.objective == "privacy" else self.search
+
+    @property
+    def has_private_method(self) -> bool:
+        """Whether what a method promises takes the place of privacy models."""
+        return self.method.replaces_models
+
+    @property
+    def protected_columns(self) -> tuple[str, ...]:
+        """The columns that some privacy model looks at, or whose values the method counts; each once."""
+        counted = self.method.counted_columns(self)
+        return tuple(dict.fromkeys([*counted, *(column for model in self.privacy for column in model.columns)]))
+
+    @property
+    def population(self) -> str | None:
+        """The table of the population, if a privacy model compares with one."""
+        return next((model.population for model in self.privacy if isinstance(model, PopulationModel)), None)
+
+    @property
+    def has_concealing(self) -> bool:
+        """Whether m-concealing is asked for."""
+        return any(isinstance(model, MConcealing) for model in self.privacy)
+
+    @property
+    def sensitive_taxonomies(self) -> tuple[str, ...]:
+        """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
+        return self.sensitive if self.method.needs_value_domain else self._compared_by_taxonomy
+
+    @property
+    def columns_with_taxonomy(self) -> tuple[str, ...]:
+        """The columns that need a taxonomy, quasi-identifiers first."""
+        return (*self.taxonomy_columns, *self.sensitive_taxonomies)
+
+    def is_monotonic(self, model: PrivacyModel) -> bool:
+        """Whether every more general node meets a model within the suppression limit if a node does."""
+        # The values of a merged class are those of its parts; but an individual who stands in both counts once.
+        adds_up = self.method.outlier_limit == 0 and self.individual is None
+        return model.monotonic or (adds_up and model.monotonic_without_suppression)
+
+    @property
+    def _compared_by_taxonomy(self) -> tuple[str, ...]:
+        """The sensitive columns whose values privacy models compare by a taxonomy, each once."""
+        models = (model for model in self.privacy if isinstance(model, TCloseness))
+        return tuple(dict.fromkeys(model.column for model in models if model.distance == "hierarchical"))
+
+    def columns_with(self, *actions: Action) -> tuple[str, ...]:
+        """The columns whose unknown values are treated by some actions."""
+        return tuple(name for name in self.columns_with_taxonomy if action_for(self.unknown, name) in actions)
+
+    def allowed_rows(self, row_count: int, unknown_rows: int = 0) -> int:
+        """How many of some rows may be suppressed: the limit as the decimal it is written as, rounded down.
+
+        Args:
+            row_count: the rows, without those that were left out.
+            unknown_rows: those that were left out for unknown values. They count against a limit on suppression, so
+                that the result can be negative.
+        """
+        left_out = unknown_rows if isinstance(self.method, FullDomain) else 0
+        exact = Decimal(repr(self.method.outlier_limit)) * (row_count + left_out)
+        return int(exact.to_integral_value(rounding=ROUND_FLOOR)) - left_out

@@ -25,9 +25,9 @@ from sqlanon.methods.shared.publishing import Publication, released_rows
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import Inputs, Record
+from sqlanon.model.record import Inputs, Record, ReportRecord
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
-from sqlanon.publish.provenance import provenance
+from sqlanon.publish.provenance import release_record
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.verification.measure import Beside, measured_beside
 from sqlanon.verification.verify import refuse_shortfalls, verify
@@ -246,14 +246,14 @@ class Run(ABC):
     def record(self, report: Report, inputs: Inputs | None) -> Record:
         """The record that travels with the release; ``inputs`` are what it was made from, if that makes it again."""
         assert report.rows is not None
-        return provenance(
+        return release_record(
             self.bound.policy,
             self.bound.taxonomy_hashes,
             self.labels_record(report),
             self.attained,
             report.rows,
-            **({} if inputs is None else {"made_from": inputs}),
-            report=report.model_dump(mode="json", exclude=set(self.custodian_fields)),
+            report=ReportRecord(**report.model_dump(mode="json", exclude=set(self.custodian_fields))),
+            made_from=inputs,
         )
 
     def labels_record(self, report: Report) -> LabelsRecord | None:

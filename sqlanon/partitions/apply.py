@@ -36,7 +36,7 @@ from sqlanon.partitions.partition import (
 )
 from sqlanon.partitions.sidecar import Entry, opened
 from sqlanon.partitions.taxonomies import taxonomies_of_fit
-from sqlanon.publish.provenance import provenance
+from sqlanon.publish.provenance import release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
@@ -180,7 +180,9 @@ def _written(
     publishing.group_rows(engine, table, increment.recoding, masked=False, is_examined=False)
     query = publishing.released_rows(engine, table.encoding, target.takes_enums)
     written = target.write(query, streamed=True)
-    target.add_record(provenance(partition.fit.policy, table.bound.taxonomy_hashes, labels, attained, rows, fit=part))
+    target.add_record(
+        release_record(partition.fit.policy, table.bound.taxonomy_hashes, labels, attained, rows, fit=part)
+    )
     return written
 
 

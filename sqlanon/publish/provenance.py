@@ -20,7 +20,16 @@ from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PopulationModel
-from sqlanon.model.record import FORMAT, BoundRecord, CompanionRecord, PolicyFile, Record
+from sqlanon.model.record import (
+    FORMAT,
+    BoundRecord,
+    CompanionRecord,
+    Inputs,
+    PartitionRecord,
+    PolicyFile,
+    Record,
+    ReportRecord,
+)
 from sqlanon.model.release import RowCounts
 from sqlanon.model.taxonomy.rules import FileOfTaxonomy
 from sqlanon.queries.kit.texts import sql_folder
@@ -29,13 +38,17 @@ DECIMALS = 12
 """The decimals to which measures are computed in floating point."""
 
 
-def provenance(
+# More than six parameters: the parts of a record.
+def release_record(
     policy: Policy,
     taxonomy_sha256: Mapping[str, str],
     labels: LabelsRecord | None,
     attained: Sequence[float],
     rows: RowCounts,
-    **more: object,
+    *,
+    report: ReportRecord | None = None,
+    made_from: Inputs | None = None,
+    fit: PartitionRecord | None = None,
 ) -> Record:
     """The record of a release.
 
@@ -46,15 +59,18 @@ def provenance(
         attained: what the kept classes attain, in the order of the bounds of the policy; of a partition, together with
             those published before.
         rows: what became of the rows.
-        more: what the record of a release of its kind has besides, by the fields of :class:`Record`.
+        report: the numbers of the run; None for a partition of a fit.
+        made_from: None if a run with the same again may make another release.
+        fit: None unless it is a partition of a fit.
     """
+    more = {"report": report, "made_from": made_from, "fit": fit}
     return record_by(
         policy,
         taxonomy_sha256={name: taxonomy_sha256[name] for name in policy.taxonomy_columns},
         labels=labels,
         privacy=attained_bounds(policy, attained),
         rows=rows.model_dump(),
-        **more,
+        **{name: part for name, part in more.items() if part is not None},
     )
 
 

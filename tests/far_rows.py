@@ -74,10 +74,13 @@ class FarRows(Rows):
     def takes(self, into: Destination) -> bool:
         return into.name.startswith(f"{FAR}.")
 
-    def find(self, into: Destination) -> Stored | None:
+    def find(self, table: str | exp.Table) -> Stored | None:
+        database, name = table.split(".") if isinstance(table, str) and "." in table else ("", "")
+        if isinstance(table, exp.Table):
+            database, name = table.catalog, table.name
         query = "SELECT comment FROM duckdb_tables() WHERE database_name = ? AND table_name = ?"
-        found = self.connection.execute(query, [FAR, _bare(into)]).fetchall()
-        return Stored(table_of(_bare(into)), comment=found[0][0]) if found else None
+        found = self.connection.execute(query, [FAR, name]).fetchall()
+        return Stored(table_of(name), comment=found[0][0]) if database == FAR and found else None
 
     def stage(self, query: exp.Query, small: Mapping[str, pa.Table], into: Destination) -> Staged:
         staged = Staged(table_of(f"staged {_bare(into)}"), into)

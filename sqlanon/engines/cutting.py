@@ -20,8 +20,8 @@ from sqlanon.queries.kit.steps import GIVEN, in_steps
 COUNTED = "anon_counted"
 """What the names of the results of what is sent begin with."""
 
-OTHER_AGGREGATES = frozenset({"bit_or", "bit_xor", "list", "string_agg", "approx_quantile"})
-"""Aggregates that sqlglot has no class for, by name."""
+OTHER_AGGREGATES = frozenset({"bit_or", "fsum", "histogram", "list", "product"})
+"""Aggregates that our queries and macros have and sqlglot has no class for, by name."""
 
 Owns = Callable[[exp.Table], bool]
 """Whether a relation is where the rows are."""
@@ -76,7 +76,7 @@ class _Cutting:
     def __init__(self, query: exp.Query, owns: Owns) -> None:
         self._query = query
         self._owns = owns
-        self._readers = Counter(table.name for table in query.find_all(exp.Table) if not table.db)
+        self._readers = Counter(_read(table) for table in query.find_all(exp.Table) if not table.db)
         self._steps: dict[str, exp.CTE] = {}
         self._sides: dict[str, Side] = {}
         self._sent: dict[str, Sent] = {}
@@ -93,7 +93,10 @@ class _Cutting:
     def _side(self, query: exp.Query) -> Side:
         """The side of a query, in which all that can be is sent already."""
         if query is not self._query and (query.ctes or (query.parent and query.parent.meta_get(GIVEN))):
-            return "rows" if any(map(self._owns, query.find_all(exp.Table))) else "near"  # it stays in one piece
+            # It stays in one piece.
+            return (
+                "near" if all(self._side_of_table(table) == "near" for table in query.find_all(exp.Table)) else "rows"
+            )
         for step in query.ctes:
             self._steps[step.alias], self._sides[step.alias] = step, self._side(step.this)
         parts = list(_parts(query))
@@ -112,14 +115,14 @@ class _Cutting:
     def _side_of_table(self, table: exp.Table) -> Side:
         if self._owns(table):
             return "rows"
-        return "near" if table.db else self._sides.get(table.name, "near")
+        return "near" if table.db else self._sides.get(_read(table), "near")
 
     def _goes_with(self, groups: list[exp.Query | exp.Table], query: exp.Query) -> bool:
         """Whether a query aggregates one relation of groups, which nothing else reads; or lists rows of aggregates."""
-        if any(self._readers[part.name] > 1 for part in groups if isinstance(part, exp.Table)):
+        if any(self._readers[_read(part)] > 1 for part in groups if isinstance(part, exp.Table)):
             return False
         if isinstance(query, exp.SetOperation):
-            made = (part if isinstance(part, exp.Query) else self._steps[part.name].this for part in groups)
+            made = (part if isinstance(part, exp.Query) else self._steps[_read(part)].this for part in groups)
             return not query.args.get("distinct") and all(map(_is_of_one_row, made))
         return len(groups) == 1 and _is_aggregate(query)
 
@@ -127,10 +130,10 @@ class _Cutting:
         """Send groups that are read in a place where they have to be near."""
         if isinstance(part, exp.Query):
             part.replace(self._counted(part))
-        elif self._sides[part.name] == "groups":
-            step = self._steps[part.name]
+        elif self._sides[_read(part)] == "groups":
+            step = self._steps[_read(part)]
             step.set("this", self._counted(step.this))
-            self._sides[part.name] = "near"
+            self._sides[step.alias] = "near"
 
     def _counted(self, query: exp.Query) -> exp.Select:
         """The result of a query that is sent."""
@@ -145,9 +148,9 @@ class _Cutting:
         own = {step.alias for step in query.find_all(exp.CTE)}
         small: dict[str, exp.Query] = {}
         for table in list(query.find_all(exp.Table)):
-            if self._owns(table) or (not table.db and table.name in own):
+            if self._owns(table) or (not table.db and _read(table) in own):
                 continue
-            alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
+            alias = table.args.get("alias") or exp.TableAlias(this=identifier(_read(table)))
             bare = table.copy()
             bare.set("alias", None)
             read: exp.Query = select([exp.Star()], bare)
@@ -163,7 +166,7 @@ class _Cutting:
 
         def collect(node: exp.Expr) -> None:
             for table in node.find_all(exp.Table):
-                name = table.name
+                name = _read(table)
                 is_wanted = not table.db and (self._sides.get(name) == "near") is near
                 if is_wanted and name in self._steps and name not in found:
                     collect(self._steps[name].this)
@@ -180,6 +183,13 @@ class _Cutting:
 def _with_steps(query: exp.Query, steps: list[exp.CTE]) -> exp.Query:
     query.set("with_", exp.With(expressions=[step.copy() for step in steps]) if steps else None)
     return query
+
+
+def _read(table: exp.Table) -> str:
+    """The name of the relation that a table is: macros give it to ``query_table`` as text."""
+    if isinstance(table.this, exp.Anonymous) and table.this.name.lower() == "query_table":
+        return next((text.name for text in table.find_all(exp.Literal) if text.is_string), "")
+    return table.name
 
 
 def _parts(query: exp.Expr) -> Iterator[exp.Query | exp.Table]:

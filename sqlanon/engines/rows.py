@@ -60,8 +60,8 @@ class Rows(Protocol):
     def takes(self, into: Destination) -> bool:
         """Whether a place for a release is there."""
 
-    def find(self, into: Destination) -> Stored | None:
-        """The table that has a place already, with its note; None if the place is free."""
+    def find(self, table: str | exp.Table) -> Stored | None:
+        """The table of a name, or a relation that is there, with its note; None if there is none."""
 
     def stage(self, query: exp.Query, small: Small, into: Destination) -> Staged:
         """Write the rows of a query beside their place."""

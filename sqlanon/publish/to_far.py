@@ -68,7 +68,7 @@ def far_target(
 
 def refuse_taken(far: Rows, into: Destination, read: Mapping[str, ResolvedSource], *, replace: Replace) -> None:
     """Refuse a place that has something that may not go."""
-    found = far.find(into)
+    found = far.find(into.name)
     if found is None:
         return
     if not replace:

@@ -44,6 +44,8 @@ POLICIES = {
     "k, l and t": policy(sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2), *T_CLOSENESS),
     "kept columns": policy(sa.KAnonymity(2), identifiers=["id"], insensitive=["patient", "nights"]),
     "masks": policy(sa.KAnonymity(2), suppression="mask"),
+    "order": policy(sa.KAnonymity(2), sa.TCloseness("diagnosis", 0.4, "ordered")),
+    "unknown values": policy(sa.KAnonymity(2), unknown={"zip": "suppress", "age": "top"}),
     "weights": policy(sa.KAnonymity(2), row_weight="nights"),
     "individuals": policy(sa.KAnonymity(2), T_CLOSENESS[0], individual="patient"),
     "relocation": drawing(sa.Relocation(2, limit=0.5)),
@@ -91,7 +93,10 @@ def sides() -> Iterator[Sides]:
         rows = [["asthma", "lung", "*"], ["flu", "lung", "*"], ["angina", "heart", "*"]]
         sa.connect(connection).taxonomies.load("diagnosis", sa.Taxonomy.from_rows(rows))
         connection.execute("CREATE TABLE whole AS FROM visits WHERE diagnosis IS NOT NULL")
-        yield with_far_rows(connection, "visits", "whole")
+        connection.execute(
+            "CREATE TABLE odd AS FROM visits UNION ALL FROM (VALUES (13, 34, 'f', '99999', 'flu', 6, 1))"
+        )
+        yield with_far_rows(connection, "visits", "whole", "odd")
 
 
 @pytest.fixture
@@ -104,10 +109,9 @@ def hospital() -> Iterator[Sides]:
         yield with_far_rows(connection, "visits")
 
 
-@pytest.mark.fast
 @pytest.mark.parametrize("name", POLICIES)
 def test_far_rows_are_released_as_near_ones(sides: Sides, name: str) -> None:
-    table = "whole" if name == "h-ceiling" else "visits"
+    table = {"h-ceiling": "whole", "unknown values": "odd"}.get(name, "visits")
     near, far = (sides.released(POLICIES[name], place, table) for place in ("", "far."))
     assert far.node == near.node
     changed = {"seconds": far.report.seconds, "source": far.report.source, "into": far.report.into}
@@ -115,7 +119,7 @@ def test_far_rows_are_released_as_near_ones(sides: Sides, name: str) -> None:
     there, here = sides.far.connection.table("far.released"), sides.connection.table("released")
     assert (there.columns, there.types) == (here.columns, here.types)
     assert Counter(there.fetchall()) == Counter(here.fetchall())
-    assert sorted(sides.far.relations) == ["released", "visits", "whole"]
+    assert sorted(sides.far.relations) == ["odd", "released", "visits", "whole"]
 
 
 KEPT = {"sensitive": ["diagnosis"], "insensitive": ["length_of_stay", "zip", "admission"], "suppression_limit": 0.05}
@@ -133,6 +137,7 @@ HOSPITAL = {
 """Policies for the hospital, what reads all rows of the source, and how many statements read the release."""
 
 
+@pytest.mark.one_line
 @pytest.mark.parametrize(("roles", "of_source", "of_release"), HOSPITAL.values(), ids=HOSPITAL)
 def test_nothing_but_counts_comes_near(
     hospital: Sides, roles: dict[str, Any], of_source: list[str], of_release: int
@@ -195,6 +200,21 @@ def test_a_place_that_is_taken_stays_unless_it_may_go(sides: Sides) -> None:
     sides.released(POLICIES["k"])
     with pytest.raises(sa.EngineError, match="exists"):
         sides.session.anonymize("far.visits", POLICIES["k"], "far.released")
+    with pytest.raises(sa.EngineError, match="exists"):
+        sides.session.anonymize("far.whole", POLICIES["relocation"], "far.visits")
+
+
+def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:
+    sides.released(POLICIES["k, l and t"])
+    found = sides.session.verify("far.released", POLICIES["k, l and t"], source="far.visits")
+    assert not found.shortfalls
+    assert found.record_sha256 is not None
+    assert sides.session.measure("far.visits", POLICIES["k"]).k == sides.session.measure("visits", POLICIES["k"]).k
+    explained = sides.session.explain("far.visits", POLICIES["k"])
+    assert {"cells", "equal rows", "the release"} <= {each.purpose for each in explained}
+    sides.far.connection.execute("INSERT INTO released FROM released LIMIT 1")
+    with pytest.raises(sa.VerificationError, match="rows"):
+        sides.session.verify("far.released", POLICIES["k, l and t"])
 
 
 def test_what_cannot_be_published_is_discarded(sides: Sides) -> None:
@@ -203,4 +223,4 @@ def test_what_cannot_be_published_is_discarded(sides: Sides) -> None:
     with mock.patch.object(FarRows, "publish", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         sides.released(POLICIES["masks"])
     assert sides.far.connection.table("far.released").fetchall() == rows
-    assert sorted(sides.far.relations) == ["released", "visits", "whole"]
+    assert sorted(sides.far.relations) == ["odd", "released", "visits", "whole"]

@@ -9,7 +9,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engines.cutting import Cut, Sent, cut
+from sqlanon.engines.cutting import OTHER_AGGREGATES, Cut, Sent, cut
 from sqlanon.queries.kit.steps import given
 
 QUERIES = {
@@ -63,6 +63,16 @@ QUERIES = {
     "a window above groups": (
         "SELECT age, sum(n) OVER (ORDER BY age) AS n FROM "
         "(SELECT age, count(*) AS n FROM lake.visits GROUP BY age) AS anon_cells",
+        [3],
+    ),
+    "steps in a part": (
+        "SELECT max(n) AS n FROM (WITH anon_a AS (SELECT age AS n FROM lake.visits), anon_b AS "
+        "(SELECT n FROM query_table('anon_a') JOIN labels ON labels.value = n) SELECT n FROM query_table('anon_b'))",
+        [1],
+    ),
+    "a step by its name as text": (
+        "WITH anon_a AS (SELECT age, count(*) AS n FROM lake.visits GROUP BY age) "
+        "SELECT n, label FROM query_table('anon_a') JOIN labels ON labels.value = age",
         [3],
     ),
     "nothing of rows": ("SELECT count(*) AS n FROM labels", []),
@@ -127,6 +137,14 @@ def test_a_cut_query_has_the_answer_of_the_whole(whole: duckdb.DuckDBPyConnectio
 @pytest.mark.parametrize("sql", OF_ROWS)
 def test_what_no_aggregate_stands_above_is_of_rows(sql: str) -> None:
     assert isinstance(cut(parsed(sql), is_of_lake).rest, Sent)
+
+
+@pytest.mark.parametrize("name", sorted(OTHER_AGGREGATES))
+def test_an_aggregate_that_sqlglot_does_not_know_makes_one_row(name: str) -> None:
+    query = exp.select(exp.Anonymous(this=name, expressions=[exp.column("age")])).from_("lake.visits")
+    found = cut(query, is_of_lake)
+    assert isinstance(found.rest, exp.Query)
+    assert [sent.query for sent in found.counted.values()] == [query]
 
 
 def test_a_query_of_the_user_stays_in_one_piece(whole: duckdb.DuckDBPyConnection) -> None:

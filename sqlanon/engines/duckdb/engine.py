@@ -53,6 +53,8 @@ class DuckDBEngine(DuckDBCompute):
         return catalog.databases(self.rows)
 
     def find(self, table: str | exp.Table) -> Stored | None:
+        if self.far is not None and (found := self.far.find(table)) is not None:
+            return found
         return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
 
     def resolve(self, source: Source, *, restricted: bool = False) -> ResolvedSource:

@@ -727,7 +727,7 @@ class TestCommands:
             left = sqlanon("ledger", "remaining", spelled, "--db", "w.duckdb", folder=tmp_path)
             assert left.stdout == "(ε = 0.5, δ = 0)\n"
         slip = sqlanon("ledger", "remaining", "poeple", "--db", "w.duckdb", folder=tmp_path)
-        assert (slip.stdout, "is that how it is spelled?" in slip.stderr) == ("no cap\n", True)
+        assert (slip.stdout, "is the name spelled right?" in slip.stderr) == ("no cap\n", True)
         assert sqlanon("ledger", "remaining", "seen", "--db", "w.duckdb", folder=tmp_path).returncode == 2
 
     def test_the_ledger_of_a_warehouse_is_verified(self, written: Path) -> None:

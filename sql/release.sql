@@ -15,3 +15,53 @@ FROM (
         ) AS anon_blocks
     ) AS anon_counted
 ) AS anon_repeated;
+
+-- name: group_mismatches
+-- what was written
+-- How many groups of equal rows are not in a release as often as they were made.
+-- :names disease, city
+-- :made (disease VARCHAR, city VARCHAR, anon_row_count BIGINT)
+-- :written (disease VARCHAR, city VARCHAR)
+-- :rows count(*)
+SELECT count(*) FILTER (WHERE anon_made IS DISTINCT FROM anon_written) AS unlike
+FROM (
+    SELECT anon_made.anon_rows AS anon_made, anon_written.anon_rows AS anon_written
+    FROM (
+        SELECT :names, CAST(sum(anon_row_count) AS BIGINT) AS anon_rows FROM :made GROUP BY :names
+    ) AS anon_made
+    FULL JOIN (SELECT :names, :rows AS anon_rows FROM :written GROUP BY :names) AS anon_written
+        ON anon_made.:names IS NOT DISTINCT FROM anon_written.:names
+) AS anon_compared;
+
+-- name: exposure
+-- exposure of the source
+-- Rows, classes and k of the source, and the rows that are alone in their class.
+-- :cells (anon_key_0 BIGINT, anon_key_1 BIGINT, anon_row_count BIGINT)
+-- :keys anon_key_0, anon_key_1
+SELECT
+    CAST(coalesce(sum(anon_class_rows), 0) AS BIGINT) AS row_count,
+    count(*) AS class_count,
+    min(anon_class_rows) AS k,
+    count(*) FILTER (WHERE anon_class_rows = 1) AS unique_rows
+FROM (SELECT CAST(sum(anon_row_count) AS BIGINT) AS anon_class_rows FROM :cells GROUP BY :keys) AS anon_classes;
+
+-- name: rare_rows
+-- rows of rare values
+-- The published rows whose values are sampled, and those whose values fewer rows have.
+-- :groups (disease VARCHAR, anon_row_count BIGINT)
+-- :values disease
+-- :place 0
+-- :is_sampled hash(disease) % 2 = 0
+-- :fewer_than 5
+SELECT
+    :place AS place,
+    coalesce(sum(anon_value_rows), 0) AS counted,
+    anon.rare_rows_of(anon_value_rows, :fewer_than) AS rare
+FROM (
+    SELECT sum(anon_row_count) AS anon_value_rows FROM :groups WHERE :is_sampled GROUP BY :values
+) AS anon_values;
+
+-- name: group_sizes
+-- published rows
+-- :groups (disease VARCHAR, anon_row_count BIGINT)
+SELECT coalesce(sum(anon_row_count), 0) AS rows, count(*) AS groups FROM :groups;

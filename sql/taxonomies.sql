@@ -84,8 +84,73 @@ WHERE domain = 'observed';
 
 -- name: values_without_rule
 -- how many values a rule has no label for, and how many of these are numbers with a decimal comma
--- :values (value VARCHAR)
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :attribute 'age'
 SELECT
     count(*) AS value_count,
     count(*) FILTER (WHERE regexp_full_match(value, '\s*[-+]?[0-9]{1,3}([.]?[0-9]{3})*,[0-9]+\s*')) AS comma_count
-FROM :values;
+FROM :taxonomy
+WHERE attribute = :attribute AND level = 1 AND label IS NULL;
+
+-- name: counted_labels
+-- labels with the leaves of whole domains
+-- Labels may have more leaves than the table has values under them.
+-- :labels (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT)
+-- :leaves (attribute VARCHAR, level INTEGER, label VARCHAR, leaf_count BIGINT)
+SELECT
+    anon_own_labels.attribute,
+    anon_own_labels.level,
+    anon_own_labels.value,
+    anon_own_labels.label,
+    coalesce(anon_counted_labels.leaf_count, anon_own_labels.leaf_count) AS leaf_count
+FROM :labels AS anon_own_labels
+LEFT JOIN :leaves AS anon_counted_labels
+    ON anon_own_labels.attribute = anon_counted_labels.attribute
+    AND anon_own_labels.level = anon_counted_labels.level
+    AND anon_own_labels.label = anon_counted_labels.label;
+
+-- name: leaf_counts
+-- leaves of labels
+-- How many values of whole domains are under the labels of a table.
+-- :listings (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+SELECT attribute, level, label, count(*) AS leaf_count
+FROM :listings
+WHERE
+    level > 0
+    AND (attribute, level, label) IN (SELECT (attribute, level, label) FROM :taxonomy WHERE level > 0)
+GROUP BY attribute, level, label;
+
+-- name: level_counts
+-- levels that are not from 0 to the highest
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :highest 3
+SELECT attribute, count(*) FILTER (WHERE level IS NULL OR NOT level BETWEEN 0 AND :highest) AS wrong_levels
+FROM :taxonomy
+GROUP BY attribute;
+
+-- name: values_of
+-- values of a taxonomy
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :attribute 'age'
+SELECT value FROM :taxonomy WHERE attribute = :attribute AND level = 0;
+
+-- name: values_without_label
+-- values without a label
+-- The texts of a column, the most frequent first. They are taken behind a barrier: a CSV would give those that stand in
+-- it, whatever the type of the column.
+-- :source (age VARCHAR)
+-- :name age
+-- :text value
+-- :is_missing TRUE
+WITH anon_source AS MATERIALIZED (SELECT :name AS value FROM :source)
+SELECT value, count(*) AS rows
+FROM (SELECT :text AS value FROM anon_source) AS anon_texts
+WHERE value IS NOT NULL AND :is_missing
+GROUP BY value
+ORDER BY rows DESC, value ASC;
+
+-- name: count_of
+-- values and rows of a list
+-- :listed (value VARCHAR, rows BIGINT)
+SELECT count(*) AS value_count, CAST(coalesce(sum(rows), 0) AS BIGINT) AS row_count FROM :listed;

@@ -20,7 +20,7 @@ from sqlanon.model.record import ContentRecord, Record
 from sqlanon.model.taxonomy.notes import note_path
 from sqlanon.publish.content import content_of_csv
 from sqlanon.publish.files import cannot_be_written, flush, hidden, publish, refuse_file, staged_file, taken, tidy
-from sqlanon.queries.release.formulas import formula_counts, quoted_names, with_quoted_formulas
+from sqlanon.queries.release.files import formula_counts, quoted_names, with_quoted_formulas
 from sqlanon.queries.source import SourceColumn
 
 COMPUTED = "a spreadsheet takes {} for formulas"

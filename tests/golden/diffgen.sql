@@ -1515,8 +1515,8 @@ ORDER BY
   "anon_shown"."anon_index" ASC;
 
 SELECT
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COUNT(*) AS "groups"
+  COALESCE(SUM(anon_row_count), 0) AS rows,
+  COUNT(*) AS groups
 FROM "temp"."main"."anon_equal_rows";
 
 CREATE TABLE "memory"."main"."released" AS
@@ -1534,7 +1534,7 @@ WITH "anon_made" AS (
     "sex",
     "diagnosis",
     "complaints",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_rows
   FROM "temp"."main"."anon_equal_rows"
   GROUP BY
     "age",
@@ -1547,7 +1547,7 @@ WITH "anon_made" AS (
     "sex",
     "diagnosis",
     "complaints",
-    CAST(SUM("count") AS BIGINT) AS "anon_rows"
+    CAST(SUM("count") AS BIGINT) AS anon_rows
   FROM "memory"."main"."released"
   GROUP BY
     "age",
@@ -1556,8 +1556,8 @@ WITH "anon_made" AS (
     "complaints"
 ), "anon_compared" AS (
   SELECT
-    "anon_made"."anon_rows" AS "anon_made",
-    "anon_written"."anon_rows" AS "anon_written"
+    anon_made.anon_rows AS anon_made,
+    anon_written.anon_rows AS anon_written
   FROM "anon_made"
   FULL JOIN "anon_written"
     ON "anon_made"."age" IS NOT DISTINCT FROM "anon_written"."age"
@@ -1567,9 +1567,7 @@ WITH "anon_made" AS (
 )
 SELECT
   COUNT(*) FILTER(WHERE
-    (
-      NOT "anon_made" IS NOT DISTINCT FROM "anon_written"
-    )) AS "unlike"
+    anon_made IS DISTINCT FROM anon_written) AS unlike
 FROM "anon_compared";
 
 SELECT

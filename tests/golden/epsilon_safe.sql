@@ -983,8 +983,8 @@ ORDER BY
   ) ASC;
 
 SELECT
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COUNT(*) AS "groups"
+  COALESCE(SUM(anon_row_count), 0) AS rows,
+  COUNT(*) AS groups
 FROM "temp"."main"."anon_equal_rows";
 
 CREATE TABLE "memory"."main"."released" AS
@@ -1028,7 +1028,7 @@ WITH "anon_drawn" AS (
   SELECT
     "age",
     "sex",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_rows
   FROM "anon_drawn"
   GROUP BY
     "age",
@@ -1037,15 +1037,15 @@ WITH "anon_drawn" AS (
   SELECT
     "age",
     "sex",
-    COUNT(*) AS "anon_rows"
+    COUNT(*) AS anon_rows
   FROM "memory"."main"."released"
   GROUP BY
     "age",
     "sex"
 ), "anon_compared" AS (
   SELECT
-    "anon_made"."anon_rows" AS "anon_made",
-    "anon_written"."anon_rows" AS "anon_written"
+    anon_made.anon_rows AS anon_made,
+    anon_written.anon_rows AS anon_written
   FROM "anon_made"
   FULL JOIN "anon_written"
     ON "anon_made"."age" IS NOT DISTINCT FROM "anon_written"."age"
@@ -1053,9 +1053,7 @@ WITH "anon_drawn" AS (
 )
 SELECT
   COUNT(*) FILTER(WHERE
-    (
-      NOT "anon_made" IS NOT DISTINCT FROM "anon_written"
-    )) AS "unlike"
+    anon_made IS DISTINCT FROM anon_written) AS unlike
 FROM "anon_compared";
 
 WITH anon_rows AS (

@@ -1369,17 +1369,17 @@ FROM "anon_classes";
 
 WITH "anon_classes" AS (
   SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_rows"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_rows
   FROM "temp"."main"."anon_cells"
   GROUP BY
     "anon_key_0"
 )
 SELECT
-  CAST(COALESCE(SUM("anon_class_rows"), 0) AS BIGINT) AS "row_count",
-  COUNT(*) AS "class_count",
-  MIN("anon_class_rows") AS "k",
+  CAST(COALESCE(SUM(anon_class_rows), 0) AS BIGINT) AS row_count,
+  COUNT(*) AS class_count,
+  MIN(anon_class_rows) AS k,
   COUNT(*) FILTER(WHERE
-    "anon_class_rows" = 1) AS "unique_rows"
+    anon_class_rows = 1) AS unique_rows
 FROM "anon_classes";
 
 CREATE TABLE "memory"."main"."released" AS

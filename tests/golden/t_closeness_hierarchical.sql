@@ -2128,16 +2128,18 @@ FROM "temp"."main"."anon_equal_rows";
 
 WITH "anon_values" AS (
   SELECT
-    SUM("anon_row_count") AS "anon_value_rows"
+    SUM(anon_row_count) AS anon_value_rows
   FROM "temp"."main"."anon_equal_rows"
+  WHERE
+    TRUE
   GROUP BY
     "diagnosis"
 )
 SELECT
-  0 AS "place",
-  COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  COALESCE(SUM("anon_value_rows") FILTER(WHERE
-    "anon_value_rows" < 2), 0) AS "rare"
+  0 AS place,
+  COALESCE(SUM(anon_value_rows), 0) AS counted,
+  COALESCE(SUM(anon_value_rows) FILTER(WHERE
+    anon_value_rows < 2), 0) AS rare
 FROM "anon_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
@@ -2426,17 +2428,17 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 WITH "anon_classes" AS (
   SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_rows"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_rows
   FROM "temp"."main"."anon_cells"
   GROUP BY
     "anon_key_0"
 )
 SELECT
-  CAST(COALESCE(SUM("anon_class_rows"), 0) AS BIGINT) AS "row_count",
-  COUNT(*) AS "class_count",
-  MIN("anon_class_rows") AS "k",
+  CAST(COALESCE(SUM(anon_class_rows), 0) AS BIGINT) AS row_count,
+  COUNT(*) AS class_count,
+  MIN(anon_class_rows) AS k,
   COUNT(*) FILTER(WHERE
-    "anon_class_rows" = 1) AS "unique_rows"
+    anon_class_rows = 1) AS unique_rows
 FROM "anon_classes";
 
 CREATE TABLE "memory"."main"."released" AS

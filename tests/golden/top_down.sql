@@ -1764,7 +1764,7 @@ WITH "anon_made" AS (
     "age",
     "sex",
     "diagnosis",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_rows
   FROM "temp"."main"."anon_equal_rows"
   GROUP BY
     "age",
@@ -1775,7 +1775,7 @@ WITH "anon_made" AS (
     "age",
     "sex",
     "diagnosis",
-    COUNT(*) AS "anon_rows"
+    COUNT(*) AS anon_rows
   FROM "memory"."main"."released"
   GROUP BY
     "age",
@@ -1783,8 +1783,8 @@ WITH "anon_made" AS (
     "diagnosis"
 ), "anon_compared" AS (
   SELECT
-    "anon_made"."anon_rows" AS "anon_made",
-    "anon_written"."anon_rows" AS "anon_written"
+    anon_made.anon_rows AS anon_made,
+    anon_written.anon_rows AS anon_written
   FROM "anon_made"
   FULL JOIN "anon_written"
     ON "anon_made"."age" IS NOT DISTINCT FROM "anon_written"."age"
@@ -1793,9 +1793,7 @@ WITH "anon_made" AS (
 )
 SELECT
   COUNT(*) FILTER(WHERE
-    (
-      NOT "anon_made" IS NOT DISTINCT FROM "anon_written"
-    )) AS "unlike"
+    anon_made IS DISTINCT FROM anon_written) AS unlike
 FROM "anon_compared";
 
 SELECT

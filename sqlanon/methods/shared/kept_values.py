@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.model.release import IdentifyingPair
-from sqlanon.queries.release import rare_values
+from sqlanon.queries.release import findings as queries
 from sqlanon.queries.source import Traits
 
 NEARLY_UNIQUE = 0.5
@@ -75,12 +75,12 @@ def released_values(engine: Compute, bound: BoundPolicy) -> KeptValues:
     names, fewer_than = [*policy.sensitive, *policy.insensitive], min(max(policy.criteria.k, 2), MAX_RARE_ROWS)
     if not names:
         return KeptValues(traits, 0, {}, fewer_than, {})
-    found = engine.fetch(rare_values.distinct_estimates(traits, names), "values of kept columns")[0]
+    found = engine.fetch(queries.distinct_estimates(traits, names), "values of kept columns")[0]
     estimates = {name: int(found[f"values_{place}"]) for place, name in enumerate(names)}
     kept = KeptValues(traits, int(found["rows"]), estimates, fewer_than, {})
     for name, values in estimates.items():
         if values >= max(kept.least_values / ESTIMATE_ERROR, 1):
-            query = rare_values.rare_rows(traits, [name], fewer_than, kept.one_in)
+            query = queries.rare_rows(traits, [name], fewer_than, kept.one_in)
             counts = engine.fetch(query, "rows of rare values")[0]
             if counts["rare"] >= NEARLY_UNIQUE * counts["counted"] > 0:
                 kept.rare_shares[name] = counts["rare"] / counts["counted"]
@@ -139,6 +139,6 @@ def _rare_shares(engine: Compute, kept: KeptValues, pairs: Sequence[tuple[str, s
     """Of each pair, the share of all rows that have a rare pair of values; it errs if not all values are counted."""
     if not pairs:
         return []
-    query = rare_values.rare_rows_of_pairs(kept.traits, pairs, kept.fewer_than, one_in)
+    query = queries.rare_rows_of_pairs(kept.traits, pairs, kept.fewer_than, one_in)
     found = {row["place"]: row["rare"] for row in engine.fetch(query, "rows of rare pairs of values")}
     return [min(found[place] * one_in / kept.row_count, 1.0) for place in range(len(pairs))]

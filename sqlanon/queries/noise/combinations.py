@@ -31,10 +31,16 @@ from sqlanon.queries.kit.nodes import (
     union_all,
 )
 from sqlanon.queries.kit.values import text
-from sqlanon.queries.release.comparison import unlike_groups
 from sqlanon.queries.release.kept_columns import KeptColumn, kept_columns
 from sqlanon.queries.release.labels import MASK, as_label
-from sqlanon.queries.release.rows import EQUAL_ROWS, order_of_groups, released_columns, with_labels, with_top_label
+from sqlanon.queries.release.rows import (
+    EQUAL_ROWS,
+    order_of_groups,
+    released_columns,
+    unlike_groups,
+    with_labels,
+    with_top_label,
+)
 
 SQL = Queries("noise")
 

@@ -30,7 +30,7 @@ from sqlanon.queries.kit.nodes import (
     union_all,
 )
 from sqlanon.queries.kit.values import exact_text
-from sqlanon.queries.release.rare_values import comparable
+from sqlanon.queries.release.findings import comparable
 
 FEW_ROWS = Relation("anon_few_rows", "row")
 """Some rows of the source: values and finer labels of quasi-identifiers, and kept columns."""

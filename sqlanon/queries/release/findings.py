@@ -8,21 +8,25 @@ from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
     cast,
     column,
     count_distinct,
     count_rows,
+    f,
     filtered,
     grouped,
     number,
     select,
     subquery,
+    union_all,
 )
-from sqlanon.queries.release.rare_values import comparable, is_one_in
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import Traits
+
+SQL = Queries("release")
 
 CLASS_ROWS = "anon_class_rows"
 
@@ -48,17 +52,8 @@ def identifier_counts(names: Sequence[str], one_in: int) -> list[exp.Alias]:
 
 def exposure(encoding: Encoding) -> exp.Query:
     """One row: ``row_count``, ``class_count`` and ``k`` of the source, and ``unique_rows``, alone in their class."""
-    keys = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
-    rows = aliased(cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), CLASS_ROWS)
-    classes = grouped(select([rows], encoding.cells.table), keys)
-    size = column(CLASS_ROWS)
-    counts = [
-        aliased(cast(_rows(), "BIGINT"), "row_count"),
-        aliased(count_rows(), "class_count"),
-        aliased(exp.Min(this=size.copy()), "k"),
-        aliased(filtered(count_rows(), size.eq(number(1))), "unique_rows"),
-    ]
-    return select(counts, subquery(classes, "anon_classes"))
+    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    return SQL.query("exposure", cells=encoding.cells, keys=keys)
 
 
 def homogeneous_rows(labels: Sequence[str], traits: Mapping[str, Traits], names: Sequence[str]) -> exp.Query:
@@ -78,13 +73,60 @@ def homogeneous_rows(labels: Sequence[str], traits: Mapping[str, Traits], names:
     return select([*found, aliased(_rows(), "rows")], subquery(classes, "anon_classes"))
 
 
+def distinct_estimates(traits: Mapping[str, Traits], names: Sequence[str]) -> exp.Query:
+    """One row: about how many values some columns have, ``values_<place>``, and the published ``rows``."""
+    estimates = [
+        aliased(exp.ApproxDistinct(this=comparable(traits, name)), f"values_{place}")
+        for place, name in enumerate(names)
+    ]
+    return select([*estimates, aliased(f.coalesce(f.sum(column(ROW_COUNT)), 0), "rows")], EQUAL_ROWS.table)
+
+
+def rare_rows(
+    traits: Mapping[str, Traits], names: Sequence[str], fewer_than: int, one_in: int, place: int = 0
+) -> exp.Select:
+    """One row: published rows with one combination of values in ``one_in``, ``counted``, and the ``rare`` ones.
+
+    Args:
+        traits: the types of the columns, by name.
+        names: a column, or several.
+        fewer_than: a row is rare if fewer rows have its values.
+        one_in: combinations are sampled by their hash, and all rows of one are counted or none.
+        place: what the row has for ``place``.
+    """
+    values = [comparable(traits, name) for name in names]
+    is_sampled = is_one_in(one_in, values) if one_in > 1 else exp.true()
+    return SQL.query(
+        "rare_rows", groups=EQUAL_ROWS, values=values, is_sampled=is_sampled, fewer_than=fewer_than, place=place
+    )
+
+
+def rare_rows_of_pairs(
+    traits: Mapping[str, Traits], pairs: Sequence[tuple[str, str]], fewer_than: int, one_in: int
+) -> exp.Query:
+    """The same of pairs of columns, in a row each with its ``place``."""
+    return union_all(rare_rows(traits, pair, fewer_than, one_in, place) for place, pair in enumerate(pairs))
+
+
+def comparable(traits: Mapping[str, Traits], name: str) -> exp.Expr:
+    """A column to compare its values by: not all nested types can be compared, and their texts can."""
+    known, value = traits[name], column(name)
+    # Without a barrier: no CSV file has such types, and DuckDB 1.5 cannot coalesce arrays.
+    return value if known.has_one_form or known.is_number else cast(value, "VARCHAR")
+
+
+def is_one_in(count: int, values: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether values, or combinations of them, are among one in ``one_in``."""
+    place = exp.Mod(this=f.hash(*values), expression=number(count))
+    return place.eq(number(0))
+
+
 def _some_values(name: str, is_some: exp.Expr) -> exp.Expr:
     """How many values some rows have: in a list, since DISTINCT with a FILTER takes DuckDB three times as long."""
     value = column(name)
-    hashes = exp.Anonymous(this="list", expressions=[exp.Anonymous(this="hash", expressions=[value])])
-    is_filled = exp.Not(this=value.copy().is_(exp.null()))
-    listed = filtered(hashes, exp.and_(is_filled, is_some.copy(), copy=False))
-    return exp.func("coalesce", exp.Anonymous(this="list_unique", expressions=[listed]), number(0))
+    is_filled = value.is_(exp.null()).not_()
+    listed = filtered(f.list(f.hash(value)), exp.and_(is_filled, is_some.copy(), copy=False))
+    return f.coalesce(f.list_unique(listed), 0)
 
 
 def _is(place: int) -> str:

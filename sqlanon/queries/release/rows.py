@@ -27,6 +27,7 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     count_rows,
+    f,
     grouped,
     left_join,
     number,
@@ -39,6 +40,8 @@ from sqlanon.queries.kit.values import exact_text, text
 from sqlanon.queries.release.kept_columns import KeptColumn, can_be_grouped, kept_columns, plain_value
 from sqlanon.queries.release.labels import MASK, as_label, labels_by_bits, labels_by_code, labels_by_value
 from sqlanon.queries.release.text_types import as_typed
+
+SQL = Queries("release")
 
 EQUAL_ROWS = Relation("anon_equal_rows", "rows")
 """The published rows in groups of equal ones, with their number."""
@@ -106,7 +109,7 @@ def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
     """
     shown = [*map(column, encoding.added), *released_columns(encoding, typed)]
     groups = select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table)
-    return Queries("release").query("repeated_rows", groups=groups)
+    return SQL.query("repeated_rows", groups=groups)
 
 
 def with_individuals(encoding: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
@@ -125,6 +128,19 @@ def with_individuals(encoding: Encoding, recoding: Recoding, kept: Relation, *, 
     return select(
         [*released_columns(encoding), *(column(name) for name in added)], subquery(published, "anon_published")
     )
+
+
+def unlike_groups(names: Sequence[str], made: exp.Expr, written: exp.Expr, counts: str | None = None) -> exp.Query:
+    """One row, ``unlike``: how many groups of equal rows are not in a release as often as they were made.
+
+    Args:
+        names: the columns that identify rows.
+        made: groups of equal rows with their number, ``row_count``.
+        written: the release.
+        counts: its column with the number of rows that each stands for; None if each row is repeated instead.
+    """
+    rows = count_rows() if counts is None else cast(f.sum(column(counts)), "BIGINT")
+    return SQL.query("group_mismatches", names=names, made=made, written=written, rows=rows)
 
 
 def _rows_of_source(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:

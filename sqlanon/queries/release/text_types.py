@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
-from sqlanon.queries.kit.nodes import aliased, column, count_rows, number, select
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import aliased, column, number, select
 from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.labels import enum_type
 from sqlanon.queries.source import SourceColumn
@@ -28,8 +29,7 @@ def published_texts(encoding: Encoding) -> dict[str, exp.Expr]:
 
 def group_sizes(rows: exp.Table) -> exp.Query:
     """One row: ``rows`` that are published, and the ``groups`` of equal ones that they are kept in."""
-    published = exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0))
-    return select([aliased(published, "rows"), aliased(count_rows(), "groups")], rows)
+    return Queries("release").query("group_sizes", groups=rows)
 
 
 def text_counts(encoding: Encoding, names: list[str], rows: exp.Table) -> exp.Query:

@@ -11,16 +11,8 @@ from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
-    cast,
     column,
-    copies,
-    count_rows,
-    equal_in,
-    filtered,
-    grouped,
     identifier,
-    left_join,
-    made_once,
     names,
     number,
     select,
@@ -95,27 +87,13 @@ def all_labels(taxonomy: Taxonomies, attributes: Sequence[str], leaves: exp.Tabl
     labels = at(table_call("taxonomy_labels", names(list(attributes))), taxonomy)
     if leaves is None:
         return labels
-    own, counted = "anon_own_labels", "anon_counted_labels"
-    columns: list[exp.Expr] = [column(name, own) for name in ("attribute", "level", "value", "label")]
-    count = exp.func("coalesce", column("leaf_count", counted), column("leaf_count", own))
-    query = select([*columns, aliased(count, "leaf_count")], subquery(labels, own))
-    on = equal_in(("attribute", "level", "label"), own, counted)
-    return left_join(query, exp.alias_(leaves.copy(), counted, table=True), on)
+    return SQL.query("counted_labels", labels=labels, leaves=leaves)
 
 
 def leaf_counts(taxonomy: exp.Table, listings: Sequence[exp.Subquery]) -> exp.Select:
     """attribute, level, label, leaf_count: how many values of whole domains are under the labels of a table."""
-    keys = [column(name) for name in ("attribute", "level", "label")]
     rows = union_all([select([exp.Star()], listing.copy()) for listing in listings])
-    labels = exp.Tuple(expressions=copies(keys))
-    stored = select(copies(keys), taxonomy.copy()).where(_is_above_the_bottom(), copy=False)
-    is_stored = exp.In(this=labels, query=exp.Subquery(this=stored))
-    counts = select([*copies(keys), aliased(count_rows(), "leaf_count")], subquery(rows, "anon_listings"))
-    return grouped(counts.where(_is_above_the_bottom(), is_stored, copy=False), keys)
-
-
-def _is_above_the_bottom() -> exp.Expr:
-    return exp.GT(this=column("level"), expression=number(0))
+    return SQL.query("leaf_counts", listings=rows, taxonomy=taxonomy)
 
 
 def leaves_of(taxonomy: exp.Table) -> exp.Table:
@@ -135,10 +113,7 @@ def removal(table: exp.Table, attributes: Sequence[str]) -> exp.Delete:
 
 def level_counts(taxonomy: exp.Table, highest: int) -> exp.Select:
     """``attribute``, ``wrong_levels``: how many rows of each have a level that is none from 0 to the highest."""
-    level = column("level")
-    wrong = exp.or_(level.is_(exp.null()), exp.not_(level.copy().between(0, highest)))
-    counts = [column("attribute"), aliased(filtered(count_rows(), wrong), "wrong_levels")]
-    return grouped(select(counts, taxonomy.copy()), [column("attribute")])
+    return SQL.query("level_counts", taxonomy=taxonomy, highest=highest)
 
 
 def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
@@ -156,19 +131,12 @@ def ambiguous_labels(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Quer
 
 def values_without_rule(taxonomy: exp.Table, attribute: str) -> exp.Query:
     """``value_count``, ``comma_count``: values without a label at level 1, and those with a decimal comma."""
-    unlabelled = (
-        column("attribute").eq(string(attribute)),
-        column("level").eq(number(1)),
-        column("label").is_(exp.null()),
-    )
-    rows = select([column("value")], taxonomy.copy()).where(*unlabelled, copy=False)
-    return SQL.query("values_without_rule", values=rows)
+    return SQL.query("values_without_rule", taxonomy=taxonomy, attribute=string(attribute))
 
 
 def values_of(taxonomy: Taxonomies, attribute: str) -> exp.Select:
     """``value``: those of a stored taxonomy."""
-    query = select([column("value")], taxonomy.copy())
-    return query.where(column("attribute").eq(string(attribute)), column("level").eq(number(0)), copy=False)
+    return SQL.query("values_of", taxonomy=taxonomy, attribute=string(attribute))
 
 
 def values_in_file(path: str, delimiter: str) -> exp.Select:
@@ -194,31 +162,19 @@ def values_of_fit(path: str, attribute: str) -> exp.Select:
 
 
 def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = None) -> exp.Select:
-    """``value``, ``rows``: the texts of a column, the most frequent first, but for NULL and those of ``known``.
-
-    Texts are taken behind a barrier: a CSV would give those that stand in it, whatever the type of the column.
-    """
-    held = made_once("anon_source", select([aliased(column(name), "value")], source.copy()))
-    text = exact_text_in_memory(column("value"))
-    texts = subquery(select([aliased(text, "value")], exp.Table(this=identifier("anon_source"))), "anon_texts")
-    listed = select([column("value"), aliased(count_rows(), "rows")], texts)
-    listed.set("with_", exp.With(expressions=[held]))
-    listed.where(exp.not_(column("value").is_(exp.null())), copy=False)
+    """``value``, ``rows``: the texts of a column, the most frequent first, but for NULL and those of ``known``."""
+    is_missing: exp.Expr = exp.true()
     if known is not None:
         labelled = select([column("value")], subquery(known, "anon_known"))
-        labelled.where(exp.not_(column("value").is_(exp.null())), copy=False)
-        listed.where(exp.not_(exp.In(this=column("value"), query=exp.Subquery(this=labelled))), copy=False)
-    grouped(listed, [column("value")])
-    most_first = exp.Ordered(this=column("rows"), desc=True, nulls_first=False)
-    text_next = exp.Ordered(this=column("value"), desc=False, nulls_first=False)
-    listed.set("order", exp.Order(expressions=[most_first, text_next]))
-    return listed
+        labelled.where(column("value").is_(exp.null()).not_(), copy=False)
+        is_missing = exp.not_(exp.In(this=column("value"), query=exp.Subquery(this=labelled)))
+    text = exact_text_in_memory(column("value"))
+    return SQL.query("values_without_label", source=source, name=name, text=text, is_missing=is_missing)
 
 
 def count_of(listed: exp.Query) -> exp.Select:
     """One row, ``value_count`` and ``row_count``, of :func:`values_without_label`."""
-    rows = cast(exp.func("coalesce", exp.Sum(this=column("rows")), number(0)), "BIGINT")
-    return select([aliased(count_rows(), "value_count"), aliased(rows, "row_count")], subquery(listed, "anon_listed"))
+    return SQL.query("count_of", listed=listed)
 
 
 def items_of(source: exp.Expr, name: str) -> exp.Subquery:

@@ -13,8 +13,7 @@ from sqlanon.queries.kit.nodes import (
     column,
     select,
 )
-from sqlanon.queries.release.comparison import unlike_groups
-from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.release.rows import EQUAL_ROWS, unlike_groups
 from sqlanon.queries.source import SourceColumn
 
 

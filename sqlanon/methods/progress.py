@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[["Event"], None]
-"""Told of every stage, in the thread of the run."""
+"""Called at every stage, in the thread of the run."""
 
 
 Stopped = Callable[[], bool]
@@ -32,7 +32,7 @@ def never() -> bool:
 def stopping(
     time_limit: float | None, stop: Stopped | None, clock: Callable[[], float] = time.monotonic
 ) -> Stopped | None:
-    """Stop when so many seconds have passed from now on, or when ``stop`` says so; None if nothing would stop it.
+    """Stop when this number of seconds has passed from now on, or when ``stop`` says so; None if nothing would stop it.
 
     Raises:
         PolicyError: the limit is not positive.

@@ -191,7 +191,7 @@ class TestRefusals:
             session.anonymize("people", POLICY, "released", replace="anything")
 
     def test_too_many_rows_for_exact_scores(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(scores, "MOST_ROWS", 1999)
+        monkeypatch.setattr(scores, "MAX_ROWS", 1999)
         with pytest.raises(sa.PolicyError, match=r"for up to 399 rows with a suppressed_weight of 5"):
             session.anonymize("people", POLICY, "released", replace="anything")
 

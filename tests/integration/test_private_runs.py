@@ -637,7 +637,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     def test_too_many_rows_for_exact_scores_are_refused_before_anything_is_charged(
         self, session: sa.Session, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(noisy_counts, "MOST_ROWS", 5)
+        monkeypatch.setattr(noisy_counts, "MAX_ROWS", 5)
         with pytest.raises(sa.PolicyError, match="up to 5 rows; give the method a public node"):
             session.anonymize("people", POLICY, "released")
         assert session.ledger.spent("people") == sa.Budget(0)

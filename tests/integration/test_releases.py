@@ -308,7 +308,7 @@ class TestTypes:
     def test_texts_are_texts_in_files_and_in_tables_however_they_are_written(
         self, clinic: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_typed: int
     ) -> None:
-        monkeypatch.setattr(publishing, "MOST_TYPED", most_typed)
+        monkeypatch.setattr(publishing, "MAX_ENUM_TEXTS", most_typed)
         monkeypatch.setattr(publishing, "TYPED_GROUPS", 1)
         clinic.anonymize("visits", POLICY, into="published")
         targets = {"r.parquet": {}, "folder/": {}, "pieces/": {"rows_per_file": 2}, "parts/": {"partition_by": ["sex"]}}

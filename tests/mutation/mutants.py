@@ -892,8 +892,8 @@ CONTRIBUTIONS = [
         "sqlanon/methods/noisy_node/ipa/method.py",
         (
             "too-many-rows-for-scores",
-            "row_count > MOST_ROWS",
-            "row_count > MOST_ROWS << 32",
+            "row_count > MAX_ROWS",
+            "row_count > MAX_ROWS << 32",
             "scores of very large tables overflow, and their sensitivity with them",
             f"{RUNS}::TestAccounts::test_too_many_rows_for_exact_scores_are_refused_before_anything_is_charged",
         ),
@@ -999,8 +999,8 @@ EPSILON_SAFE = [
         "sqlanon/methods/noisy_node/epsilon_safe/scores.py",
         (
             "sampled-rows-overflow",
-            "return MOST_ROWS // weight",
-            "return MOST_ROWS",
+            "return MAX_ROWS // weight",
+            "return MAX_ROWS",
             "scores of very large tables overflow, and their sensitivity with them",
             "tests/integration/test_epsilon_safe.py::TestRefusals",
         ),

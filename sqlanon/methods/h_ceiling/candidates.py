@@ -1,7 +1,7 @@
-"""The node of which a catalog is published: of those that need few counterfeits, the one of least reconstruction error.
+"""The node with a catalog: of those that need few counterfeits, the one of least reconstruction error.
 
-A catalog tells recipients which rows may be invented, so that counterfeits cost the true rows beside them: of a value
-of which half the rows of a group were invented, no row tells more than even odds. That decides between nodes, whereas
+A catalog shows recipients which rows may be invented, so that counterfeits cost the true rows beside them: if half
+the rows of a value in a group were invented, each is true with even odds. That decides between nodes, whereas
 without a catalog counterfeits cost nothing (spec/hceiling.md (b) 5 and H13). It depends on the values that are drawn,
 which is why nodes are filled up to be judged, and the best one is made again from what was drawn for it.
 """

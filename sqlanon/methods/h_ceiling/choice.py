@@ -3,9 +3,9 @@
 Of several that need equally few the one that suppresses the fewest rows is taken, if it may suppress any, and of these
 the one of least reconstruction error, which is known of every node without a look at its classes.
 
-By reconstruction error alone the least general node would be taken always, with a counterfeit for nearly every row: as
-long as no catalog tells of counterfeits, they cost it nothing (spec/hceiling.md, H13). With a catalog it decides
-between the first few of these nodes, see :mod:`sqlanon.methods.h_ceiling.candidates`.
+By reconstruction error alone the least general node would be taken always, with a counterfeit for nearly every row:
+without a catalog counterfeits cost it nothing (spec/hceiling.md, H13). With a catalog it decides between the first few
+of these nodes, see :mod:`sqlanon.methods.h_ceiling.candidates`.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ DIGITS = 12
 """To how many digits nodes are compared: a database adds in any order, and equal runs are to choose equal nodes."""
 
 Observer = Callable[[int, int, Inquiry], None]
-"""Told before every batch how many nodes were checked, how many the lattice has, and what is known and asked."""
+"""Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
 
 
 def choose_node(
     engine: Compute, table: EncodedTable, allowed: Mask, errors: Bounds, observer: Observer, stopped: Stopped
 ) -> tuple[SearchOutcome, list[NodeSummary]]:
-    """Choose a node of those that keep to the ceiling, of which there is one at least.
+    """Choose a node of those that keep to the ceiling; there must be one.
 
     Args:
         engine: the database.
         table: the cells, whose classes are to have k rows.
         allowed: whether each node keeps to the ceiling; an array of the shape of the lattice.
-        errors: the mean reconstruction error of each, by which those are told apart that need equally many.
-        observer: told of progress.
+        errors: the mean reconstruction error of each, which decides between nodes that need equally many.
+        observer: called with the progress.
         stopped: asked after every batch whether to make do with the best node so far.
 
     Returns:

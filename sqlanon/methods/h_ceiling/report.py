@@ -1,4 +1,4 @@
-"""What is told of a run: all of it to who ran it, and with the release only what the release shows itself."""
+"""The report of a run, for who ran it, and the part that travels with the release, which the release shows itself."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ UNPROVEN = (
 )
 
 PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size")
-"""What travels with a release: not how many of its rows are true, from which recipients could tell where these are."""
+"""What travels with a release: not how many of its rows are true, from which recipients could find these."""
 
 
 class CeilingReport(Report):
-    """The numbers of a run of h-ceiling: not to be published, for they tell how many rows of the release are true.
+    """The numbers of a run of h-ceiling: not to be published, for they reveal how many rows of the release are true.
 
     Attributes:
         ceiling: h, if there is one.
@@ -42,9 +42,9 @@ class CeilingReport(Report):
         filled_classes: how many classes they are in.
         fewest_true_rows: how many true rows the class has that has the fewest: rows, not persons.
         reconstruction_error: its mean over true rows and published columns, each row as likely to be true as the
-            catalog of values tells; without one each true row is taken to be known to be one.
+            catalog of values implies; without one each true row is taken to be known to be one.
         catalog: which catalog was published: ``none``, ``counts``, ``strict`` or ``paper``.
-        groups: how many groups of classes it tells of.
+        groups: how many groups of classes it has.
         effective_k: the inverse of the probability, at most, that a row of these is that of a person whose class is
             known, to whoever has release and catalog and takes all ways that agree with them for equally likely.
     """

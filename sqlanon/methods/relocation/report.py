@@ -20,7 +20,7 @@ PRIVATE = CUSTODIAN_FIELDS | {"relocated_classes", "mean_distance"}
 """What does not travel with a release.
 
 How many rows are untruthful does: whoever analyses them has to know by how much any count may be off, and who knows
-which rows are in the table could tell as much without. How far they were moved may be about a single row.
+which rows are in the table could compute as much without. How far they were moved may be about a single row.
 """
 
 
@@ -28,7 +28,7 @@ class RelocationReport(Report):
     """The numbers of a run of relocation.
 
     ``loss`` is what the node was chosen by, in which rows that were moved count as suppressed; ``losses`` are of the
-    labels as they are published, which do not tell that some are not true.
+    labels as they are published, which do not show that some are not true.
 
     Attributes:
         limit: the share of rows that was allowed to be moved.

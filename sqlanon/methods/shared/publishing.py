@@ -38,10 +38,10 @@ Measured by tests.benchmarks.tuning.
 
 CUT_MISFITS = {"without": "have none of the labels", "several": "have more than one"}
 
-MOST_TYPED = 1000
+MAX_ENUM_TEXTS = 1000
 """The most texts of a column that is written as an ENUM: a file may repeat all of them for every row group."""
 
-MOST_TYPED_BYTES = 1000
+MAX_ENUM_TEXT_BYTES = 1000
 """The most bytes of such a text."""
 
 TYPED_GROUPS = 0.25
@@ -74,11 +74,11 @@ class Publication:
     Attributes:
         bound: the policy, bound to the source.
         source_rows: rows of the source that were read, without those that are left out for unknown values.
-        labels: the columns of ``EQUAL_ROWS`` with the labels of the quasi-identifiers, which tell classes apart.
+        labels: the columns of ``EQUAL_ROWS`` with the labels of the quasi-identifiers, which define classes.
         identifier_counts: those of identifiers (``queries.release.findings``) that were counted where the rows of the
             source were read for something else; None if that was not so.
         node: the node that is published. None if there is none, or if rows stand there that are not those of the
-            source: what holds of these alone would tell them from the others.
+            source: what holds of these alone would distinguish them from the others.
     """
 
     bound: BoundPolicy
@@ -225,7 +225,7 @@ def _typed(engine: Compute, encoding: Encoding, names: list[str]) -> list[str]:
     return [
         name
         for place, name in enumerate(names)
-        if 0 < counts[f"count_{place}"] <= MOST_TYPED and counts[f"bytes_{place}"] <= MOST_TYPED_BYTES
+        if 0 < counts[f"count_{place}"] <= MAX_ENUM_TEXTS and counts[f"bytes_{place}"] <= MAX_ENUM_TEXT_BYTES
     ]
 
 

@@ -71,7 +71,7 @@ def as_text(value: Decimal | float) -> str:
 
 
 class Range(PolicyValue):
-    """The public range of a numeric predictor, in steps of which values are whole multiples.
+    """The public range of a numeric predictor, in steps; values are whole multiples of a step.
 
     Args:
         low: the least value.
@@ -106,7 +106,7 @@ class Range(PolicyValue):
 
 
 def _misfit(problem: str) -> PydanticCustomError:
-    """A problem that is told with the place where the range stands."""
+    """A problem that is reported with the place where the range stands."""
     return PydanticCustomError("range", "{problem}", {"problem": problem})
 
 
@@ -147,7 +147,7 @@ COUNT = "count"
 CUTS = "cuts"
 """What is published beside the rows if it is given a name: the labels that values of the predictors become."""
 
-MOST_SPECIALIZATIONS = 1000
+MAX_SPECIALIZATIONS = 1000
 """More of them leave nothing of the budget for each."""
 
 Utility = Literal["max", "infogain"]
@@ -158,9 +158,10 @@ Output = Literal["counts", "rows"]
 class DiffGen(PaidMethod):
     """Differentially private generalization for classification, of categorical, numeric and set-valued predictors.
 
-    All predictors, which are the quasi-identifiers, begin with one label for all rows. Then, so many times, a label is
-    drawn by how well its children tell the classes of the sensitive column apart, and gives way to these. Published is
-    how many rows each combination of labels and class has, with noise; combinations that nobody has are among them.
+    All predictors, which are the quasi-identifiers, begin with one label for all rows. Then, ``specializations``
+    times, a label is drawn by how well its children separate the classes of the sensitive column, and gives way to
+    these. Published is how many rows each combination of labels and class has, with noise; combinations that nobody
+    has are among them.
 
     Rows with NULL in a predictor or in the target are left out, whatever the others are.
 
@@ -173,16 +174,16 @@ class DiffGen(PaidMethod):
         specializations: how many labels give way to their children, fixed before anything is known of the data: trying
             several numbers and releasing the best spends the budget of all of them.
         utility: how a specialization is scored: ``"max"`` by the rows that are of the largest class of their child, or
-            ``"infogain"`` by the information that children tell about classes.
+            ``"infogain"`` by the information of children on classes.
         numeric: by predictor its public range as (low, high) or (low, high, step), high excluded, in place of a
             taxonomy.
         sets: the predictors that are lists of items; the taxonomy of such a column is that of its items.
-        output: ``"counts"`` for a column ``count``, or ``"rows"`` for so many copies.
+        output: ``"counts"`` for a column ``count``, or ``"rows"`` for copies of rows.
         outside: ``"clamp"`` takes numbers out of their range for its nearest end, ``"refuse"`` ends the run.
-        threshold: counts of this or less are left out; √2 / ε of the counts if not given. It is raised where so many
-            combinations are possible that noise would show too many that nobody has.
+        threshold: counts of this or less are left out; √2 / ε of the counts if not given. It is raised if noise
+            would show too many combinations that nobody has.
         set_threshold: the same for the combinations of children that item sets have; √2 / ε of a step if not given.
-        rows_per_individual: how many rows one individual owns at most: of more, so many are chosen at random before
+        rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
             anything is counted, if the policy says by ``individual`` whose row it is.
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
 
@@ -193,7 +194,7 @@ class DiffGen(PaidMethod):
     model: Literal["diffgen"] = "diffgen"
     budget: Budget = Field(default_factory=lambda: Budget(1))
     target: str | None = Field(default=None, kw_only=False)
-    specializations: Annotated[int, Field(ge=1, le=MOST_SPECIALIZATIONS, strict=True)] = 10
+    specializations: Annotated[int, Field(ge=1, le=MAX_SPECIALIZATIONS, strict=True)] = 10
     utility: Utility = "max"
     numeric: Ranges = Field(default_factory=dict)
     sets: Annotated[Sequence[str], AfterValidator(tuple)] = ()
@@ -228,7 +229,7 @@ class DiffGen(PaidMethod):
 
     @property
     def count_column(self) -> str | None:
-        """The column that says how many rows there are of a combination; None if there are so many copies."""
+        """The column that says how many rows there are of a combination; None if rows are copied."""
         return COUNT if self.output == "counts" else None
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
@@ -256,10 +257,11 @@ class TopDownSpecialization(MethodSettings):
     """Generalization for classification: labels give way to their children as long as every class has k rows.
 
     All predictors, which are the quasi-identifiers, begin with one label for all rows. Then, again and again, the label
-    whose children tell most of the classes of the sensitive column, for the size that the smallest equivalence class
-    loses by it, gives way to them: the largest InfoGain / (AnonyLoss + 1). A label whose rows are all of one class of
-    the sensitive column stays, and so does one whose children would leave an equivalence class with fewer than k rows.
-    An interval of numbers is split in two where that tells most, at a value that some row has. No row is left out.
+    whose children have most information on the classes of the sensitive column, for the size that the smallest
+    equivalence class loses by it, gives way to them: the largest InfoGain / (AnonyLoss + 1). A label whose rows are
+    all of one class of the sensitive column stays, and so does one whose children would leave an equivalence class
+    with fewer than k rows. An interval of numbers is split in two where the information is largest, at a value that
+    some row has. No row is left out.
 
     Source: Fung, Wang and Yu 2005 ("Top-down specialization for information and privacy preservation", ICDE) and 2007
     ("Anonymizing classification data for privacy preservation", TKDE 19 (5)).

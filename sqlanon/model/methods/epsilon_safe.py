@@ -24,7 +24,7 @@ CLAIMED = Context(prec=4, rounding=ROUND_CEILING)
 WITHIN = Decimal("1e-6")
 """How far a computed δ may be below the true one, as a share of it: tails of many rows are not much more precise."""
 
-LEAST_DELTA = Decimal("1e-300")
+MIN_DELTA = Decimal("1e-300")
 """What is claimed of a δ that may be too small for a float."""
 
 DIGITS = Context(prec=60)
@@ -47,7 +47,7 @@ class Sampling:
 
 def claimed_delta(found: float, limit: Fraction | None = None) -> Fraction:
     """A δ as it is claimed: no less than it is, in four digits or, if these are more, at a limit that it is within."""
-    most = max(Decimal(found) * (1 + WITHIN), LEAST_DELTA)
+    most = max(Decimal(found) * (1 + WITHIN), MIN_DELTA)
     claimed = Fraction(CLAIMED.plus(most))
     return claimed if limit is None or limit < Fraction(most) else min(claimed, limit)
 
@@ -60,7 +60,7 @@ def is_admissible(beta: Fraction, epsilon: Fraction) -> bool:
 
 @lru_cache(maxsize=256)
 def solved(k: int | None, beta: Fraction | None, delta: Fraction | None, epsilon: Fraction, *, tight: bool) -> Sampling:
-    """All three of k, β and δ, of which two are given at least.
+    """All three of k, β and δ, from at least two of them.
 
     Raises:
         PolicyError: no k, or no β, costs as little as δ.

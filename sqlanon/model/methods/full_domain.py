@@ -20,7 +20,7 @@ SearchName = Literal["optimal", "exhaustive", "ola", "datafly", "samarati", "inc
 """The searches for utility."""
 
 INVERSE_OLA: Literal["inverse-ola"] = "inverse-ola"
-"""The search for privacy, of which there is one."""
+"""The only search for privacy."""
 
 AlgorithmName = Literal[SearchName, "inverse-ola"]
 """All searches, as reports name them."""
@@ -90,14 +90,14 @@ DEFAULTS = FullDomain()
 class Relocation(MethodSettings):
     """Full-domain generalization; rows of classes that are too small get the quasi-identifiers of a class nearby.
 
-    No row is left out and none is invented, but those that are moved are not true any more, and nothing tells which
-    they are. A class is moved as a whole to the nearest class that has k rows of its own: the one with which it shares
+    No row is left out and none is invented, but those that are moved are not true any more, and nothing marks
+    them. A class is moved as a whole to the nearest class that has k rows of its own: the one with which it shares
     the labels that lose least, as a mean over the quasi-identifiers of (leaves - 1) / (domain - 1) of the lowest label
     that both are under.
 
     A node is chosen as if rows that are moved were suppressed, so that it is the one that suppression within the same
-    limit would take: what a row shows in place of its own quasi-identifiers tells no more of it than if it were not
-    there. By the labels alone, as they are published, moving rows would cost nothing (Lee et al. 2017).
+    limit would take: what a row shows in place of its own quasi-identifiers reveals no more about it than if it
+    were not there. By the labels alone, as they are published, moving rows would cost nothing (Lee et al. 2017).
 
     Source: Nergiz and Gök 2014 (hybrid k-anonymity), as Lee, Kim, Kim and Chung 2017 compare with it.
 

@@ -14,7 +14,7 @@ from sqlanon.model.budget import Budget, ExactSetting
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.quality import Entropy, QualityModel
 
-MOST_ROWS = 1 << 31
+MAX_ROWS = 1 << 31
 """The most rows of one individual, or of a combination: larger numbers are a slip, and noise has 64 bits."""
 
 
@@ -25,7 +25,7 @@ class PrivateMethod(MethodSettings):
     identifier, which is dropped.
     """
 
-    rows_per_individual: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
+    rows_per_individual: Annotated[int, Field(ge=1, le=MAX_ROWS, strict=True)] = 1
     accept_observed_domain: bool = False
 
     if TYPE_CHECKING:
@@ -142,7 +142,7 @@ DEFAULT_SPLIT = {NODE: Fraction(1, 10), CELLS: Fraction(6, 10), ROLLED_UP: Fract
 class NoisyCounts(NodeMethod, PaidMethod):
     """A private method that publishes noisy counts of the combinations of labels and value at a node."""
 
-    minimum_count: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
+    minimum_count: Annotated[int, Field(ge=1, le=MAX_ROWS, strict=True)] = 1
     reveal_diagnostics: bool = False
 
     @property
@@ -167,10 +167,10 @@ class IPA(NoisyCounts):
         node: the level of every quasi-identifier, if it is public; else it is drawn from the data.
         split: by step (``node``, ``cells``, ``rolled-up``) its share of ε, 0.1, 0.6 and 0.3 if not given; δ is halved
             between cells and rolled-up.
-        rows_per_individual: how many rows one individual owns at most: of more, so many are chosen at random before
+        rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
             anything is counted, if the policy says by ``individual`` whose row it is.
-        minimum_count: combinations are shown with at least so many rows more than the threshold of privacy asks for
-            if it is larger.
+        minimum_count: combinations are shown with at least this number of rows, or the threshold of privacy if that
+            is larger.
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
         reveal_diagnostics: report how far the release is from the data. That voids the guarantee.
     """

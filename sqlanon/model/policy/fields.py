@@ -73,7 +73,7 @@ class PolicyFields(PolicyValue):
     pseudonyms: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     rest: Literal["identifier"] | None = None
-    # Before the privacy models, of which some methods need none.
+    # Before the privacy models, which some methods do not need.
     method: Annotated[MethodSettings, OneOf("method")] = Field(default_factory=FullDomain)
     privacy: tuple[Annotated[PrivacyModel, OneOf("privacy")], ...]
     quality: Annotated[QualityModel, OneOf("quality")] = Field(default_factory=_default_quality)

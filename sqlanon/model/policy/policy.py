@@ -286,7 +286,7 @@ def policy_of(given: GivenPolicy) -> Policy:
     """The policy that is given, checked: a copy with changes (``model_copy``) was not when it was made.
 
     Raises:
-        PolicyError: it is not valid, cannot be read, or is no policy at all.
+        PolicyError: it is not a policy, is not valid, or cannot be read.
     """
     if isinstance(given, Policy):
         try:

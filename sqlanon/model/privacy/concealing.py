@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from sqlanon.model.base import Number, failed_checks, kind_of
 from sqlanon.model.privacy.base import Bound, Grain, Measure, PrivacyModel, at_most
 
-MOST_SECRETS = 12
+MAX_SECRETS = 12
 """Knowledge states are subsets of the secret columns: 4,096 of them."""
 
 
@@ -31,7 +31,7 @@ class MConcealing(PrivacyModel):
 
     model: Literal["m-concealing"] = "m-concealing"
     m: Number = Field(gt=0, le=1, kw_only=False, description="largest expected probability that a row is re-identified")
-    prior: Annotated[dict[str, Number], Field(min_length=1, max_length=MOST_SECRETS)] = Field(
+    prior: Annotated[dict[str, Number], Field(min_length=1, max_length=MAX_SECRETS)] = Field(
         kw_only=False, description="secret column to probability"
     )
     grain: Grain = Field(

@@ -67,12 +67,12 @@ class QualityModel(PolicyValue):
 
     @property
     def follows_from_counts(self) -> bool:
-        """Whether all that a check must tell is how many rows are suppressed, if it must tell that."""
+        """Whether a check needs to count suppressed rows at most."""
         return self.known
 
     @property
     def counts_suppressed_weight(self) -> bool:
-        """Whether a check must tell what share of the rows is suppressed, by weight."""
+        """Whether a check must measure the share of suppressed rows, by weight."""
         return False
 
     @property
@@ -124,7 +124,7 @@ class QualityModel(PolicyValue):
 
 
 class WeightedModel(QualityModel):
-    """A loss that is a mean over quasi-identifiers, of which some can matter more than others.
+    """A loss that is a mean over quasi-identifiers; some can matter more than others.
 
     Attributes:
         weights: by quasi-identifier, how much it matters; 1 for those that are not listed.
@@ -195,7 +195,7 @@ def totals(table: Table, nodes: Columns) -> Bounds:
     return sums
 
 
-def told(measure: float | None) -> float:
+def measured(measure: float | None) -> float:
     """A measure that was asked for."""
     assert measure is not None
     return float(measure)

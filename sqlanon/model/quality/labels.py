@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sqlanon.model.base import kind_of
 from sqlanon.model.lattice import LossContext, NodeSummary
-from sqlanon.model.quality.base import Bounds, Columns, QualityModel, Table, Terms, WeightedModel, told
+from sqlanon.model.quality.base import Bounds, Columns, QualityModel, Table, Terms, WeightedModel, measured
 
 
 @kind_of("quality")
@@ -40,7 +40,7 @@ class LM(WeightedModel):
         return self.aggregate == "geometric" or bool(self.weights)
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return told(summary.combined_loss if self.by_quasi_identifier else summary.lm)
+        return measured(summary.combined_loss if self.by_quasi_identifier else summary.lm)
 
     def counts_suppression(self, context: LossContext) -> bool:
         return bool(context.losses.largest_lm)
@@ -79,7 +79,7 @@ class NCP(QualityModel):
         return ("ncp",)
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return told(summary.ncp)
+        return measured(summary.ncp)
 
     def counts_suppression(self, context: LossContext) -> bool:
         return bool(context.losses.largest_ncp)

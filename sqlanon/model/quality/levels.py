@@ -6,7 +6,7 @@ from typing import Literal
 
 from sqlanon.model.base import kind_of
 from sqlanon.model.lattice import LossContext, NodeSummary, total
-from sqlanon.model.quality.base import Bounds, ChargingModel, Columns, Table, WeightedModel, told, totals
+from sqlanon.model.quality.base import Bounds, ChargingModel, Columns, Table, WeightedModel, measured, totals
 
 
 @kind_of("quality")
@@ -29,7 +29,7 @@ class Prec(ChargingModel, WeightedModel):
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         generalized = total(self.known_bounds(context), summary.levels)
-        return generalized + (1 - generalized) * told(summary.suppressed_share) if self.charges else generalized
+        return generalized + (1 - generalized) * measured(summary.suppressed_share) if self.charges else generalized
 
     def known_bounds(self, context: LossContext) -> Table:
         return self.weighted(context.losses.prec, context) if self.weights else context.losses.prec
@@ -60,7 +60,7 @@ class Entropy(ChargingModel):
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         generalized = total(context.losses.entropy, summary.levels)
-        return generalized + told(summary.suppressed_information) if self.charges else generalized
+        return generalized + measured(summary.suppressed_information) if self.charges else generalized
 
     def known_bounds(self, context: LossContext) -> Table:
         return context.losses.entropy

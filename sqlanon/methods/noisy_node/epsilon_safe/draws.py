@@ -11,16 +11,16 @@ Why it is private. Let D' be D and one more row t; a sample has each row with a 
 2. The classes of the sample. Given the node, the class of t has m rows in D' and m - 1 in D; all others are as they
    were, and sampled on their own. A count j of k or more is published with a probability of f(j; m, β) in D' and
    f(j; m - 1, β) in D, whose quotient is m (1 - β) / (m - j): at most e^ε'' where j <= γ m. So larger counts are what δ
-   is for, see :mod:`sqlanon.model.sampled_classes`. That nothing of the class is published is no likelier in D'. The
-   other way round the quotient is 1 / (1 - β) at most, which is at most e^ε'' as the policy is checked for.
-   That each row of a class is sampled on its own is the same as a binomial number of its rows, because all columns that
-   are published are those of the class. Classes of fewer than k rows cannot have k in the sample.
+   is for, see :mod:`sqlanon.model.sampled_classes`. That nothing of the class is published is at most as likely in D'.
+   The other way round the quotient is 1 / (1 - β) at most, which is at most e^ε'' as the policy is checked for. That
+   each row of a class is sampled on its own is the same as a binomial number of its rows, because all columns that are
+   published are those of the class. Classes of fewer than k rows cannot have k in the sample.
 3. β is rounded down to a multiple of 2^-64. It is the same as to leave each row out first with a small probability, and
    that costs nothing: what holds of all tables that may be left holds on average.
 4. What is written is a function of what was drawn: no number of rows that were not sampled, or not shown. The steps
    compose adaptively: ε' + ε'', and δ (Dwork and Roth 2014, theorem 3.16 and appendix B).
 
-A node that is drawn on the sample tells of it, and 4 does not hold: the published theorem is wrong there
+A node that is drawn on the sample depends on it, and 4 does not hold: the published theorem is wrong there
 (spec/epsafe.md S1). Then a larger δ is proven, for all nodes together: see
 :func:`sqlanon.model.sampled_classes.delta_on_sample`.
 
@@ -55,7 +55,7 @@ from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise.scores import WHOLE
 
 Choice = Callable[[Compute, EncodedTable, Draws, int, int], list[tuple[Levels, int]]]
-"""What draws nodes on a table in some runs, of which classes of fewer rows than a threshold are not shown."""
+"""What draws nodes on a table in some runs, whose classes of fewer rows than a threshold are not shown."""
 
 
 def epsilon_safe(policy: Policy) -> EpsilonSafe:
@@ -71,7 +71,7 @@ def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int
     if (node := public_node(table.bound)) is not None:
         found = [(node, runs)]
     else:
-        # From so many rows on a class is expected to be shown.
+        # A class of this number of rows is expected to be shown.
         found = chosen_nodes(engine, table, draws, math.ceil(k / beta), runs)
     for levels, count in found:
         draw_counts = partial(_draw_classes, engine, table, levels, draws, count)
@@ -150,7 +150,7 @@ def _draw_classes(engine: Compute, table: EncodedTable, levels: Levels, draws: D
 def _show_classes(
     engine: Compute, table: EncodedTable, sample: Sample, levels: Levels, k: int, runs: int
 ) -> list[Relation]:
-    """Show the classes of a sample that have k rows or more, in so many runs."""
+    """Show the classes of a sample that have k rows or more, in ``runs`` runs."""
     engine.run(private.combinations(sample.table(engine, table).encoding, at_node(levels)))
     found = engine.fetch(queries.SQL.query("class_sizes", k=k), "classes", "class")
     places = np.tile(np.array([row["place"] for row in found], dtype=np.int64), runs)

@@ -35,7 +35,7 @@ class SampledClasses(Algorithm):
 
         Raises:
             PolicyError: the table has too many rows for exact scores, an ε is too small, or the node is to be drawn on
-                the sample, among so many nodes that it costs more than δ.
+                the sample, and their number costs more than δ.
         """
         settings = epsilon_safe(table.bound.policy)
         if not settings.chooses_node:
@@ -73,7 +73,7 @@ class EpsilonSafeRun(NoisyNodeRun):
 
 
 def _refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
-    """δ must be enough for a node of so many that is drawn on the sample."""
+    """δ must be enough for a node that is drawn on the sample, among ``nodes``."""
     sampling, budget = settings.sampling, settings.budget
     node = settings.budgets[NODE]
     found = delta_on_sample(

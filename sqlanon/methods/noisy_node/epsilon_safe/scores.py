@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node.epsilon_safe import queries
-from sqlanon.methods.noisy_node.shared.scores import MOST_ROWS, Losses, Parts, sums
+from sqlanon.methods.noisy_node.shared.scores import MAX_ROWS, Losses, Parts, sums
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
@@ -28,7 +28,7 @@ UNSURE_ROWS = "unsure_rows"
 
 def most_rows(weight: int) -> int:
     """How many rows scores can count."""
-    return MOST_ROWS // weight
+    return MAX_ROWS // weight
 
 
 def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int, reach: int) -> Integers:

@@ -2,7 +2,7 @@
 
 The conversation with the database: up go scores and how many counts there are, down come a node and noise.
 
-Why it is private. Let D' be D and one more row, or the rows of one more individual, of which c are counted at most;
+Why it is private. Let D' be D and one more row, or the rows of one more individual, at most c of them counted;
 noise has scale c / ε, and a = exp(-ε / c).
 
 1. The node. A row changes the score of any node by g + (1 - g) s, where g in [0, 1] is what its labels lose and s is
@@ -59,7 +59,7 @@ THEOREMS = {
 """What proves the claim of each method, without δ or with δ = 0; the proofs are above."""
 
 
-MOST_COMBINATIONS = 1 << 62
+MAX_COMBINATIONS = 1 << 62
 """How many combinations of labels and value a domain may have, to be numbered in 63 bits."""
 
 
@@ -99,7 +99,7 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
     rows = engine.fetch(unseen.domain_sizes(encoding), "labels", "node")
     found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, row_count(engine, unseen.VALUES))
     lowest = public_node(table.bound) or table.bound.lattice.bottom
-    if (size := found.at(lowest).size) > MOST_COMBINATIONS:
+    if (size := found.at(lowest).size) > MAX_COMBINATIONS:
         raise PolicyError(
             f"the domain has {size:,} combinations of labels and value, more than can be numbered: take a more general "
             "node, minimum_levels, or δ > 0, with which combinations that nobody has are never looked at"

@@ -13,7 +13,7 @@ from sqlanon.methods.noisy_node.ipa import draws as counts
 from sqlanon.methods.noisy_node.ipa.draws import Domains, noisy_counts
 from sqlanon.methods.noisy_node.shared.algorithm import Algorithm, DrawnNode, Draws, public_node
 from sqlanon.methods.noisy_node.shared.run import NoisyNodeRun
-from sqlanon.methods.noisy_node.shared.scores import MOST_ROWS
+from sqlanon.methods.noisy_node.shared.scores import MAX_ROWS
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.private.refusals import refusing_small_budgets
 from sqlanon.model.methods.noisy import NODE, ROLLED_UP
@@ -73,8 +73,8 @@ def _refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count
         PolicyError: an ε is too small for noise of 64 bits, or the table has too many rows for exact scores.
     """
     wanted = noisy_counts(bound.policy)
-    if wanted.chooses_node and row_count > MOST_ROWS:
-        most = f"{MOST_ROWS:,}"
+    if wanted.chooses_node and row_count > MAX_ROWS:
+        most = f"{MAX_ROWS:,}"
         raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
     with refusing_small_budgets(wanted):
         counts.thresholds(wanted, domains.at(public_node(bound) or bound.lattice.bottom))

@@ -23,7 +23,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
 
     Args:
         engine: the database.
-        table: the cells, with the NCP of their labels and up to :data:`MOST_ROWS` rows.
+        table: the cells, with the NCP of their labels and up to :data:`MAX_ROWS` rows.
         threshold: how many rows a combination must have not to be at risk in whole.
         reach: how far below the best scores are distinguished.
 

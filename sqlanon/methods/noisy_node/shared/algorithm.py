@@ -1,4 +1,4 @@
-"""What tells private methods apart that publish the labels of a node: how it is drawn, and what is shown of it."""
+"""How private methods that publish the labels of a node differ: how it is drawn, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Draws:
     charges: Mapping[str, Charge]
 
     def noise(self, step: str, size: int) -> Integers:
-        """Noise for so many counts."""
+        """Noise for ``size`` counts."""
         return self.source.discrete_laplace(size, self.charges[step], sensitivity=self.method.rows_per_individual)
 
 

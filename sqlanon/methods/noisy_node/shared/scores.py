@@ -26,7 +26,7 @@ from sqlanon.search.arrays import Mask, spread_downwards
 from sqlanon.search.informative import most_informative
 from sqlanon.search.problem import batches
 
-MOST_ROWS = 1 << 32
+MAX_ROWS = 1 << 32
 """How many rows scores can count, as integers of 63 bits in parts of a row."""
 
 TELLING_NODES = 8

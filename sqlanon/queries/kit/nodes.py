@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Literal
@@ -103,18 +103,10 @@ def cross_join(query: exp.Select, relation: exp.Expr) -> exp.Select:
 
 
 def over(query: exp.Select, relation: exp.Query) -> exp.Select:
-    """A query over one table, a template, with another relation in its place."""
+    """A query over one table with another relation in its place."""
     table = query.find(exp.Table)
     assert table is not None
     table.replace(subquery(relation, table.name))
-    return query
-
-
-def over_relations(query: exp.Select, relations: Mapping[str, exp.Expr]) -> exp.Select:
-    """A query over tables that it names, a template, with other relations in their places; each keeps the alias."""
-    for table in list(query.find_all(exp.Table)):
-        if not table.db and table.name in relations:
-            table.replace(relations[table.name].copy())
     return query
 
 

@@ -13,8 +13,7 @@ from sqlanon.engines.base import Engine, Source
 from sqlanon.engines.exclusion import exclusive
 from sqlanon.evaluation.accuracy_checks import Asked, Pair, refuse_arguments, refuse_no_pair, refuse_rows, refuse_values
 from sqlanon.evaluation.classifiers import CLASSIFIERS, Classifier, require_scikit_learn
-from sqlanon.evaluation.combinations import Combinations, Roles, columns_of, combinations
-from sqlanon.evaluation.encoding import Floats, label_codes, matrices
+from sqlanon.evaluation.combinations import Combinations, Floats, Roles, columns_of, combinations, label_codes, matrices
 from sqlanon.model.release.result import Result
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import numpy as np
 from pydantic import ConfigDict
 
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.evaluation.audit_bounds import lower_losses
-from sqlanon.evaluation.audit_events import Event, Samples, best_event, uses_evidence, weighed
+from sqlanon.evaluation.audit_events import Event, Samples, best_event, lower_losses, uses_evidence, weighed
 from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.evaluation.mechanisms import Enumerable, Repeatable, Repeated, RestrictsInputs, mechanism_of, outcomes_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, Source
 from sqlanon.errors import PolicyError
-from sqlanon.evaluation.choices import permute_and_flip
+from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import difference_sensitivity, scale_for

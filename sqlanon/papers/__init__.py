@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
 
 _HOMES = {
-    "h-ceiling": "h_ceiling.experiment",
+    "h-ceiling": "h_ceiling",
     "diffgen": "diffgen.experiment",
     "thesis-accuracy": "thesis.accuracy",
     "epsilon-safe": "thesis.epsilon_safe",

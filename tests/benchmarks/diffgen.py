@@ -23,7 +23,7 @@ import duckdb
 
 import sqlanon as sa
 from sqlanon.papers import adult
-from sqlanon.papers.adult_predictors import BOUNDS, predictors
+from sqlanon.papers.adult import BOUNDS, predictors
 from tests.benchmarks.lakes import write_copies
 from tests.benchmarks.processes import Taken, in_turn, run_python
 from tests.benchmarks.runs import median

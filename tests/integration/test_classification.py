@@ -14,8 +14,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.evaluation import Classification, classification
-from sqlanon.evaluation.combinations import Combinations, Roles, columns_of, combinations
-from sqlanon.evaluation.encoding import matrices
+from sqlanon.evaluation.combinations import Combinations, Roles, columns_of, combinations, matrices
 from sqlanon.papers import adult
 from tests.conftest import data_folder
 from tests.strategies import HOSTILE_NAMES

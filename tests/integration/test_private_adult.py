@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.evaluation.choices import permute_and_flip
+from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.methods.noisy_node.ipa import draws as method
 from sqlanon.methods.noisy_node.ipa.scores import scores as scores_of_nodes
 from sqlanon.methods.noisy_node.shared.prepare import prepared

@@ -16,7 +16,7 @@ from sqlanon.cli.app import app
 from sqlanon.methods.cuts.shared.queries import released
 from sqlanon.methods.cuts.top_down.report import STOPPED
 from sqlanon.papers import adult
-from sqlanon.papers.adult_predictors import predictors
+from sqlanon.papers.adult import predictors
 from tests.conftest import data_folder
 from tests.naive_diffgen import Labels
 from tests.naive_top_down import Case, Naive, gain

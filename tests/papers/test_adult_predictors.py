@@ -9,7 +9,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.papers import adult
-from sqlanon.papers.adult_predictors import WITH_UNKNOWN, predictors
+from sqlanon.papers.adult import WITH_UNKNOWN, predictors
 from tests.conftest import data_folder
 
 VALUES = {

@@ -14,10 +14,10 @@ import pytest
 import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced
+from sqlanon.papers.adult import BASELINE, LOWER_BOUND
 from sqlanon.papers.diffgen import experiment as diffgen
 from sqlanon.papers.diffgen import releases as diffgen_releases
 from sqlanon.papers.diffgen.releases import Contender, Outcome
-from sqlanon.papers.learning import BASELINE, LOWER_BOUND
 from tests.conftest import data_folder
 
 pytestmark = pytest.mark.one_line

@@ -15,7 +15,7 @@ import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced
 from sqlanon.papers import adult
-from sqlanon.papers.learning import BASELINE, LOWER_BOUND
+from sqlanon.papers.adult import BASELINE, LOWER_BOUND
 from sqlanon.papers.thesis import accuracy as thesis_accuracy
 from sqlanon.papers.thesis.accuracy import LOSSES, PUBLISHED, SEVEN, THESIS, Contender
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.evaluation import classification
-from sqlanon.evaluation.combinations import Roles, columns_of, combinations
-from sqlanon.evaluation.encoding import matrices
+from sqlanon.evaluation.combinations import Roles, columns_of, combinations, matrices
 from tests import oracle
 from tests.effort import examples
 from tests.strategies import distinct_names

@@ -24,7 +24,7 @@ from sqlanon.methods.h_ceiling.fewest import OUT_OF_LIMIT, FewestCounterfeits
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.lattice import Lattice
-from sqlanon.papers.h_ceiling.losses import losses
+from sqlanon.papers.h_ceiling import losses
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples

@@ -23,8 +23,15 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.evaluation import Audit, audit_privacy
-from sqlanon.evaluation.audit_bounds import lower_probability, upper_probability
-from sqlanon.evaluation.audit_events import ABSENT, Event, Samples, _offered, weighed
+from sqlanon.evaluation.audit_events import (
+    ABSENT,
+    Event,
+    Samples,
+    _offered,
+    lower_probability,
+    upper_probability,
+    weighed,
+)
 from sqlanon.evaluation.audit_outputs import countable, default_features
 from sqlanon.evaluation.charts import write_chart
 from tests.conftest import ROOT, open_clinic

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.evaluation.branches import Remembered
+from sqlanon.evaluation.audited_diffgen import Remembered
 from sqlanon.methods.cuts.diffgen.draws import Scored
 from sqlanon.methods.cuts.diffgen.encode import checked, encode
 from sqlanon.methods.cuts.diffgen.evidence import CountedRows

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.evaluation.choices import permute_and_flip
-from sqlanon.evaluation.exact import smallest_epsilon
+from sqlanon.evaluation.exact import permute_and_flip, smallest_epsilon
 from tests.statistical.test_samplers import permute_and_flip_masses
 
 pytestmark = pytest.mark.one_line

@@ -19,8 +19,7 @@ from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
-from sqlanon.papers.adult_predictors import BOUNDS, predictors
-from sqlanon.papers.learning import MODELS, RAW_TEST, RAW_TRAINING, at_node
+from sqlanon.papers.adult import BOUNDS, MODELS, RAW_TEST, RAW_TRAINING, at_node, predictors
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select
 
 if TYPE_CHECKING:

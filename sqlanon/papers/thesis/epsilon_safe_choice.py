@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
-from sqlanon.evaluation.choices import permute_and_flip
+from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.results import Row
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Floats, Integers

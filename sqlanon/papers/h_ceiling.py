@@ -10,7 +10,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from sqlglot import exp
 
+from sqlanon.engines.base import Source
+from sqlanon.engines.exclusion import exclusive
+from sqlanon.evaluation.answers import TRUTH, weighted
+from sqlanon.evaluation.charts import required_altair
 from sqlanon.evaluation.queries import query_errors
 from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.evaluation.workload import CountQuery
@@ -25,11 +30,14 @@ from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
 from sqlanon.papers.base import Announce, Reproduction
-from sqlanon.papers.h_ceiling.chart import drawn
-from sqlanon.papers.h_ceiling.losses import losses
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
+from sqlanon.queries.tables import taxonomies
+from sqlanon.queries.tables.measures import level_map
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
+
 
 HIERARCHIES = ("workclass", "education", "marital_status", "race", "sex", "native_country")
 QUASI_IDENTIFIERS = ("age", *HIERARCHIES)
@@ -229,3 +237,152 @@ REPRODUCTION = Reproduction(
     run=run,
     seeds=range(20, 21),
 )
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Means over the rows of an original, those that are not in the release included.
+
+    Attributes:
+        lm: what labels lose, in [0, 1]; 1 for a row of a class of fewer than k rows.
+        rce: the reconstruction error over quasi-identifiers and sensitive value, in [0, 1].
+        lost_rows: how many rows the release does not show in their own class.
+    """
+
+    lm: float
+    rce: float
+    lost_rows: int
+
+
+# More than six parameters: both tables and the catalog, and how one was made from the other.
+@exclusive
+def losses(
+    session: Session,
+    original: Source,
+    released: str,
+    node: Mapping[str, int],
+    sensitive: str,
+    *,
+    required: int,
+    catalog: str | None = None,
+) -> Losses:
+    """The losses of a release whose classes of fewer rows than ``required`` were not kept.
+
+    Raises:
+        EngineError: the database refused a step.
+    """
+    engine = session._engine
+    true, shown = session._opened.resolve(original).relation, session._opened.resolve(released).relation
+    if catalog is None:
+        with_truth: exp.Query = select([exp.Star(), aliased(number(1), TRUTH)], shown)
+    else:
+        with_truth = weighted(shown, session._opened.resolve(catalog).relation, sensitive).query
+    levels = level_map(node)
+    lm = table_call("lm", true, levels, number(required))
+    rce = table_call(
+        "reconstruction_errors",
+        true.copy(),
+        subquery(with_truth, "anon_with_truth"),
+        levels.copy(),
+        string(sensitive),
+        string(TRUTH),
+    )
+    [labels] = engine.fetch(taxonomies.at(lm, engine.taxonomy), "LM of original rows")
+    [errors] = engine.fetch(taxonomies.at(rce, engine.taxonomy), "reconstruction errors")
+    return Losses(labels["lm"], errors["rce"], errors["lost_rows"])
+
+
+COLOURS = {
+    "h-ceiling": ("#9ecae1", "#4292c6", "#084594"),
+    "k-anonymity": ("#d62728", "#ff9f43"),
+    "relocation": ("#7f7f7f",),
+}
+"""Shades of one colour for one method; in the order of its releases."""
+
+CATALOG_NAMES = {False: "without a catalog", True: "with the paper's catalog"}
+LOSSES = {"lm": "LM", "rce": "RCE", "query_error": "query error (mean relative)"}
+BY_ATTRIBUTE = "query_error_"
+SHOWN_K = 5
+"""The k of the paper's chart by attribute, figure 9."""
+
+
+def drawn(rows: Sequence[Row], attributes: Sequence[str]) -> Any:
+    """The chart as altair has it.
+
+    Raises:
+        EngineError: altair is not installed.
+    """
+    altair = required_altair()
+    methods = list(dict.fromkeys(str(row["method"]) for row in rows))
+    scale = altair.Scale(domain=methods, range=_colours(methods))
+    colour = altair.Color(
+        "method:N",
+        title=None,
+        sort=methods,
+        scale=scale,
+        legend=altair.Legend(orient="bottom", columns=3, labelLimit=300),
+    )
+    panels = altair.hconcat(*(_losses(altair, rows, measure, heading, colour) for measure, heading in LOSSES.items()))
+    below = _by_attribute(altair, rows, attributes, methods, colour)
+    return altair.vconcat(panels, below).properties(
+        title=altair.TitleParams("h-ceiling on UCI Adult: the lower, the better", anchor="start", offset=12)
+    )
+
+
+def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour: Any) -> Any:
+    """Lines by k, dashed with a catalog; that of suppression is wide, since relocation loses the same rows."""
+    shown = [
+        {
+            "method": row["method"],
+            "catalog": CATALOG_NAMES[row["catalog"] is not None],
+            "k": row["k"],
+            "loss": row[measure],
+            "width": 6 if str(row["method"]).endswith("suppressed") else 2,
+        }
+        for row in rows
+    ]
+    kinds = list(CATALOG_NAMES.values())
+    dash = altair.StrokeDash(
+        "catalog:N",
+        title=None,
+        sort=kinds,
+        scale=altair.Scale(domain=kinds, range=[[1, 0], [4, 3]]),
+        legend=altair.Legend(orient="bottom"),
+    )
+    base = altair.Chart(altair.InlineData(shown)).encode(
+        x=altair.X("k:O", axis=altair.Axis(labelAngle=0)),
+        y=altair.Y("loss:Q", title=None, scale=altair.Scale(zero=True)),
+        color=colour,
+    )
+    width = altair.StrokeWidth("width:Q", scale=None, legend=None)
+    lines = base.mark_line().encode(strokeDash=dash, strokeWidth=width, detail=["method:N", "catalog:N"])
+    points = base.mark_point(filled=True, size=40, opacity=1)
+    return (lines + points).properties(title=heading, width=200, height=200)
+
+
+def _by_attribute(altair: Any, rows: Sequence[Row], attributes: Sequence[str], methods: list[str], colour: Any) -> Any:
+    shown = [
+        {"method": row["method"], "attribute": name.replace("_", " "), "error": row[BY_ATTRIBUTE + name]}
+        for row in rows
+        if row["k"] == SHOWN_K and row["catalog"] is None
+        for name in attributes
+    ]
+    names = [name.replace("_", " ") for name in attributes]
+    return (
+        altair.Chart(altair.InlineData(shown))
+        .mark_bar()
+        .encode(
+            x=altair.X("attribute:N", title=None, sort=names, axis=altair.Axis(labelAngle=0)),
+            xOffset=altair.XOffset("method:N", sort=methods),
+            y=altair.Y("error:Q", title=None),
+            color=colour,
+        )
+        .properties(
+            title=f"query error (mean relative) by attribute, k = {SHOWN_K}, without catalogs", width=720, height=200
+        )
+    )
+
+
+def _colours(methods: Sequence[str]) -> list[str]:
+    left = {name: list(shades) for name, shades in COLOURS.items()}
+    return [left[method.partition(",")[0]].pop(0) for method in methods]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
-
-from pydantic import ValidationError
 
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import GLOB_CHARACTERS
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
 from sqlanon.model.names import folded
-from sqlanon.model.record import FolderRecord, facts_of
+
+if TYPE_CHECKING:
+    from sqlanon.model.record import FolderRecord
 
 STAGE = re.compile(r"\.(?P<target>.+)\.run\.\d+\.(?P<state>staged|previous)(?:\.lock)?", re.ASCII)
 """The hidden name of what is being published to a target, and of what is there no more, or of its lock."""
@@ -63,6 +64,10 @@ def marked(folder: str | Path) -> FolderRecord | None:
         text = marker.read_bytes()
     except (OSError, ValueError):
         return None
+    from pydantic import ValidationError
+
+    from sqlanon.model.record import FolderRecord, facts_of
+
     try:
         return FolderRecord.model_validate(facts_of(text).get("folder"))
     except (ValidationError, RecursionError):

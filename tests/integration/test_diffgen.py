@@ -150,7 +150,7 @@ def test_the_cut_beside_it(session: sa.Session) -> None:
         ({"numeric": {"age": (15, 95, 3)}}, ["whole number of steps"]),
         ({"numeric": {"age": (0, 10**13)}}, ["steps, more than"]),
         ({"numeric": {"age": ("a", 3)}}, ["must be a number"]),
-        ({"numeric": {"years": (15, 95)}, "sets": ["sick"]}, ['"years" is no quasi-identifier', '"sick" is no']),
+        ({"numeric": {"years": (15, 95)}, "sets": ["sick"]}, ['"years" is not a quasi-identifier', '"sick" is not']),
         ({"numeric": {"illnesses": (1, 3)}}, ["cannot be both numeric and a set"]),
         ({"threshold": -1}, ["threshold"]),
         ({"utility": "least"}, ["utility"]),

@@ -203,7 +203,7 @@ class TestRefusals:
             ({"maximum_levels": {"sex": 0}}, "takes no minimum_levels or maximum_levels"),
             ({"row_weight": "w"}, "counts rows, not the weights"),
             ({"individual": "w"}, "counts rows, not the individuals"),
-            ({"quasi_identifiers": ["education", "sex"]}, 'method.numeric: "hours" is no quasi-identifier'),
+            ({"quasi_identifiers": ["education", "sex"]}, 'method.numeric: "hours" is not a quasi-identifier'),
         ],
     )
     def test_a_policy_that_asks_for_more(self, options: dict[str, Any], words: str) -> None:

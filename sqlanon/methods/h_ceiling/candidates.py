@@ -52,8 +52,8 @@ class Candidate:
         return (round(self.error, DIGITS), filled.added.count, round(lm, DIGITS), *filled.levels)
 
     @cached_property
-    def told(self) -> Cataloged:
-        """What the catalog tells."""
+    def cataloged(self) -> Cataloged:
+        """The rows of the catalog, and what they imply."""
         assert self.catalog is not None
         return linked(self.catalog, self.filled.settings)
 
@@ -63,10 +63,10 @@ class Candidate:
         if self.catalog is None:
             return "its classes cannot be grouped so that their counterfeits are concealed"
         settings = self.filled.settings
-        if settings.catalog != "strict" or self.told.effective_k >= settings.least_effective_k:
+        if settings.catalog != "strict" or self.cataloged.effective_k >= settings.least_effective_k:
             return None
-        known = "is" if self.told.is_exact else "cannot be shown to be more than"
-        found, least = self.told.effective_k, settings.least_effective_k
+        known = "is" if self.cataloged.is_exact else "cannot be shown to be more than"
+        found, least = self.cataloged.effective_k, settings.least_effective_k
         return f"the effective k of a group {known} {found:.4g}, less than {least:.4g}; others may have less still"
 
 

@@ -93,7 +93,7 @@ class HCeilingRun(Run):
             degrees, errors = largest_degrees(engine, self.filled.true), level_errors(engine, self.filled.true)
         index = table.context.lattice.index(self.filled.levels)
         error = float(errors[index]) if candidate is None else candidate.error
-        catalog = None if candidate is None else candidate.told
+        catalog = None if candidate is None else candidate.cataloged
         self.facts = Facts(outcome, catalog, self.filled.added, float(degrees[index]), error, int(allowed.sum()))
 
     def _checked(self, allowed: Mask, errors: Bounds, stages: Stages) -> tuple[SearchOutcome, list[NodeSummary]]:

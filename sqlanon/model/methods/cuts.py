@@ -135,7 +135,7 @@ else:
 def numbers_that_misfit(numeric: Mapping[str, Range], policy: Requirements) -> Iterable[str]:
     """What numeric predictors are not, a sentence each."""
     for name, meant in unknown_names(numeric, policy.quasi_identifiers):
-        yield f'method.numeric: "{name}" is no quasi-identifier{meant}'
+        yield f'method.numeric: "{name}" is not a quasi-identifier{meant}'
     for name in numeric:
         if name in policy.taxonomies:
             yield f'taxonomies: "{name}" is numeric, and becomes intervals: it has no taxonomy'
@@ -246,7 +246,7 @@ class DiffGen(PaidMethod):
         predictors = policy.quasi_identifiers
         yield from numbers_that_misfit(self.numeric, policy)
         for name, meant in unknown_names(self.sets, predictors):
-            yield f'method.sets: "{name}" is no quasi-identifier{meant}'
+            yield f'method.sets: "{name}" is not a quasi-identifier{meant}'
         for name in self.sets:
             if name in self.numeric:
                 yield f'"{name}" cannot be both numeric and a set'

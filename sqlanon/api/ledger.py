@@ -81,8 +81,7 @@ class Ledger(Part):
         """
         from sqlanon.ledger.datasets import known_account
         from sqlanon.ledger.opening import open_ledger
-        from sqlanon.model.budget import Budget
-        from sqlanon.model.units import Unit
+        from sqlanon.model.budget import Budget, Unit
 
         if budget is not None and not isinstance(budget, Budget):
             raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")

@@ -12,8 +12,7 @@ from sqlanon.model.destination import CsvFormulas, Replace, destination, replaci
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Source
-    from sqlanon.model.flatten import Flattened
-    from sqlanon.model.generalized import Generalized
+    from sqlanon.model.preparations import Flattened, Generalized
 
 
 class Preparations(Part):
@@ -60,7 +59,7 @@ class Preparations(Part):
                 varies; it gives counts.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
-        from sqlanon.model.flatten import Flattening
+        from sqlanon.model.preparations import Flattening
         from sqlanon.run.flatten import flatten
 
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)

@@ -12,7 +12,7 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.taxonomy.notes import ambiguous_note
+from sqlanon.model.taxonomy.hierarchies import ambiguous_note
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.cells.encoding import CellSpec
 from sqlanon.queries.cells.unknown import UnknownValues, known_rows

@@ -14,7 +14,7 @@ from sqlanon.binding.taxonomies import shapes_of
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.taxonomy.domains import IntegerRange
+from sqlanon.model.taxonomy.arguments import IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy

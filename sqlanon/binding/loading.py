@@ -17,8 +17,7 @@ from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
-from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
-from sqlanon.model.taxonomy.groups import counted
+from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, number, select, string, subquery

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
-from sqlanon.model.taxonomy.notes import note_path, note_text
+from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.publish.files import staged_file
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import generate, taxonomies

@@ -10,8 +10,7 @@ from sqlanon.engines import paths
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import folded
-from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
-from sqlanon.model.taxonomy.groups import counted
+from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier, string
 from sqlanon.queries.tables import generate, taxonomies

@@ -270,7 +270,7 @@ def export(
 def _store(
     database: Path, attribute: str, taxonomy: Taxonomy, source: str | None, column: str | None, *, as_json: bool
 ) -> None:
-    from sqlanon.model.taxonomy.notes import ambiguous_note
+    from sqlanon.model.taxonomy.hierarchies import ambiguous_note
 
     if column is not None and source is None:
         raise typer.BadParameter("--column names a column of --source, which is missing")

@@ -15,7 +15,7 @@ from typing import Any
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import LOCAL
 from sqlanon.model.destination import CSV_SUFFIX, NOTE_KEY
-from sqlanon.model.taxonomy.notes import note_path
+from sqlanon.model.taxonomy.hierarchies import note_path
 
 RELEASES = "releases"
 """The key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about."""

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.ledger.known_sources import owners
-from sqlanon.model.budget import Budget, spelled
+from sqlanon.model.budget import Budget, spelled, why_not_added
 from sqlanon.model.datasets import KnownSource
 from sqlanon.model.ledger import Account, Entry, account, spending, unit
-from sqlanon.model.units import why_not_added
 
 
 def refuse_sources_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:

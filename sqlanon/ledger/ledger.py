@@ -21,10 +21,9 @@ from sqlanon.ledger.checks import (
 from sqlanon.ledger.known_sources import with_new_sources
 from sqlanon.ledger.retries import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.mechanisms.accountant import Expense
-from sqlanon.model.budget import Budget, spelled
+from sqlanon.model.budget import Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource, dataset_named
 from sqlanon.model.ledger import START, Account, Entry, Kind, account, chained, first_broken, head
-from sqlanon.model.units import Unit
 from sqlanon.publish.files import flush
 
 _open_files = threading.Lock()

@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from sqlanon.errors import BudgetError
-from sqlanon.model.budget import Budget, parallel_composition, spelled
+from sqlanon.model.budget import ROW, Budget, Unit, parallel_composition, spelled
 from sqlanon.model.datasets import KnownSource
-from sqlanon.model.units import ROW, Unit
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class NodeSummary:
             *monotonic* model, and what others prove that violate another one (``sql/macros/57_certain_rows.sql``). A
             node where these alone exceed the limit rules out everything below it.
         min_class_size: rows in the smallest class before suppression.
-        class_losses: by name, what its classes lose (``sqlanon.model.quality.classes``); empty if it was not asked.
+        class_losses: by name, what its classes lose (``sqlanon.model.quality.losses``); empty if it was not asked.
         lm: mean LM loss per row, suppressed rows at 1.
         ncp: the same for NCP.
         combined_loss: the loss of an LM that is weighted or geometric.

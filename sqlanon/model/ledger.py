@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.budget import Budget, exact
-from sqlanon.model.units import Unit, UnitName
+from sqlanon.model.budget import Budget, Unit, UnitName, exact
 
 Kind = Literal["charge", "cap"]
 

@@ -17,7 +17,7 @@ from sqlanon.engines.locks import held_folder
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import CsvFormulas
 from sqlanon.model.record import ContentRecord, Record
-from sqlanon.model.taxonomy.notes import note_path
+from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.publish.content import content_of_csv
 from sqlanon.publish.files import cannot_be_written, flush, hidden, publish, refuse_file, staged_file, taken, tidy
 from sqlanon.queries.release.files import formula_counts, quoted_names, with_quoted_formulas

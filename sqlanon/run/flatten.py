@@ -8,7 +8,7 @@ from typing import Any
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.flatten import Flattened, Flattening
+from sqlanon.model.preparations import Flattened, Flattening
 from sqlanon.model.record import FlattenedRecord
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for

@@ -12,10 +12,10 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.cuts.shared.axes import no_list, no_number
 from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.generalized import Generalized
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import as_text, interval_label
 from sqlanon.model.policy.fields import action_for
+from sqlanon.model.preparations import Generalized
 from sqlanon.model.record import GeneralizedRecord, Record, RecordError
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for

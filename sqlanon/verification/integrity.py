@@ -14,7 +14,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, PolicyRecord, Record, RecordError, readable_record
-from sqlanon.model.taxonomy.notes import note_path
+from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.publish.content import (
     content_of_csv,
     content_of_parquet,

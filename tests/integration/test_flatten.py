@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.flatten import MAXIMUM_COLUMNS
+from sqlanon.model.preparations import MAXIMUM_COLUMNS
 from tests.commands import document, sqlanon
 from tests.integration.test_cli import HOSTILE, VALUE, tables
 from tests.strategies import HOSTILE_NAMES

@@ -30,10 +30,9 @@ from sqlanon.ledger.datasets import dataset_of
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Accountant, Expense
-from sqlanon.model.budget import Budget, sequential_composition
+from sqlanon.model.budget import ROW, Budget, Unit, sequential_composition
 from sqlanon.model.datasets import KnownSource, dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
-from sqlanon.model.units import ROW, Unit
 from tests.commands import document, sqlanon
 from tests.conftest import ROOT
 

@@ -1880,7 +1880,7 @@ LEDGER = [
         ),
     ),
     *_of(
-        "sqlanon/model/units.py",
+        "sqlanon/model/budget.py",
         (
             "rows-are-individuals",
             "return self.name == other.name",

@@ -6,8 +6,16 @@ attacker with other knowledge can infer.
 """
 
 from sqlanon.model.privacy.base import CLASS_SIZE, MOST, Bound, Measure, PrivacyModel, View
-from sqlanon.model.privacy.closeness import BetaLikeness, DeltaDisclosure, TCloseness
-from sqlanon.model.privacy.concealing import MConcealing
+from sqlanon.model.privacy.closeness import (
+    NO_ABSENT_CLASS,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    KMap,
+    MConcealing,
+    PopulationModel,
+    TCloseness,
+)
 from sqlanon.model.privacy.diversity import (
     DISTINCT_DIVERSITY,
     AlphaKAnonymity,
@@ -16,7 +24,6 @@ from sqlanon.model.privacy.diversity import (
     KAnonymity,
     RecursiveCLDiversity,
 )
-from sqlanon.model.privacy.population import NO_ABSENT_CLASS, DeltaPresence, KMap, PopulationModel
 
 __all__ = [
     "CLASS_SIZE",

@@ -1,13 +1,26 @@
-"""Models that compare the values of a class with those of the whole source table."""
+"""Models that compare a class with a whole table or a population, and m-concealing."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
-from sqlanon.model.base import Number, kind_of
-from sqlanon.model.privacy.base import MOST, Bound, Measure, PrivacyModel, View, at_most, below
+from sqlanon.model.base import Number, failed_checks, kind_of
+from sqlanon.model.privacy.base import (
+    MOST,
+    Bound,
+    Grain,
+    Measure,
+    PrivacyModel,
+    TwoOrMore,
+    View,
+    at_least,
+    at_most,
+    below,
+    exactly_at_least,
+    exactly_at_most,
+)
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 Likeness = Literal["basic", "enhanced"]
@@ -121,3 +134,126 @@ class DeltaDisclosure(PrivacyModel):
 
     def __str__(self) -> str:
         return f'δ-disclosure privacy of "{self.column}" (δ = {self.delta:g})'
+
+
+ABSENT_CLASSES = Measure(
+    "absent_classes", view="population", of_table=("delta_presence", "absent_classes"), field="minimum"
+)
+NO_ABSENT_CLASS = Bound(ABSENT_CLASSES, "<=", 0, 0, monotonic=True, grain="node")
+"""No class of the population is without a row of the source."""
+
+
+class PopulationModel(PrivacyModel):
+    """A model with a population: the name of a table with the policy's quasi-identifiers, spelled as in the source.
+
+    It is generalized with the same taxonomies, which must cover it. A class counts at least as many people there as it
+    has rows.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def population(self) -> str:
+            """The name of the table: the last field of each such model."""
+
+
+@kind_of("privacy")
+class KMap(PopulationModel):
+    """Every class matches at least ``k`` people of the ``population`` (Sweeney 2002, section 4.3)."""
+
+    definition: ClassVar[str] = "Sweeney 2002 (k-map), with the population given as a table"
+
+    model: Literal["k-map"] = "k-map"
+    k: TwoOrMore = Field(kw_only=False, description="people that every class matches at least")
+    population: str = Field(min_length=1, kw_only=False, description="the table of the population")
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        measure = Measure("population_size", view="population", of_table=("k_map", "k"), field="k")
+        return (at_least(measure, self.k, monotonic=True),)
+
+    def __str__(self) -> str:
+        return f'k-map against "{self.population}" (k = {self.k})'
+
+
+@kind_of("privacy")
+class DeltaPresence(PopulationModel):
+    """In every published class the share of the ``population`` that is in the source is in [``minimum``, ``maximum``].
+
+    Nothing is said of classes whose rows are suppressed. With a ``minimum`` above 0, a class of the population without
+    any row of the source rejects the node: its absence would be certain. Shares are ratios of integers and compare
+    exactly with decimals.
+    """
+
+    definition: ClassVar[str] = "Nergiz et al. 2007, definition 1, over published classes"
+
+    model: Literal["delta-presence"] = "delta-presence"
+    minimum: Number = Field(ge=0, lt=1, kw_only=False, description="smallest share of a class of the population")
+    maximum: Number = Field(gt=0, le=1, kw_only=False, description="largest share of a class of the population")
+    population: str = Field(min_length=1, kw_only=False, description="the table of the population")
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> DeltaPresence:
+        if self.minimum > self.maximum:
+            raise failed_checks([f"the minimum, {self.minimum:g}, is above the maximum, {self.maximum:g}"])
+        return self
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        presence = Measure("presence", view="population", of_table=("delta_presence", "largest"))
+        bounds = (exactly_at_least(presence, self.minimum), exactly_at_most(presence, self.maximum))
+        return (*bounds, NO_ABSENT_CLASS) if self.minimum > 0 else bounds
+
+    def __str__(self) -> str:
+        return f'δ-presence in "{self.population}" ({self.minimum:g} to {self.maximum:g})'
+
+
+MAX_SECRETS = 12
+"""Knowledge states are subsets of the secret columns: 4,096 of them."""
+
+
+@kind_of("privacy")
+class MConcealing(PrivacyModel):
+    """No row is re-identified with an expected probability above ``m`` by an attacker of the ``prior``.
+
+    The attacker knows the quasi-identifiers and each secret (a sensitive column of ``prior``) independently with its
+    probability, and guesses uniformly among the rows that agree with what he knows: for a row i, the sum over subsets q
+    of the secrets of P(q) / n_q(i). This is a measure of risk, not a guarantee: the mean over states of knowledge hides
+    that a row may be certain to be found in an unlikely one.
+
+    With the grain ``class`` a class with a row above ``m`` is suppressed, which changes the risk in no other class;
+    with the grain ``node`` the classes that other models keep are measured, and a node with a row above ``m`` is
+    rejected.
+    """
+
+    definition: ClassVar[str] = "Mazzone 2019, section 5.2; a mean over states of knowledge"
+
+    model: Literal["m-concealing"] = "m-concealing"
+    m: Number = Field(gt=0, le=1, kw_only=False, description="largest expected probability that a row is re-identified")
+    prior: Annotated[dict[str, Number], Field(min_length=1, max_length=MAX_SECRETS)] = Field(
+        kw_only=False, description="secret column to probability"
+    )
+    grain: Grain = Field(
+        default="class", kw_only=False, description="what is given up for a row above m: class or node"
+    )
+
+    @field_validator("prior")
+    @classmethod
+    def _probabilities(cls, prior: dict[str, Any]) -> dict[str, Any]:
+        wrong = [name for name, probability in prior.items() if not 0 <= probability <= 1]
+        if wrong:
+            raise failed_checks([f'the prior of "{name}" is not a probability between 0 and 1' for name in wrong])
+        return prior
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        prior = tuple(sorted(self.prior.items()))
+        measure = Measure("concealing", None, prior, view="attacker", of_table=("m_concealing", "m"), field="m")
+        return (at_most(measure, self.m, grain=self.grain),)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.prior)
+
+    def __str__(self) -> str:
+        return f"m-concealing (m = {self.m:g})"

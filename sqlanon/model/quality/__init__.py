@@ -1,9 +1,7 @@
 """Quality models: how much information a node loses (``spec/metrics.md``). Less is better in all of them."""
 
 from sqlanon.model.quality.base import Bounds, ClassLoss, Columns, QualityModel, Table, Terms, WeightedModel
-from sqlanon.model.quality.classes import AECS, ALWAYS_REPORTED, DM, DMStar
-from sqlanon.model.quality.labels import LM, NCP
-from sqlanon.model.quality.levels import Entropy, Prec
+from sqlanon.model.quality.losses import AECS, ALWAYS_REPORTED, DM, LM, NCP, DMStar, Entropy, Prec
 
 __all__ = [
     "AECS",

@@ -19,11 +19,8 @@ from typing import Any
 
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.taxonomy import arguments
-from sqlanon.model.taxonomy.arguments import exact_number
-from sqlanon.model.taxonomy.domains import DateRange, IntegerRange, LabelRule
-from sqlanon.model.taxonomy.groups import grouped_rows, text_of
-from sqlanon.model.taxonomy.hierarchies import Hierarchy, read_hierarchy
-from sqlanon.model.taxonomy.notes import Domain
+from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, LabelRule, exact_number, grouped_rows, text_of
+from sqlanon.model.taxonomy.hierarchies import Domain, Hierarchy, read_hierarchy
 
 TOP = "*"
 """The one label of the top level of a generated taxonomy."""

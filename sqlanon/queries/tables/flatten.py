@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.model.flatten import Flattening
+from sqlanon.model.preparations import Flattening
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import (
     aliased,

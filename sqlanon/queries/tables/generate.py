@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from sqlanon.model.taxonomy.domains import DateRange, IntegerRange, LabelRule
+from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, LabelRule
 from sqlanon.model.taxonomy.taxonomy import TOP
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (

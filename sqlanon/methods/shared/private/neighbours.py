@@ -8,9 +8,9 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.mechanisms.source import RandomSource
+from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.units import ROW, Unit
 from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
 
 

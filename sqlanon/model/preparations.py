@@ -1,4 +1,4 @@
-"""Flattening: which columns of a table of events become one row per individual, and what came of it."""
+"""Tables that are made before and after a release: flattened events, and rows generalized as a release is."""
 
 from __future__ import annotations
 
@@ -116,4 +116,28 @@ class Flattened(BaseModel):
     events: int
     cut_individuals: int
     cut_events: int
+    notes: tuple[str, ...] = ()
+
+
+class Generalized(BaseModel):
+    """What became of the rows; counts, no cell value.
+
+    Attributes:
+        source, release, into: in words.
+        columns: the columns of the result, in order.
+        generalized: those of them that have labels.
+        rows: how many there are.
+        unknown_rows: how many were left out for a value that a taxonomy does not have, by the policy of the release.
+        notes: anything that a reader should know of what was written.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str
+    release: str
+    into: str
+    columns: tuple[str, ...]
+    generalized: tuple[str, ...]
+    rows: int
+    unknown_rows: int = 0
     notes: tuple[str, ...] = ()

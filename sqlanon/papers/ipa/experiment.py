@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.evaluation.charts import required_altair
 from sqlanon.evaluation.queries import query_errors
-from sqlanon.evaluation.results import Reproduced, Row, rounded
+from sqlanon.evaluation.results import Reproduced, Row, rounded, spelled
 from sqlanon.evaluation.workload import stroke_queries
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.model.budget import Budget
@@ -233,21 +233,18 @@ def _policy(**settings: Any) -> Policy:
 def findings(rows: Sequence[Row]) -> Iterator[str]:
     """What the rows say of the claims of the paper."""
     at_one = {row["method"]: row for row in rows if row["epsilon"] in (None, EPSILON)}
-    for method in (AS_PUBLISHED, PRIVATE):
-        mine = at_one[method]
-        for other in (ANONYMOUS, HISTOGRAM):
-            theirs = at_one[other]
-            verb = "below" if mine["information_loss"] < theirs["information_loss"] else "not below"
-            yield (
-                f"{method}, ε = {EPSILON}: IL of {mine['information_loss']:.4f} is {verb} the "
-                f"{theirs['information_loss']:.4f} of {other}"
-            )
-            wins = sum(_is_less(mine[name], theirs[name]) for name in QUERIES)
-            yield f"{method}, ε = {EPSILON}: errors of {wins} of {len(QUERIES)} queries are below those of {other}"
-    losses = [row["information_loss"] for row in rows if row["method"] == PRIVATE]
-    falls = all(more >= less for more, less in itertools.pairwise(losses))
+    for method, other in itertools.product((AS_PUBLISHED, PRIVATE), (ANONYMOUS, HISTOGRAM)):
+        mine, theirs = at_one[method], at_one[other]
+        verb = "is" if _is_less(mine["information_loss"], theirs["information_loss"]) else "is not"
+        losses = [spelled(row["information_loss"]) for row in (mine, theirs)]
+        yield f"{method}, ε = {EPSILON}: IL of {losses[0]} {verb} below the {losses[1]} of {other}"
+        wins = sum(_is_less(mine[name], theirs[name]) for name in QUERIES)
+        yield f"{method}, ε = {EPSILON}: errors of {wins} of {len(QUERIES)} queries are below those of {other}"
+    # A release without rows, of a small table, has no loss.
+    by_epsilon = [row["information_loss"] for row in rows if row["method"] == PRIVATE]
+    falls = all(_is_less(less, more) for more, less in itertools.pairwise(by_epsilon))
     trend = "falls with every larger" if falls else "does not fall with every larger"
-    yield f"{PRIVATE}: IL {trend} ε, from {losses[0]:.4f} to {losses[-1]:.4f}"
+    yield f"{PRIVATE}: IL {trend} ε, from {spelled(by_epsilon[0])} to {spelled(by_epsilon[-1])}"
 
 
 def _is_less(mine: float | None, theirs: float | None) -> bool:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.engines.cutting import Sent, whole
 from sqlanon.engines.duckdb import attaching, catalog, files
-from sqlanon.engines.duckdb.compute import DuckDBCompute, set_, use
-from sqlanon.engines.duckdb.opening import OpenedDatabase
+from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
 from sqlanon.engines.duckdb.reading import lake, lineage, sources
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
-from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError, Refusal
@@ -30,11 +27,32 @@ from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 from sqlanon.queries.tables import taxonomies
 
+if TYPE_CHECKING:
+    import duckdb
+
+
+class Opened(Protocol):
+    """A database that is open; see :class:`sqlanon.engines.duckdb.opening.OpenedDatabase`."""
+
+    connection: duckdb.DuckDBPyConnection
+    name: str
+    is_read_only: bool
+    shows_values: bool
+
+    def another(self, file: Path | None) -> Opened:
+        """Another connection to the same warehouse, or to a file."""
+
+    def engine(self) -> DuckDBEngine:
+        """A new engine on the connection."""
+
+    def close(self) -> None:
+        """Close the connection if it was opened here."""
+
 
 class DuckDBEngine(DuckDBCompute):
     """What works on an opened database."""
 
-    def __init__(self, opened: OpenedDatabase, far: Rows | None = None) -> None:
+    def __init__(self, opened: Opened, far: Rows | None = None) -> None:
         super().__init__(opened.connection, far)
         self._opened = opened
         self._frames = Frames(opened.connection)
@@ -94,9 +112,7 @@ class DuckDBEngine(DuckDBCompute):
 
     @contextmanager
     def beside(self, file: Path | None = None) -> Iterator[DuckDBEngine]:
-        read_only = file is not None and file.exists() and not os.access(file, os.W_OK)
-        opened = self._cursor() if file is None else OpenedDatabase.at(file, read_only=read_only)
-        with closing(opened):
+        with closing(self._opened.another(file)) as opened:
             yield opened.engine()
 
     def additions(self, table: exp.Table) -> list[str]:
@@ -191,13 +207,6 @@ class DuckDBEngine(DuckDBCompute):
     def parquet_metadata(self, path: str | Path) -> str | None:
         found = self.rows(query_text("engines", "parquet_note"), (str(path), NOTE_KEY))
         return found[0][0] if found else None
-
-    def _cursor(self) -> OpenedDatabase:
-        """Another connection to the same warehouse."""
-        with refusals("another connection"):
-            cursor = self.connection.cursor()
-            cursor.execute(use(self._name))
-        return OpenedDatabase(cursor, owned=True)
 
     def attach_source(self, path: Path) -> str:
         """Attach a file read-only, make it the default, and take a copy of its taxonomies.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import weakref
@@ -97,6 +98,17 @@ class OpenedDatabase:
                 raise not_opened(path, error) from None
             raise
         return opened
+
+    def another(self, file: Path | None) -> OpenedDatabase:
+        """Another connection to the same warehouse, or to a file, which is read if it cannot be written."""
+        if file is not None:
+            return OpenedDatabase.at(file, read_only=file.exists() and not os.access(file, os.W_OK))
+        from sqlanon.engines.duckdb.compute import use
+
+        with refusals("another connection"):
+            cursor = self.connection.cursor()
+            cursor.execute(use(self.name))
+        return OpenedDatabase(cursor, owned=True)
 
     def engine(self) -> DuckDBEngine:
         """A new engine on the connection."""

@@ -11,8 +11,9 @@ from sqlanon.errors import EngineError
 from sqlanon.methods.progress import silent
 
 if TYPE_CHECKING:
-    from sqlanon.engines.base import Engine, ResolvedSource, Source
+    from sqlanon.engines.base import Engine
     from sqlanon.engines.exclusion import CallLock
+    from sqlanon.engines.relations import ResolvedSource, Source
     from sqlanon.model.destination import Destination
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Published

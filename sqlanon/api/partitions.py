@@ -12,7 +12,7 @@ from sqlanon.methods.progress import Progress, never, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:
-    from sqlanon.engines.base import Source
+    from sqlanon.engines.relations import Source
     from sqlanon.model.fit import Fit, PartitionRelease
     from sqlanon.model.policy.policy import GivenPolicy
 

@@ -11,7 +11,7 @@ from sqlanon.engines.exclusion import exclusive
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:
-    from sqlanon.engines.base import Source
+    from sqlanon.engines.relations import Source
     from sqlanon.model.preparations import Flattened, Generalized
 
 

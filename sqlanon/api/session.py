@@ -20,8 +20,8 @@ from sqlanon.model.destination import CsvFormulas, Replace, destination, replaci
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sqlanon.engines.base import Source
     from sqlanon.engines.duckdb import Connection
+    from sqlanon.engines.relations import Source
     from sqlanon.mechanisms.source import RandomSource
     from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release, Verification

@@ -10,7 +10,7 @@ from sqlanon.api.opened import Part
 from sqlanon.engines.exclusion import exclusive
 
 if TYPE_CHECKING:
-    from sqlanon.engines.base import Source
+    from sqlanon.engines.relations import Source
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 Shapes = dict[str, dict[str, object]]

@@ -16,7 +16,8 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.binding.large_ranges import count_ranges, large_ranges, read_in
 from sqlanon.binding.loading import TaxonomyLoad, load_unless_refused
-from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
+from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy

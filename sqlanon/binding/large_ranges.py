@@ -11,7 +11,8 @@ from sqlglot import exp
 
 from sqlanon.binding.loading import TaxonomyLoad, levels_of
 from sqlanon.binding.taxonomies import shapes_of
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.arguments import IntegerRange

@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from sqlanon.binding.taxonomies import attributes, described, keep_well_formed, stored_shapes
 from sqlanon.binding.unknown_values import unknown_in, values_made_by
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible

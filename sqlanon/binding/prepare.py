@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy, bind
 from sqlanon.binding.unknown_values import known_values
-from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
+from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import unknown_names
 from sqlanon.model.names import spelled_like

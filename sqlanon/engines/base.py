@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
+from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.model.destination import Destination
-from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, identifier
+from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 
 if TYPE_CHECKING:
@@ -23,81 +23,8 @@ if TYPE_CHECKING:
 
     from sqlanon.engines.rows import Rows, Staged
 
-Source = str | Path | Any
-"""What is read: a name, a path or a query as text, or a frame."""
-FileFormat = Literal["Parquet", "CSV"]
-
 StatementObserver = Callable[[str, float | None], None]
 """Called with the purpose of a statement and its progress from 0 to 1; None if the progress is unknown."""
-
-
-@dataclass(frozen=True)
-class ResolvedSource:
-    """A source that exists: as a relation for FROM, in words for messages, and the files that it consists of.
-
-    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is its
-    name in a ledger; None of views, queries, temporary tables and those of other databases. ``defined_by`` is the query
-    of a relation of DuckDB in Python, which no catalog has; empty for other frames.
-    """
-
-    relation: exp.Table | exp.Subquery
-    description: str
-    files: tuple[str, ...] = ()
-    dataset: str | None = None
-    read: tuple[str, ...] = ()
-    defined_by: str | None = None
-
-
-@dataclass(frozen=True)
-class Origins:
-    """Where the rows of a query, a view or a table come from; ``unseen`` is why that may not be all, None if it is."""
-
-    tables: tuple[exp.Table, ...]
-    files: tuple[str, ...]
-    has_frames: bool
-    unseen: str | None
-
-
-@dataclass(frozen=True)
-class Database:
-    """A database that the connection sees; its file is None if it is in memory, or not of the engine's own kind."""
-
-    name: str
-    file: Path | None
-    is_read_only: bool
-
-    def anon(self, name: str) -> exp.Table:
-        """A table of its schema ``anon``, which may not be there."""
-        return exp.Table(this=identifier(name), db=identifier("anon"), catalog=identifier(self.name))
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A table that the catalog knows, with its comment, or a view."""
-
-    table: exp.Table
-    is_view: bool = False
-    comment: str | None = None
-
-
-@dataclass(frozen=True)
-class Files:
-    """Files as they were written, nothing in them guessed.
-
-    Attributes:
-        paths, format: a file, a glob, or several files, all of one format.
-        columns: the types of their columns by name, in order; None for all columns that any of the files has.
-        partition_by: those of the columns that are folders.
-        by_name: whether files may differ in their columns, as those of a release that was changed since do.
-        quoted: the columns of a CSV whose formulas have an apostrophe before them, which does not belong to the value.
-    """
-
-    paths: str | tuple[str, ...]
-    format: FileFormat = "Parquet"
-    columns: Mapping[str, str] | None = None
-    partition_by: tuple[str, ...] = ()
-    by_name: bool = False
-    quoted: tuple[str, ...] = ()
 
 
 class Compute(Protocol):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from sqlanon.engines.base import ResolvedSource, Stored
+from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.model.destination import Destination
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.source import SourceColumn

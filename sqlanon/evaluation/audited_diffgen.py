@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant, Portions

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Engine, Source
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.policies import AuditedPolicy

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlanon.engines.base import Compute, Engine, ResolvedSource, Source
+from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.exclusion import exclusive
+from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation import answers
 from sqlanon.evaluation.answers import Tables

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.engines.base import ResolvedSource, Warehouse
+from sqlanon.engines.base import Warehouse
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.ledger.checks import others_named, refuse_uncapped, several_accounts
 from sqlanon.ledger.known_sources import known, owners

@@ -17,7 +17,8 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.progress import Stopped, never
 from sqlanon.methods.shared.guarantee import guarantee
@@ -54,8 +55,8 @@ class Request:
         must_be_capped: whether a data set without a cap is refused.
         tables: the names of the companion tables, by what they are.
         pseudonym_key: what pseudonyms are made with.
-        is_dry_run: whether only the statements of the run are to be read: the source has no rows, which is no reason to
-            refuse anything, and nothing is charged.
+        is_dry_run: whether only the statements of the run are to be read: an empty source is no reason to refuse
+            anything, and nothing is charged.
     """
 
     node: Mapping[str, int] | None = None
@@ -142,7 +143,7 @@ class Run(ABC):
         draws = self.is_private or self.is_random
         if (request.names_account and not self.is_private) or (request.random_source is not None and not draws):
             names = "dataset and public" if self.is_random else "dataset, public and random_source"
-            raise PolicyError(f"{names} are for private methods, of which the policy has none")
+            raise PolicyError(f"{names} are for private methods, and this one is not private")
         if request.node is not None and not self.takes_node:
             raise PolicyError(f"{policy.method} takes no node: {self.instead_of_node}")
 

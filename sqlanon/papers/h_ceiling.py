@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines.base import Source
 from sqlanon.engines.exclusion import exclusive
+from sqlanon.engines.relations import Source
 from sqlanon.evaluation.answers import TRUTH, weighted
 from sqlanon.evaluation.charts import required_altair
 from sqlanon.evaluation.queries import query_errors

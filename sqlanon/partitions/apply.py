@@ -7,7 +7,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlanon.binding.prepare import read_by, with_present_taxonomies
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, VerificationError
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared import publishing

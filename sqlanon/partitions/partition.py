@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Engine
 from sqlanon.engines.paths import folder_columns
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace

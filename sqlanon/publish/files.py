@@ -12,9 +12,9 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.engines.base import ResolvedSource
 from sqlanon.engines.locks import SUFFIX, acquire_stale, hold
 from sqlanon.engines.paths import STAGE, is_glob
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.publish.globs import is_matched
 

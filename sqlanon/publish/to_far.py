@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace

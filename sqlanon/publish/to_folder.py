@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Files, ResolvedSource
+from sqlanon.engines.base import Engine
 from sqlanon.engines.paths import pattern_below
+from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.model.destination import Destination
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.folders import STAGED_SUFFIX, StagedFolder, number_files, part

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Files, ResolvedSource
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.content import UNKNOWN, content_of_parquet, replace_note
 from sqlanon.publish.files import cannot_be_written

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.cuts.shared.axes import no_list, no_number
 from sqlanon.model.base import unknown_names

@@ -14,7 +14,8 @@ from sqlglot import exp
 from sqlanon.binding.bound import refuse_wide
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import prepare, read_by, refuse_method
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.nodes.examination import Examination, examine_nodes, examined_at_once

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.folders import refuse_columns
 from sqlanon.binding.prepare import read_by
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, Run
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.registry import method_of

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Engine, Files, ResolvedSource
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.shared.guarantee import guarantee
 from sqlanon.model.destination import Destination, Replace

@@ -11,7 +11,8 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.policy.policy import Policy

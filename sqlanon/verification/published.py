@@ -9,9 +9,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Files, ResolvedSource, Writer
+from sqlanon.engines.base import Engine, Writer
 from sqlanon.engines.csv_notes import is_csv
 from sqlanon.engines.paths import is_folder, marked, pattern_below
+from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination

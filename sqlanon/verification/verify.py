@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.prepare import spelled_like_taxonomies
-from sqlanon.engines.base import Engine, ResolvedSource, Source
+from sqlanon.engines.base import Engine
 from sqlanon.engines.frames import is_frame
+from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import VerificationError
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import folded

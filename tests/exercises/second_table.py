@@ -11,7 +11,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, differing_rows, grouped, select, subquery

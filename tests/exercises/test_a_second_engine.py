@@ -18,10 +18,11 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.api.session import Session
-from sqlanon.engines.base import Compute, Database, ResolvedSource, Stored, Warehouse, Writer
+from sqlanon.engines.base import Compute, Warehouse, Writer
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.exclusion import CallLock
+from sqlanon.engines.relations import Database, ResolvedSource, Stored
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step
 from sqlanon.queries.source import MadeTaxonomy, SourceColumn
 from tests.conftest import clinic_policy, open_clinic

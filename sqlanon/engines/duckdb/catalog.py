@@ -12,8 +12,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engines.base import Database, ResolvedSource, Stored
 from sqlanon.engines.paths import is_glob
+from sqlanon.engines.relations import Database, ResolvedSource, Stored
 from sqlanon.errors import EngineError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.datasets import FILE_SUFFIXES, dataset_of_table

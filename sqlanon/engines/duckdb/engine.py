@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.engines.cutting import Sent, whole
 from sqlanon.engines.duckdb import attaching, catalog, files
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
 from sqlanon.engines.duckdb.reading import lake, lineage, sources
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.frames import is_frame
+from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import NOTE_KEY, Destination

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute, ResolvedSource
+from sqlanon.engines.base import Compute
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.h_ceiling.catalog.classes import FilledClasses
 from sqlanon.methods.h_ceiling.catalog.flow import ConditionF
@@ -28,7 +29,7 @@ class Cataloged:
     """A catalog that can be published.
 
     Attributes:
-        groups: how many groups of classes it tells of.
+        groups: how many groups of classes it describes.
         effective_k: the least effective k of a group, or a number that it is at least; k if there is no group.
         is_exact: whether it is just that.
     """
@@ -99,7 +100,7 @@ def catalog_shortfalls(engine: Compute, filled: Filled, release: ResolvedSource,
             "more_counterfeits_than_rows", release=release.relation, written=written.relation
         )
         rows = engine.fetch(more, "rows of the catalog")[0]["rows"]
-        found["tell of more counterfeits than there are rows"] = rows
+        found["count more counterfeits than there are rows"] = rows
     return [f"{count:,} rows of the catalog {what}" for what, count in found.items() if count]
 
 

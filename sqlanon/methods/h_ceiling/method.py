@@ -8,7 +8,7 @@ from functools import partial
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
-from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.system import SystemSource
 from sqlanon.methods.base import Run
@@ -120,7 +120,7 @@ class HCeilingRun(Run):
         recoding, self.encoding = at_node(self.filled.levels), self.filled.table.encoding
         keep_classes(engine, table, recoding)
         self.attained = attained_at(engine, self.encoding, recoding)
-        # Of no node: what depends on a quasi-identifier in true rows alone tells the counterfeits, which break it.
+        # Of no node: a dependency that holds in true rows alone gives away the counterfeits, which break it.
         publication = group_rows(engine, table, recoding, masked=False, with_added=partial(with_class_ids, self.filled))
         notes = (*columns_at_the_top(table.context.lattice, self.filled.levels), *values_of_no_row(engine, table))
         self.decision = Decision(self.facts, self.filled.levels, tuple(self.attained), notes)

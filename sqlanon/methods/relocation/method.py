@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
-from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run
 from sqlanon.methods.relocation.moving import changed_values, move, stay
 from sqlanon.methods.relocation.report import PRIVATE, guarantee, report, untold

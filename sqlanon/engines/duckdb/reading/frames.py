@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import ResolvedSource
 from sqlanon.engines.duckdb.refusals import why_in_use
 from sqlanon.engines.frames import DATASET, POLARS, RELATION, STREAM, described
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Files
 from sqlanon.engines.paths import is_glob
+from sqlanon.engines.relations import Files
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import CSV_SUFFIXES, LOCAL, PARQUET_SUFFIXES
 from sqlanon.queries.kit.macros import scalar_call

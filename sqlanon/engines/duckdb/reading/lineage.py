@@ -16,11 +16,11 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engines.base import ResolvedSource, Stored
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading.origins import Schema, names_of, spellings
 from sqlanon.engines.duckdb.reading.restricted import FILES
+from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.names import folded

@@ -10,10 +10,10 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engines.base import ResolvedSource, Stored
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading.restricted import FILES
+from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.texts import query_text

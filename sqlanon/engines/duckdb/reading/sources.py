@@ -11,7 +11,6 @@ from functools import partial
 from sqlglot import exp
 
 from sqlanon.engines import paths
-from sqlanon.engines.base import Origins, ResolvedSource, Stored
 from sqlanon.engines.csv_notes import entry_of_all
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
@@ -19,6 +18,7 @@ from sqlanon.engines.duckdb.reading import lake
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
 from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
+from sqlanon.engines.relations import Origins, ResolvedSource, Stored
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run, TakesEnums
 from sqlanon.methods.cuts.shared.queries import labels, released
 from sqlanon.methods.cuts.shared.record import recorded_cut

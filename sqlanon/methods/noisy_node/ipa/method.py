@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute, ResolvedSource
+from sqlanon.engines.base import Compute
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.methods.noisy_node.ipa import draws as counts

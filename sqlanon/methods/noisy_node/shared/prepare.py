@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.noisy_node.shared.algorithm import public_node

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.noisy_node.shared.algorithm import Algorithm, Draws, node_method
 from sqlanon.methods.noisy_node.shared.prepare import bounded, checked
 from sqlanon.methods.shared.cells import encode_table

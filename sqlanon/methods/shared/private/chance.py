@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.ledger.datasets import DataSet, charged
 from sqlanon.ledger.opening import open_ledger

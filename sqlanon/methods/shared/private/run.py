@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import ClassVar
 
-from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.base import Run

@@ -183,7 +183,7 @@ def test_policies_that_do_not_fit_the_method() -> None:
     ("source", "options", "error", "words"),
     [
         ("SELECT * REPLACE (CAST(age AS VARCHAR) AS age) FROM patients", {}, sa.PolicyError, ['"age" is VARCHAR']),
-        ("SELECT * REPLACE ('flu' AS illnesses) FROM patients", {}, sa.PolicyError, ["no list of items"]),
+        ("SELECT * REPLACE ('flu' AS illnesses) FROM patients", {}, sa.PolicyError, ["not a list of items"]),
         ("FROM patients", {"sets": []}, sa.PolicyError, ["name it in sets"]),
         (
             "SELECT * REPLACE (CASE age WHEN 27 THEN 'spy' ELSE job END AS job, ['?'] AS illnesses) FROM patients",

@@ -270,10 +270,10 @@ class TestRefusals:
         assert found.problems == (
             '"job" is VARCHAR[], where the release has one label',
             'column "age" is not there; did you mean "aeg"?',
-            '"drugs" is VARCHAR, and no list of items: gather them with list(item) in a view',
+            '"drugs" is VARCHAR, not a list of items: gather them with list(item) in a view',
         )
         found = self.refused(session, sa.PolicyError, "SELECT * REPLACE ('10' AS age) FROM new", "released")
-        assert found.problems == ('"age" is VARCHAR, and no number: cast it in a view',)
+        assert found.problems == ('"age" is VARCHAR, not a number: cast it in a view',)
 
     def test_values_without_a_label_are_counted(self, session: sa.Session) -> None:
         session.connection.execute(

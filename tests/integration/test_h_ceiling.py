@@ -204,7 +204,7 @@ class TestRelease:
             assert "4 rows or more" in claims
             assert "rows are counted, not persons" in " ".join(release.guarantee.conditions)
             assert "with a probability of 1/4 at most" in claims
-            assert "whoever could tell all of them, with certainty" in claims
+            assert "whoever could recognize all of them, with certainty" in claims
 
     def test_nothing_in_it_tells_counterfeits(self, tmp_path: Path) -> None:
         """Not the order, nor a column, nor NULL, nor the note, from which the number of true rows cannot be had."""
@@ -279,7 +279,7 @@ class TestFewestTrueRows:
                 "56 rows, 22 of them counterfeits (39.3 %) in 14 of 14 classes; the class of the fewest true rows has "
                 "2. 6 suppressed (15.0 %; the limit is 50 %)."
             )
-            assert "could tell all of them, with 1/2, where 2 is the fewest true rows of a class" in " ".join(
+            assert "could recognize all of them, with 1/2, where 2 is the fewest true rows of a class" in " ".join(
                 release.guarantee.claims
             )
             assert session.verify("released", self.policy(2)).met

@@ -246,7 +246,7 @@ class TestRefusals:
             ),
             ("SELECT * REPLACE (hours + 60 AS hours) FROM applicants", ('"hours": 18 rows',)),
             ("SELECT * REPLACE ('nan'::DOUBLE AS hours) FROM applicants", ('"hours": 34 rows',)),
-            ("SELECT * REPLACE ('x' AS hours) FROM applicants", ("no number",)),
+            ("SELECT * REPLACE ('x' AS hours) FROM applicants", ("not a number",)),
             ("SELECT * REPLACE ([sex] AS sex) FROM applicants", ("a set of items has no one label",)),
             ("SELECT * REPLACE (1.5::DOUBLE AS target) FROM applicants", ("equal values can look different",)),
         ],

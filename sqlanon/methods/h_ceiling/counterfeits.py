@@ -1,7 +1,7 @@
 """Counterfeits: how many a node needs is counted in SQL, chance comes from here, and rows are rebuilt in SQL.
 
-Nothing but their number tells counterfeits: they are counted together with true rows of the same class and value before
-any row is written, and rows are in the order of their own columns.
+Counterfeits are known by their number alone: they are counted together with true rows of the same class and value
+before any row is written, and rows are in the order of their own columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a release of h-ceiling promises: classes of k rows, of which nobody is told how many are true."""
+"""What a release of h-ceiling promises: classes of k rows; nobody learns how many of these are true."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Guarantee, Report
 
 RECOGNIZED = {
-    "marginal": "as often as they are in the whole table: a classifier that learns from larger classes tells "
-    "counterfeits from true rows, on UCI Adult with an area under the curve of .83",
-    "uniform": "each as likely as any other: counterfeits of rare values are easy to tell",
+    "marginal": "as often as they are in the whole table: a classifier that learns from larger classes "
+    "separates counterfeits from true rows, on UCI Adult with an area under the curve of .83",
+    "uniform": "each as likely as any other: counterfeits of rare values are easy to recognize",
 }
 """How values are drawn by the fills that do not hide, and who recognizes them (spec/hceiling_fill.md)."""
 
@@ -22,7 +22,7 @@ WITH_STRICT = (
 )
 
 CERTAIN = "certainty, since a class has 1 true row alone"
-"""What is left of a class whose counterfeits are all told."""
+"""What is left of a class once all of its counterfeits are recognized."""
 
 LEMMA = (
     "the catalog is grouped by the published condition, lemma 1 of Lee et al. 2017, which does not hide where "
@@ -63,16 +63,16 @@ def _claim_of_links(settings: HCeiling, report: CeilingReport) -> str:
     fewest = report.fewest_true_rows
     worst = f"1/{fewest:,}, where {fewest:,} is the fewest true rows of a class" if fewest > 1 else CERTAIN
     if not _is_hidden(settings):
-        return f"whoever could tell all invented rows from true ones finds a person's row with a probability of {worst}"
+        return f"whoever could separate all invented rows from true ones finds a person's row with probability {worst}"
     return (
-        "whoever cannot tell invented rows from true ones, and expects values in a class as the fill draws them, finds "
-        f"a person's row with a probability of 1/{settings.k} at most, whether or not they know how many rows of the "
-        f"class are true; whoever could tell all of them, with {worst}"
+        "whoever cannot distinguish invented rows from true ones, and expects values in a class as the fill draws "
+        f"them, finds a person's row with a probability of 1/{settings.k} at most, whether or not they know how many "
+        f"rows of the class are true; whoever could recognize all of them, with {worst}"
     )
 
 
 def _is_hidden(settings: HCeiling) -> bool:
-    """Whether nothing but what is expected of a class tells its counterfeits."""
+    """Whether counterfeits are recognized only by whoever expects other values in a class."""
     return settings.fill == "hidden" and not settings.has_catalog_of_values and not settings.impossible
 
 
@@ -115,8 +115,8 @@ def _not_covered(policy: Policy, settings: HCeiling, report: CeilingReport) -> I
 def _of_hidden(sensitive: str) -> Iterator[str]:
     """What counterfeits that hide give away (spec/hceiling_fill.md, T2, T3 and *Not held*)."""
     yield (
-        f'who expects other values of "{sensitive}" in a class than the fill does can tell counterfeits in part: if '
-        "the two differ by a factor of e^ε at most for every choice of true rows, a person's row is found with a "
+        f'who expects other values of "{sensitive}" in a class than the fill does can recognize counterfeits in part: '
+        "if the two differ by a factor of e^ε at most for every choice of true rows, a person's row is found with a "
         "probability of 1/(n + (k - n) e^(-2ε)) at most in a class of n true rows"
     )
     yield (

@@ -52,7 +52,7 @@ def place_by_barred_values(engine: Compute, table: EncodedTable, levels: Levels)
 
 
 def values_of_no_row(engine: Compute, table: EncodedTable) -> tuple[str, ...]:
-    """A note on the entries whose sensitive value no row has, which is no mistake if it may be in another table."""
+    """A note on the entries whose sensitive value no row has, which is right if another table may have it."""
     policy = table.bound.policy
     if not _entries(policy):
         return ()

@@ -124,7 +124,7 @@ def _not_covered(policy: Policy, report: RelocationReport) -> Iterator[str]:
     if report.relocated_rows:
         yield (
             f"the release is not truthful: {report.relocated_rows:,} rows ({100 * report.untruthful_share:.1f} %) have "
-            "quasi-identifiers of other rows, and nothing tells which; a count by these may be off by as many"
+            "quasi-identifiers of other rows, and nothing shows which; a count by these may be off by as many"
         )
         yield (
             "nothing is drawn at random: who knows the quasi-identifiers of all rows can work out which classes were "

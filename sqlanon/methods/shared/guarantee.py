@@ -78,7 +78,7 @@ def _conditions_of_partitions(fit: Fit) -> tuple[str, ...]:
         f"{WHAT_ROWS_COUNT}; rows of one individual in several partitions count as several",
         "no other release of the same rows is published: classes of several releases can be intersected",
         "every partition stays published: classes may need the rows of all of them",
-        "the sidecar tells of every partition: no older copy of it was put back, and nobody has changed it",
+        "the sidecar lists every partition: no older copy of it was put back, and nobody has changed it",
     ]
     if any(model.compares_with_source for model in policy.privacy):
         source = f"the source of the fit{_but_unknown(policy)}"
@@ -126,7 +126,7 @@ def _of_observed_domains(domains: Mapping[str, str]) -> tuple[str, ...]:
 def _what_classes_count(policy: Policy) -> str:
     if policy.individual is None:
         return WHAT_ROWS_COUNT
-    return f'classes count the distinct values of "{policy.individual}", each of which stands for one individual'
+    return f'classes count the distinct values of "{policy.individual}", and each value stands for one individual'
 
 
 def _not_covered(policy: Policy) -> tuple[str, ...]:

@@ -301,7 +301,7 @@ class TopDownSpecialization(MethodSettings):
         """What a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
         yield from self._other_models(policy)
-        yield from self._quality(policy, "it scores labels by what their children tell of the target")
+        yield from self._quality(policy, "it scores labels by how well their children predict the target")
         yield from self._levels(policy)
         yield from numbers_that_misfit(self.numeric, policy)
 

@@ -91,7 +91,7 @@ class PrivateMethod(MethodSettings):
         yield from self._insensitive_columns(policy)
         yield from self._weights(policy)
         if self.rows_per_individual > 1 and policy.individual is None:
-            yield "rows_per_individual needs individual, the column that tells whose row it is"
+            yield "rows_per_individual needs individual, the column that names the owner of a row"
 
 
 class PaidMethod(PrivateMethod):

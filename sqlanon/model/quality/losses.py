@@ -28,7 +28,7 @@ DISCERNIBILITY = ClassLoss("dm", "dm_of", ("anon_class_size", "anon_kept", "anon
 AVERAGE_SIZE = ClassLoss("aecs", "aecs_of", ("anon_class_size", "anon_kept", "anon_k"))
 
 ALWAYS_REPORTED = (DM_STAR, DISCERNIBILITY, AVERAGE_SIZE)
-"""What every report and every lattice table tells, whatever is minimized."""
+"""The losses in every report and every lattice table, whatever is minimized."""
 
 
 @kind_of("quality")

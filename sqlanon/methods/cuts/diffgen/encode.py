@@ -28,7 +28,7 @@ from sqlanon.methods.shared.private.neighbours import refuse_observed
 from sqlanon.methods.shared.private.refusals import no_category, refusing_small_budgets
 from sqlanon.model.methods.cuts import DiffGen, Range
 
-MOST_CHILDREN = 12
+MAX_CHILDREN = 12
 """How many children a label of items may have: all combinations of them are counted, which are 2^12 then."""
 
 
@@ -94,13 +94,13 @@ def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery
 
 def _refuse_axes(points: Points) -> None:
     problems = [
-        f'the taxonomy of the items of "{axis.name}" has a label with {most:,} children, more than {MOST_CHILDREN}: '
+        f'the taxonomy of the items of "{axis.name}" has a label with {most:,} children, more than {MAX_CHILDREN}: '
         "put a level between"
         for axis in points.axes
-        if isinstance(axis, ItemAxis) and (most := _most_children(axis)) > MOST_CHILDREN
+        if isinstance(axis, ItemAxis) and (most := _most_children(axis)) > MAX_CHILDREN
     ]
     if points.classes < 2:
-        problems.append(f'the taxonomy of "{points.target[1]}" has {points.classes} class: nothing tells rows apart')
+        problems.append(f'the taxonomy of "{points.target[1]}" has {points.classes} class: all rows are equal in it')
     if problems:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
 

@@ -15,10 +15,10 @@ from sqlanon.methods.shared.private.counts import drawn_unseen, noise_of_places,
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise import unseen
 
-MOST_UNSEEN = 1_000_000
+MAX_UNSEEN = 1_000_000
 """How many combinations that nobody has are shown by noise alone, on average; a higher threshold shows fewer.
 
-A release of so many says little; without a bound a large cut would fill the disk.
+A release of more says little; without a bound a large cut would fill the disk.
 """
 
 
@@ -62,5 +62,5 @@ def least_shown(settings: DiffGen, charge: Charge, size: int) -> int:
     """
     rows, epsilon = settings.rows_per_individual, charge.budget.epsilon
     # P(noise >= m) < exp(-m ε / rows).
-    enough = math.ceil(rows / epsilon * math.log(max(1, size / MOST_UNSEEN)))
+    enough = math.ceil(rows / epsilon * math.log(max(1, size / MAX_UNSEEN)))
     return max(threshold(settings.threshold, epsilon, rows), enough)

@@ -21,13 +21,13 @@ Labels = Sequence[Mapping[str, int]]
 
 
 def no_number(found: SourceColumn) -> str:
-    """That a column is no number, which a numeric predictor must be."""
-    return f'"{found.name}" is {found.type}, and no number: cast it in a view'
+    """The problem of a numeric predictor that is not a number."""
+    return f'"{found.name}" is {found.type}, not a number: cast it in a view'
 
 
 def no_list(found: SourceColumn) -> str:
-    """That a column is no list, which a predictor that is a set must be."""
-    return f'"{found.name}" is {found.type}, and no list of items: gather them with list(item) in a view'
+    """The problem of a set-valued predictor that is not a list."""
+    return f'"{found.name}" is {found.type}, not a list of items: gather them with list(item) in a view'
 
 
 def read_labels(engine: Compute) -> dict[int, Labels]:

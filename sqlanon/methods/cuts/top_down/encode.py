@@ -96,7 +96,7 @@ def encode(engine: Compute, bound: BoundPolicy, *, may_be_empty: bool) -> Points
 
 
 def _counted(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:
-    """How many rows there are, each of which can be published."""
+    """How many rows there are; each can be published."""
     names = [*bound.policy.quasi_identifiers, target]
     counts = engine.fetch(null_counts(bound.source, names), "rows, and NULL among them")[0]
     rows, k = int(counts["rows"]), settings_of(bound).k

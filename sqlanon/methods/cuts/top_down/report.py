@@ -98,7 +98,7 @@ def _not_covered(policy: Policy, target: str) -> Iterator[str]:
             "that some row has"
         )
     yield (
-        f'labels were chosen by what they tell of "{target}", so that rows of a class have much the same value; values '
+        f'labels were chosen because they predict "{target}", so that rows of a class have much the same value; values '
         "that all rows of a class share are disclosed"
     )
     yield "which labels there are depends on the data, and says something about it beyond the rows"

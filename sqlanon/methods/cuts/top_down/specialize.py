@@ -26,7 +26,7 @@ class Evidence(Protocol):
         """Where each interval is best split, by the first value of the second part; of none that has one value only."""
 
     def gains(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, float]:
-        """How many bits children tell of the target, over the rows under a label; of none whose rows are all alike."""
+        """The information gain of each split in bits, over the rows under its label; 0 where these are all alike."""
 
     def least_rows(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, int]:
         """The rows of the smallest class that there would be under each label, of rows whose class is new.

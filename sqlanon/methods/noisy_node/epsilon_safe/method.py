@@ -23,7 +23,7 @@ CLASSES = "classes of k rows or more of a Bernoulli sample (Li, Qardaji and Su 2
 ON_TABLE = f"permute-and-flip (McKenna and Sheldon 2020) on the whole table; {CLASSES}; adaptive composition"
 ON_SAMPLE = (
     "permute-and-flip (McKenna and Sheldon 2020) on a Bernoulli sample, and its classes of k rows or more: δ is a sum "
-    "over all nodes, as the choice tells of the sample"
+    "over all nodes, as the choice depends on the sample"
 )
 
 

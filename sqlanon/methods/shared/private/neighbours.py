@@ -49,7 +49,7 @@ def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) ->
 
 
 def refuse_observed(bound: BoundPolicy) -> None:
-    """Labels that were made from the data tell of it, whatever noise is added.
+    """Labels that were made from the data disclose some of it, whatever noise is added.
 
     Raises:
         TaxonomyError: the values of a taxonomy were observed, and that is not accepted.

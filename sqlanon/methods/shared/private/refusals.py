@@ -36,7 +36,7 @@ def refuse_other_than_drawn(problems: Sequence[str]) -> None:
 
 
 def no_category(found: SourceColumn) -> str:
-    """That equal values of a column can be told apart by their spelling, which its rows would be made anew from."""
+    """The refusal of a column whose equal values differ in spelling, from which its rows would be made anew."""
     return (
         f'"{found.name}" is published as a category, for which its type, {found.type}, is not fit: equal values can be '
         "spelled in several ways; cast it to VARCHAR in a view"

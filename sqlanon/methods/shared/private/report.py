@@ -132,7 +132,7 @@ def _not_covered(*, is_pure: bool) -> tuple[str, ...]:
     return (
         "what is concluded about an individual from what holds for many: that would be so without their rows, too",
         f"individuals whose rows depend on each other: a group of n is protected {_of_many(is_pure=is_pure)}",
-        "what the run tells besides the release: how long it took, its errors, and what it prints",
+        "what the run shows besides the release: how long it took, its errors, and what it prints",
     )
 
 
@@ -140,7 +140,7 @@ def _of_many(*, is_pure: bool) -> str:
     """How n rows are protected: δ + exp(ε) δ + ... + exp((n - 1) ε) δ, by going row by row (Vadhan 2017, lemma 2.2)."""
     if is_pure:
         return "with n times ε"
-    return "with n times ε and δ (exp(n ε) - 1) / (exp(ε) - 1), which from 1 on is no protection"
+    return "with n times ε and δ (exp(n ε) - 1) / (exp(ε) - 1), which from 1 on protects nothing"
 
 
 def _neighbours(individual: str | None, rows: int) -> str:
@@ -169,7 +169,7 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tu
         *conditions,
         "everybody may know that the taxonomies have all values: that a run is refused says that they have not",
         "the schema, the taxonomies and the policy were chosen without a look at the data",
-        "what other releases of the same rows spend is added to this; the ledger knows those that it was told of, a "
+        "what other releases of the same rows spend is added to this; the ledger knows those that it recorded, a "
         "table by its name, a file by its path and its content: rows that were copied, or whose table was renamed, are "
         "new to it",
         "the operating system's randomness cannot be predicted",

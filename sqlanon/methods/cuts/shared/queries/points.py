@@ -120,7 +120,7 @@ def outside(source: exp.Table | exp.Subquery, axes: Sequence[Axis], ranges: Mapp
 
 
 def marginals(axes: Sequence[Axis]) -> Step:
-    """The step that makes :data:`MARGINALS`: one GROUP BY of two columns for each predictor that is no set."""
+    """The step that makes :data:`MARGINALS`: one GROUP BY of two columns for each predictor that is not a set."""
     counts = [_marginal(axis.position) for axis in axes if not isinstance(axis, ItemAxis)]
     if not counts:
         none = select([aliased(number(0), name) for name in ("position", "value", "class", ROW_COUNT)], POINTS.table)

@@ -14,7 +14,7 @@ from sqlanon.cli.terminal.output import put, say, show, write_json
 from sqlanon.papers import NAMES
 
 if TYPE_CHECKING:
-    from sqlanon.evaluation.audit import Audit
+    from sqlanon.evaluation.audit_report import Audit
     from sqlanon.evaluation.results import Reproduced
     from sqlanon.model.budget import Budget
     from sqlanon.report.document import Document
@@ -104,7 +104,7 @@ def _claim(epsilon: str | None, delta: str | None) -> Budget | None:
 
 def _refuse_chart(path: Path, *, replace: bool) -> None:
     """Refuse a chart that cannot be drawn, before the work is done."""
-    from sqlanon.evaluation.charts import refuse_format, required_altair
+    from sqlanon.evaluation.results import refuse_format, required_altair
     from sqlanon.publish.files import refuse_file
 
     refuse_format(path)

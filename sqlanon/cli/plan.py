@@ -60,8 +60,7 @@ def epsilon_safe(
 
     Example: sqlanon plan epsilon-safe --rows 100000 --epsilon 2 --delta 1e-6
     """
-    from sqlanon.evaluation.plan_report import NAME
-    from sqlanon.evaluation.plans import plan_epsilon_safe
+    from sqlanon.evaluation.plans import NAME, plan_epsilon_safe
     from sqlanon.evaluation.results import refuse_targets
 
     if out is not None:
@@ -78,8 +77,7 @@ def epsilon_safe(
 
 def written(made: EpsilonSafePlan, folder: Path, *, replace: bool) -> list[str]:
     """Write the table and the chart of a plan to a folder: the paths of the files."""
-    from sqlanon.evaluation.charts import plan_chart
-    from sqlanon.evaluation.plan_report import NAME, reported
+    from sqlanon.evaluation.plans import NAME, plan_chart, reported
     from sqlanon.evaluation.results import write_files
 
     files = write_files(folder, NAME, reported(made, plan_chart(made)), replace=replace)

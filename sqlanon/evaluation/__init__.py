@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.accuracy import Accuracy, Classification, classification
-    from sqlanon.evaluation.audit import Audit, audit_privacy
+    from sqlanon.evaluation.audit import audit_privacy
+    from sqlanon.evaluation.audit_report import Audit
     from sqlanon.evaluation.mechanisms import Enumerable, Repeatable
     from sqlanon.evaluation.node_chances import NodeProbability, node_probabilities
     from sqlanon.evaluation.plans import EpsilonSafePlan, PlannedSample, plan_epsilon_safe
@@ -43,7 +44,8 @@ __all__ = [
 
 _HOMES = {
     "accuracy": ("Accuracy", "Classification", "classification"),
-    "audit": ("Audit", "audit_privacy"),
+    "audit": ("audit_privacy",),
+    "audit_report": ("Audit",),
     "mechanisms": ("Enumerable", "Repeatable"),
     "node_chances": ("NodeProbability", "node_probabilities"),
     "plans": ("EpsilonSafePlan", "PlannedSample", "plan_epsilon_safe"),

@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import ConfigDict
 
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_events import Event, Samples, best_event, lower_losses, uses_evidence, weighed
 from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
+from sqlanon.evaluation.audit_report import Audit
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.evaluation.mechanisms import Enumerable, Repeatable, Repeated, RestrictsInputs, mechanism_of, outcomes_of
-from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
+from sqlanon.model.budget import Budget, Exact
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
-from sqlanon.model.release import Result
-from sqlanon.report.document import Document, count, facts, notes, paragraph
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -32,81 +30,6 @@ BOUNDED_PROBABILITIES = 4
 """Each of the two directions bounds two; the chance of an error is shared out evenly among them."""
 
 DIRECTIONS = ("table over neighbour", "neighbour over table")
-
-
-class Audit(Result):
-    """The loss that a mechanism was shown to have on two neighbours.
-
-    Attributes:
-        lower_bound: ε is at least this at ``delta``, with ``confidence``; 0 if nothing was found, which proves nothing.
-            If ``exact``, it is ε itself for these neighbours (inf if there is none), or below it if tails were cut off.
-        delta: δ that it holds at.
-        confidence: that all that is said is true; None if exact.
-        runs: of the mechanism on each of the two tables; None if exact.
-        direction: on which of them the event is likelier, such as ``table over neighbour``; None if nothing was found.
-        event: what distinguished the tables, in words; None if exact, or nothing was found.
-        bounded_runs: the runs on each of the tables that the bound is from; others chose the event.
-        event_runs: in how many of them the event happened, on the likelier table first.
-        claimed: what the mechanism was held to.
-        violates: whether the bound is above what is claimed; None without a claim.
-        exact: whether the distributions of outputs were compared, and not runs.
-        divergence: the larger hockey-stick divergence of both directions at the claimed ε, if exact.
-        notes: what the result does not say.
-    """
-
-    model_config = ConfigDict(ser_json_inf_nan="strings")
-
-    lower_bound: float
-    delta: ExactNumber
-    confidence: float | None
-    runs: int | None
-    direction: str | None
-    event: str | None
-    bounded_runs: int | None = None
-    event_runs: tuple[int, int] | None = None
-    claimed: Budget | None
-    violates: bool | None
-    exact: bool
-    divergence: float | None = None
-    notes: tuple[str, ...]
-
-    def chart(self, path: str | Path, *, replace: bool = False) -> None:
-        """Draw what was claimed against what was found, as .html, .svg, .png or .json (Vega-Lite).
-
-        Raises:
-            EngineError: altair is not installed, or the file exists or cannot be written.
-            PolicyError: the file has another ending.
-        """
-        from sqlanon.evaluation.charts import write_chart
-
-        write_chart({"audit": self}, path, replace=replace)
-
-    def document(self) -> Document:
-        event = () if self.event is None else (paragraph(f"Event: {self.event}."),)
-        table = facts(self._facts(), "Privacy loss on the two tables")
-        return Document("Audit of privacy", (table, *event, *notes("Notes", self.notes)))
-
-    def _facts(self) -> Iterator[tuple[str, str]]:
-        """The numbers in words."""
-        yield "ε that was found" if self.exact else "ε is at least", f"{self.lower_bound:.4g}"
-        yield "ε and δ that are claimed", "–" if self.claimed is None else str(self.claimed)
-        yield "at δ", spelled(self.delta)
-        if self.runs is not None and self.confidence is not None:
-            yield "with confidence", f"{self.confidence:g}"
-            yield "runs on each table", count(self.runs)
-        if self.direction is not None and self.event_runs is not None:
-            more, less = (count(runs) for runs in self.event_runs)
-            yield "the event happened", f"{more} against {less} times in {count(self.bounded_runs)} runs"
-            yield "and is likelier on", self.direction.partition(" over ")[0]
-
-    def _repr_html_(self) -> str:
-        from sqlanon.evaluation.charts import svg
-
-        table = super()._repr_html_()
-        try:
-            return table + svg({"audit": self})
-        except EngineError:
-            return table  # a notebook without the extra shows the numbers
 
 
 @dataclass(frozen=True)

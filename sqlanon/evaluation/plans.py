@@ -10,16 +10,19 @@ Source: spec/epsafe.md (b).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
+from sqlanon.evaluation.results import BLACK, Reproduced, cells, required_altair, save
 from sqlanon.model.budget import Budget, Exact, ExactNumber, as_float, exact, spelled
 from sqlanon.model.release import Result
 from sqlanon.model.sampled_classes import MAX_K, SHARES, least_rows, minimum_k
-from sqlanon.report.document import Document
+from sqlanon.report.document import Bar, Cell, Document, Table, notes, paragraph
 
 INVALID = "the plan is not valid:"
 
@@ -80,8 +83,6 @@ class EpsilonSafePlan(Result):
         return min(self.samples, key=lambda sample: (sample.shown_from, -sample.beta))
 
     def document(self) -> Document:
-        from sqlanon.evaluation.plan_report import plan_document
-
         return plan_document(self)
 
     def chart(self, path: str | Path, *, replace: bool = False) -> None:
@@ -91,8 +92,6 @@ class EpsilonSafePlan(Result):
             EngineError: altair is not installed, or the file exists or cannot be written.
             PolicyError: the file has another ending.
         """
-        from sqlanon.evaluation.charts import plan_chart, save
-
         save(lambda: plan_chart(self), Path(path), replace=replace)
 
 
@@ -178,3 +177,211 @@ def _refuse(rows: int, budget: Budget, node: Fraction) -> None:
         problems.append("epsilon_node: must be below epsilon, which is what the node and the sampling cost in all")
     if problems:
         raise PolicyError(INVALID, problems)
+
+
+NAME = "plan-epsilon-safe"
+"""What the files are called."""
+
+SHOWN = {
+    "beta": "β",
+    "k": "least k",
+    "tight_k": "tight k",
+    "sampled_rows": "sampled rows",
+    "shown_from": "shown from",
+    "share_per_mille": "‰ of table",
+    "lost_to": "lost to",
+}
+
+
+def reported(plan: EpsilonSafePlan, chart: Any = None) -> Reproduced:
+    """The table of a plan, with what it says and how it is to be read."""
+    rows = [
+        {
+            **sample.model_dump(exclude={"share"}),
+            "beta": spelled(sample.beta),
+            "share_per_mille": _figure(1000 * sample.share),
+        }
+        for sample in plan.samples
+    ]
+    return Reproduced(
+        title=f"ε-safe releases of {plan.rows:,} rows with {plan.budget}",
+        rows=[{name: row[name] for name in SHOWN} for row in rows],
+        shown=SHOWN,
+        findings=list(_findings(plan)),
+        notes=list(_notes(plan)),
+        chart=chart,
+    )
+
+
+def plan_document(plan: EpsilonSafePlan) -> Document:
+    """What is shown of a plan: a row with a bar for each β, what it says, and how it is to be read."""
+    found = reported(plan)
+    most = round(1.1 * max(sample.shown_from for sample in plan.samples)) + 1
+    rows: list[list[Cell]] = [
+        [
+            *cells(found, row),
+            Bar((sample.lost_to / most, (sample.shown_from - sample.lost_to) / most, 1 - sample.shown_from / most)),
+        ]
+        for row, sample in zip(found.rows, plan.samples, strict=True)
+    ]
+    table = Table(
+        (*found.shown.values(), "classes"),
+        rows,
+        numbers=range(len(found.shown)),
+        title=found.title,
+        scale=f"classes of 0 to {most:,} rows",
+        legend=("lost", "in between", "shown"),
+    )
+    return Document(found.title, (table, *map(paragraph, found.findings), *notes("Notes", found.notes)))
+
+
+def _figure(number: float) -> str:
+    """In three digits, or as many as it has before the point."""
+    return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
+
+
+def _findings(plan: EpsilonSafePlan) -> Iterator[str]:
+    best = plan.best
+    k = best.tight_k if plan.tight else best.k
+    if best.shown_from > plan.rows:
+        yield (
+            f"No class of the table is likely to be shown: that takes {best.shown_from:,} rows with β = "
+            f"{spelled(best.beta)} and k = {k:,}, and more with any other β of these."
+        )
+    else:
+        yield (
+            f"The smallest classes are shown with β = {spelled(best.beta)} and k = {k:,}, of these: those of "
+            f"{best.shown_from:,} rows or more. The table has at most {plan.rows // best.shown_from:,} such classes."
+        )
+
+
+def _notes(plan: EpsilonSafePlan) -> Iterator[str]:
+    sampling = spelled(plan.epsilon_sampling)
+    if plan.epsilon_node:
+        yield (
+            f"ε = {spelled(plan.budget.epsilon)} is {spelled(plan.epsilon_node)} for the choice of the node, on the "
+            f"whole table, and {sampling} for the sampling, which has all of δ."
+        )
+    else:
+        yield f"The node is public and costs nothing: all of ε = {sampling} is for the sampling."
+    likely = f"{100 * LIKELY:g} %"
+    yield (
+        f"Shown from, lost to: a class of at least, or at most, this number of rows is shown, or lost, with a "
+        f"probability of {likely}; by {'tight k' if plan.tight else 'least k'}. ‰ of table: the former, of all rows."
+    )
+    yield "Least k is by the δ of Li et al. 2012; tight k by the smaller one that is exact for one class."
+    yield "Of a class that is shown, the sampled rows are: β of them on average."
+    yield "No data was read: how many classes are that large depends on the table, and on the node."
+
+
+LINES = {
+    "shown_from": (f"{100 * LIKELY:g} % likely to be shown, from here up", "#08306b", [1, 0]),
+    "lost_to": (f"{100 * LIKELY:g} % likely to be lost, from here down", "#6baed6", [1, 0]),
+    "k": ("least k", "#d95f02", [1, 0]),
+    "tight_k": ("least k by the tight δ", "#d95f02", [4, 3]),
+}
+"""By field of a sample: the name of its line, its colour and its dashes."""
+
+BETWEEN = "#c6dbef"
+PLAN_WIDTH, PLAN_HEIGHT = 560, 320
+MARGIN = 1.25
+"""How far the axis of rows goes beyond what is drawn."""
+
+
+def plan_chart(plan: EpsilonSafePlan) -> Any:
+    """The chart as altair has it.
+
+    Raises:
+        EngineError: altair is not installed.
+    """
+    altair = required_altair()
+    shown = [{**sample.model_dump(), "beta": float(sample.beta)} for sample in plan.samples]
+    names = [name for name, _, _ in LINES.values()]
+    points = [
+        {"beta": row["beta"], "rows": row[field], "line": name}
+        for field, (name, _, _) in LINES.items()
+        for row in shown
+    ]
+    x = altair.X(
+        "beta:Q",
+        title="β: the probability of a row to be in the sample",
+        scale=altair.Scale(domain=[0, max(row["beta"] for row in shown)], nice=False),
+        axis=altair.Axis(tickCount=10, gridOpacity=0.5),
+    )
+    figures = [point["rows"] for point in points]
+    scale = altair.Scale(type="log", domain=[min(figures) / MARGIN, max(figures) * MARGIN], nice=False)
+    lines = (
+        altair.Chart(altair.InlineData(points))
+        .mark_line(point=altair.OverlayMarkDef(size=18))
+        .encode(
+            x=x,
+            y=altair.Y(
+                "rows:Q",
+                title="rows of a class (logarithmic)",
+                scale=scale,
+                axis=altair.Axis(values=_round(min(figures), max(figures)), format=",d", gridOpacity=0.5),
+            ),
+            color=altair.Color(
+                "line:N",
+                title=None,
+                sort=None,
+                scale=altair.Scale(domain=names, range=[colour for _, colour, _ in LINES.values()]),
+                legend=altair.Legend(orient="bottom", columns=2, labelLimit=300, symbolType="stroke"),
+            ),
+            strokeDash=altair.StrokeDash(
+                "line:N",
+                title=None,
+                sort=None,
+                scale=altair.Scale(domain=names, range=[dashes for _, _, dashes in LINES.values()]),
+            ),
+        )
+    )
+    between = (
+        altair.Chart(altair.InlineData(shown))
+        .mark_area(color=BETWEEN, opacity=0.6)
+        .encode(x=x, y=altair.Y("lost_to:Q", scale=scale), y2="shown_from:Q")
+    )
+    return altair.layer(between, lines, *_best(altair, plan, scale)).properties(
+        title=altair.TitleParams(
+            "Which classes an ε-safe release shows", subtitle=_subtitle_of_plan(plan), anchor="start", offset=12
+        ),
+        width=PLAN_WIDTH,
+        height=PLAN_HEIGHT,
+    )
+
+
+def _best(altair: Any, plan: EpsilonSafePlan, scale: Any) -> list[Any]:
+    """A mark at the sample that shows the smallest classes, with words above it."""
+    best = plan.best
+    k = best.tight_k if plan.tight else best.k
+    words = f"smallest: {best.shown_from:,} rows, with β = {spelled(best.beta)} and k = {k:,}"
+    mark = altair.Chart(
+        altair.InlineData([{"beta": float(best.beta), "rows": best.shown_from, "words": words}])
+    ).encode(x="beta:Q", y=altair.Y("rows:Q", scale=scale))
+    return [
+        mark.mark_point(filled=True, size=90, color=LINES["shown_from"][1], opacity=1),
+        mark.mark_text(dy=-32, align=_align(best.beta / plan.samples[-1].beta), color=BLACK).encode(text="words:N"),
+    ]
+
+
+def _align(place: Fraction) -> str:
+    """To which side words are of a place from 0 to 1, so that they stay within the chart."""
+    return "left" if place < Fraction(1, 4) else "right" if place > Fraction(3, 4) else "center"
+
+
+def _round(least: int, most: int) -> list[int]:
+    """1, 2, 5, 10 and so on, from below the least to above the most."""
+    return [
+        figure
+        for power in range(len(str(least)) - 1, len(str(most)) + 1)
+        for figure in (10**power, 2 * 10**power, 5 * 10**power)
+        if least / MARGIN <= figure <= most * MARGIN
+    ]
+
+
+def _subtitle_of_plan(plan: EpsilonSafePlan) -> list[str]:
+    node = f"{spelled(plan.epsilon_node)} for the node" if plan.epsilon_node else "the node is public"
+    return [
+        f"ε = {spelled(plan.budget.epsilon)} ({node}, {spelled(plan.epsilon_sampling)} for the sampling), "
+        f"δ = {float(plan.budget.delta):g}; a table of {plan.rows:,} rows; {'tight k' if plan.tight else 'least k'}",
+    ]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlanon.errors import EngineError
-from sqlanon.evaluation.charts import required_altair
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.extras import extra_module
 from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, staged_file
 
 Row = Mapping[str, Any]
@@ -20,6 +20,10 @@ DIGITS = 10
 """After the point, of all figures."""
 
 ENDINGS = (".csv", ".md", ".svg")
+FORMATS = ("html", "svg", "png", "json")
+"""Of charts, by the endings of their files."""
+
+BLACK = "#222222"
 
 
 @dataclass(frozen=True)
@@ -171,3 +175,38 @@ def _made(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # it is not empty
             folder.rmdir()
         raise
+
+
+def save(draw: Callable[[], Any], target: Path, *, replace: bool) -> None:
+    """Write a chart as the file that its ending asks for.
+
+    Raises:
+        EngineError: altair is not installed, or the file exists or cannot be written.
+        PolicyError: the file ends in none of .html, .svg, .png and .json.
+    """
+    kind = refuse_format(target)
+    drawn = draw()
+    with staged_file(target, replace=replace) as staged:
+        # Inline, so that the page needs nothing from elsewhere.
+        drawn.save(str(staged), format=kind, **({"inline": True} if kind == "html" else {}))
+
+
+def refuse_format(path: Path) -> str:
+    """The format that a file's ending asks for.
+
+    Raises:
+        PolicyError: there is none.
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in FORMATS:
+        raise PolicyError("the chart cannot be drawn:", [f"{path} ends in none of .{', .'.join(FORMATS)}"])
+    return kind
+
+
+def required_altair() -> Any:
+    """The module that draws.
+
+    Raises:
+        EngineError: it is not installed.
+    """
+    return extra_module("altair", extra="report", purpose="A chart")

@@ -15,9 +15,8 @@ from sqlglot import exp
 from sqlanon.engines.exclusion import exclusive
 from sqlanon.engines.relations import Source
 from sqlanon.evaluation.answers import TRUTH, weighted
-from sqlanon.evaluation.charts import required_altair
 from sqlanon.evaluation.queries import query_errors
-from sqlanon.evaluation.results import Reproduced, Row, rounded
+from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.evaluation.workload import CountQuery
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.methods.h_ceiling.report import CeilingReport

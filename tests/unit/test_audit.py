@@ -33,7 +33,7 @@ from sqlanon.evaluation.audit_events import (
     weighed,
 )
 from sqlanon.evaluation.audit_outputs import countable, default_features
-from sqlanon.evaluation.charts import write_chart
+from sqlanon.evaluation.audit_report import write_chart
 from tests.conftest import ROOT, open_clinic
 
 pytestmark = pytest.mark.one_line

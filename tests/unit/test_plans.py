@@ -13,9 +13,7 @@ from scipy.stats import binom
 
 import sqlanon as sa
 from sqlanon.evaluation import EpsilonSafePlan, plan_epsilon_safe
-from sqlanon.evaluation.charts import LINES, plan_chart
-from sqlanon.evaluation.plan_report import NAME, reported
-from sqlanon.evaluation.plans import shares
+from sqlanon.evaluation.plans import LINES, NAME, plan_chart, reported, shares
 from sqlanon.evaluation.results import write_files
 from sqlanon.model.sampled_classes import least_rows
 

@@ -9,8 +9,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.evaluation.accuracy import classification
-from sqlanon.evaluation.charts import BLACK, required_altair
-from sqlanon.evaluation.results import Reproduced, Row, rounded
+from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
 from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING
 from sqlanon.papers.base import Announce, Reproduction

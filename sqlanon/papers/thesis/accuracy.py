@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.evaluation.accuracy import Accuracy, classification
-from sqlanon.evaluation.charts import BLACK, required_altair
-from sqlanon.evaluation.results import Reproduced, Row, rounded
+from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel

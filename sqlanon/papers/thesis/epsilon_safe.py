@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.evaluation.charts import BLACK, required_altair
-from sqlanon.evaluation.results import Reproduced, Row, rounded
+from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
 from sqlanon.papers import adult
 from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.thesis import epsilon_safe_choice as choice

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.evaluation.charts import BLACK, required_altair
-from sqlanon.evaluation.results import Reproduced, Row, rounded
+from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec

@@ -15,8 +15,8 @@ from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.noisy_node.ipa.draws import thresholds
-from sqlanon.methods.noisy_node.shared.algorithm import node_method
+from sqlanon.methods.noisy_node.ipa import thresholds
+from sqlanon.methods.noisy_node.shared import node_method
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP
 from sqlanon.queries.noise.unseen import Domain
 

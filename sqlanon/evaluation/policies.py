@@ -17,9 +17,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws, node_method
-from sqlanon.methods.noisy_node.shared.prepare import bounded, prepared
-from sqlanon.methods.noisy_node.shared.run import NoisyNodeRun
+from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, NoisyNodeRun, bounded, node_method, prepared
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.private.neighbours import private_method

@@ -10,11 +10,11 @@ from sqlanon.model.policy.policy import Policy
 
 METHODS = {
     "full-domain": "sqlanon.methods.full_domain.method:FullDomainRun",
-    "ipa": "sqlanon.methods.noisy_node.ipa.method:NoisyCountsRun",
-    "histogram": "sqlanon.methods.noisy_node.ipa.method:NoisyCountsRun",
+    "ipa": "sqlanon.methods.noisy_node.ipa:NoisyCountsRun",
+    "histogram": "sqlanon.methods.noisy_node.ipa:NoisyCountsRun",
     "h-ceiling": "sqlanon.methods.h_ceiling.method:HCeilingRun",
     "diffgen": "sqlanon.methods.cuts.diffgen.method:DiffGenRun",
-    "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe.method:EpsilonSafeRun",
+    "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe:EpsilonSafeRun",
     "relocation": "sqlanon.methods.relocation.method:RelocationRun",
     "top-down-specialization": "sqlanon.methods.cuts.top_down.method:TopDownRun",
 }

@@ -24,8 +24,8 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods.noisy_node.ipa import draws as private
-from sqlanon.methods.noisy_node.ipa import scores
+from sqlanon.methods.noisy_node import ipa as private
+from sqlanon.methods.noisy_node import ipa as scores
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.nodes.node_counter import NodeCounter
 from sqlanon.model.methods.noisy import CELLS, NODE

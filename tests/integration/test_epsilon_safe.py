@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation import node_chances
-from sqlanon.methods.noisy_node.epsilon_safe import scores
+from sqlanon.methods.noisy_node import epsilon_safe as scores
 from tests.commands import environment
 from tests.conftest import ROOT
 from tests.fixed_noise import FixedNoise

@@ -10,8 +10,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.evaluation.exact import permute_and_flip
-from sqlanon.methods.noisy_node.epsilon_safe.scores import scores
-from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.noisy_node.epsilon_safe import scores
+from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests.conftest import UCI_COLUMNS, reading

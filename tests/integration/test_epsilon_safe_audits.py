@@ -9,7 +9,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.noisy_node.epsilon_safe import draws
+from sqlanon.methods.noisy_node import epsilon_safe as draws
 from tests.hostile import FIRST_CELL, LAST_CELL, Pair, Person, session_on
 from tests.node_choices import ELSEWHERE, ROW, Neighbours, exact_audit
 

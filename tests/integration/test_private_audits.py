@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.noisy_node.ipa import draws as private
-from sqlanon.methods.noisy_node.ipa.draws import Domains, thresholds
+from sqlanon.methods.noisy_node import ipa as private
+from sqlanon.methods.noisy_node.ipa import Domains, thresholds
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, Person, pairs, pairs_of_many_rows, policy, session_on
 

@@ -15,9 +15,8 @@ import sqlanon as sa
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.probability import Probability, bounds
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.noisy_node.ipa.draws import draw_counts, public_domains, thresholds
-from sqlanon.methods.noisy_node.shared.algorithm import Draws
-from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.noisy_node.ipa import draw_counts, public_domains, thresholds
+from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts

@@ -21,7 +21,7 @@ from sqlanon.cli.sessions import writing
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Expense
-from sqlanon.methods.noisy_node.ipa import method as noisy_counts
+from sqlanon.methods.noisy_node import ipa as noisy_counts
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
 from sqlanon.papers import IPAAsPublished

@@ -620,7 +620,7 @@ BUDGETS = [
 ]
 
 PRIVATE = _of(
-    "sqlanon/methods/noisy_node/ipa/draws.py",
+    "sqlanon/methods/noisy_node/ipa.py",
     (
         "node-sensitivity-halved",
         "sensitivity = WHOLE * draws.method.rows_per_individual",
@@ -808,7 +808,7 @@ COUNTS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/noisy_node/shared/scores.py",
+        "sqlanon/methods/noisy_node/shared.py",
         (
             "scores-not-raised",
             "np.minimum(self._known - self._least, self._reach))",
@@ -879,7 +879,7 @@ CONTRIBUTIONS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/noisy_node/shared/algorithm.py",
+        "sqlanon/methods/noisy_node/shared.py",
         (
             "noise-of-a-row",
             "self.charges[step], sensitivity=self.method.rows_per_individual)",
@@ -889,7 +889,7 @@ CONTRIBUTIONS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/noisy_node/ipa/method.py",
+        "sqlanon/methods/noisy_node/ipa.py",
         (
             "too-many-rows-for-scores",
             "row_count > MAX_ROWS",
@@ -955,7 +955,7 @@ NAIVELY = "tests/property/test_diffgen.py"
 
 EPSILON_SAFE = [
     *_of(
-        "sqlanon/methods/noisy_node/epsilon_safe/draws.py",
+        "sqlanon/methods/noisy_node/epsilon_safe.py",
         (
             "sampled-node-sensitivity",
             "sensitivity = weight * WHOLE",
@@ -996,7 +996,7 @@ EPSILON_SAFE = [
         ),
     ),
     *_of(
-        "sqlanon/methods/noisy_node/epsilon_safe/scores.py",
+        "sqlanon/methods/noisy_node/epsilon_safe.py",
         (
             "sampled-rows-overflow",
             "return MAX_ROWS // weight",
@@ -1023,7 +1023,7 @@ EPSILON_SAFE = [
         ),
     ),
     *_of(
-        "sqlanon/methods/noisy_node/epsilon_safe/method.py",
+        "sqlanon/methods/noisy_node/epsilon_safe.py",
         (
             "sampled-node-for-less",
             "> sampling.delta:",

@@ -18,8 +18,7 @@ from sqlanon.evaluation.audit import audit_privacy
 from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
-from sqlanon.methods.noisy_node.shared.algorithm import Draws
-from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.papers import IPAAsPublished
 from sqlanon.papers.ipa.as_published import draws as ipa_paper

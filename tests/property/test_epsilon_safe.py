@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.engines.base import Engine
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.noisy_node.epsilon_safe import method
-from sqlanon.methods.noisy_node.epsilon_safe.scores import scores
-from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.noisy_node import epsilon_safe as method
+from sqlanon.methods.noisy_node.epsilon_safe import scores
+from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests import oracle

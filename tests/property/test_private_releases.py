@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.engines.base import Engine
-from sqlanon.methods.noisy_node.ipa.scores import scores as scores_of_nodes
-from sqlanon.methods.noisy_node.shared import scores as node_scores
-from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.noisy_node import shared as node_scores
+from sqlanon.methods.noisy_node.ipa import scores as scores_of_nodes
+from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.methods.shared import roll_up
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.queries.noise.scores import WHOLE, level_losses

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.noisy_node.ipa.draws import thresholds
+from sqlanon.methods.noisy_node.ipa import thresholds
 from sqlanon.methods.shared.private.report import why_void
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts

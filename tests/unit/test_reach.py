@@ -13,8 +13,8 @@ from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.noisy_node.ipa import draws as private
-from sqlanon.methods.noisy_node.shared import scores as scores_of_nodes
+from sqlanon.methods.noisy_node import ipa as private
+from sqlanon.methods.noisy_node import shared as scores_of_nodes
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.queries.noise.scores import WHOLE

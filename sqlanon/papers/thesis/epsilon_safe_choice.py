@@ -22,9 +22,8 @@ from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.results import Row
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.noisy_node.epsilon_safe.draws import samples
-from sqlanon.methods.noisy_node.epsilon_safe.scores import scores
-from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.noisy_node.epsilon_safe import samples, scores
+from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.epsilon_safe import EpsilonSafe

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.noisy_node.shared.algorithm import Draws, public_node
+from sqlanon.methods.noisy_node.shared import Draws, public_node
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels
@@ -115,7 +115,7 @@ def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: Chos
 
     Returns:
         the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`, as those of
-        :func:`sqlanon.methods.noisy_node.ipa.draws.draw_counts` are.
+        :func:`sqlanon.methods.noisy_node.ipa.draw_counts` are.
     """
     _remake(engine, queries.class_steps(table.encoding, [chosen.levels], _epsilon(draws, VALUE)))
     _put(engine, chosen.perturbation)

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.noisy_node.ipa.draws import Domains
-from sqlanon.methods.noisy_node.ipa.method import NoisyCountsOfNodes, NoisyCountsRun
-from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws
+from sqlanon.methods.noisy_node.ipa import Domains, NoisyCountsOfNodes, NoisyCountsRun
+from sqlanon.methods.noisy_node.shared import DrawnNode, Draws
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.papers.ipa.as_published import draws as published
 

@@ -18,9 +18,8 @@ import numpy as np
 
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.noisy_node.epsilon_safe.scores import precision_losses, rows_of_nodes
-from sqlanon.methods.noisy_node.shared.algorithm import Draws
-from sqlanon.methods.noisy_node.shared.scores import sums
+from sqlanon.methods.noisy_node.epsilon_safe import precision_losses, rows_of_nodes
+from sqlanon.methods.noisy_node.shared import Draws, sums
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.noisy_node.epsilon_safe.draws import drawn_on_sample
-from sqlanon.methods.noisy_node.epsilon_safe.method import EpsilonSafeRun, SampledClasses
-from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws
+from sqlanon.methods.noisy_node.epsilon_safe import EpsilonSafeRun, SampledClasses, drawn_on_sample
+from sqlanon.methods.noisy_node.shared import DrawnNode, Draws
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.papers.thesis.epsilon_safe_as_published.draws import chosen_nodes
 

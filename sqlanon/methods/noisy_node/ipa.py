@@ -1,4 +1,4 @@
-"""Private methods: a node is drawn by its score, combinations get noise, those with few rows are left over.
+"""IPA and the histogram: a node is drawn by its score, combinations get noise, those with few rows are left over.
 
 The conversation with the database: up go scores and how many counts there are, down come a node and noise.
 
@@ -23,29 +23,110 @@ Source: Lee & Chung 2020, corrected as in spec/ipa.md B2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.discrete_laplace import pure_threshold, threshold
-from sqlanon.methods.noisy_node.ipa.scores import scores
-from sqlanon.methods.noisy_node.shared.algorithm import Draws, public_node
-from sqlanon.methods.noisy_node.shared.scores import nodes_by_scores, reach
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.source import Integers
+from sqlanon.methods.noisy_node.shared import (
+    MAX_ROWS,
+    Algorithm,
+    DrawnNode,
+    Draws,
+    Losses,
+    NoisyNodeRun,
+    Parts,
+    nodes_by_scores,
+    public_node,
+    reach,
+    sums,
+)
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.private.counts import drawn_unseen, noise_of_places, row_count
+from sqlanon.methods.shared.private.refusals import refusing_small_budgets
+from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.recoding import Recoding
+from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
+from sqlanon.queries.noise import scores as queries
 from sqlanon.queries.noise import unseen
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.queries.noise.unseen import Domain
+
+
+class NoisyCountsOfNodes(Algorithm):
+    """How a node is drawn, and its counts."""
+
+    label_losses = ("ncp",)
+
+    def public_domains(self, engine: Compute, table: EncodedTable) -> Domains:
+        """What is known of the domain, after a refusal of all that cannot be drawn; nothing is charged yet.
+
+        Raises:
+            PolicyError: the domain is too large, an ε too small, or the table has too many rows for exact scores.
+        """
+        bound = table.bound
+        domains = public_domains(engine, table)
+        _refuse_what_cannot_be_drawn(bound, domains, table.context.row_count)
+        return domains
+
+    def drawn_nodes(
+        self, engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
+    ) -> Iterator[DrawnNode]:
+        for levels, count in chosen_nodes(engine, table, draws, domains, runs):
+            domain = domains.at(levels)
+            drawing = partial(draw_counts, engine, table, at_node(levels), draws, domain, count)
+            shown_from = thresholds(noisy_counts(table.bound.policy), domain)
+            yield DrawnNode(levels, count, drawing, ROLLED_UP in draws.charges, shown_from)
+
+
+class NoisyCountsRun(NoisyNodeRun):
+    """Publish noisy counts of the labels of a node, paid for from the budget of the data set."""
+
+    algorithm = NoisyCountsOfNodes()
+    takes_far_rows = True
+
+    @property
+    def theorem(self) -> str:
+        method = noisy_counts(self.bound.policy)
+        return THEOREMS[method.name, method.is_pure]
+
+    def verify(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> None:
+        super().verify(written, companions)
+        if noisy_counts(self.bound.policy).reveal_diagnostics:
+            node = self.bound.lattice.named(self.drawn.levels)
+            query = queries.diagnostics(self.bound.cells, node, written.relation)
+            self.diagnostics = self.engine.fetch(query, "diagnostics")[0]
+
+
+def _refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count: int) -> None:
+    """Find out before anything is charged.
+
+    Raises:
+        PolicyError: an ε is too small for noise of 64 bits, or the table has too many rows for exact scores.
+    """
+    wanted = noisy_counts(bound.policy)
+    if wanted.chooses_node and row_count > MAX_ROWS:
+        most = f"{MAX_ROWS:,}"
+        raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
+    with refusing_small_budgets(wanted):
+        thresholds(wanted, domains.at(public_node(bound) or bound.lattice.bottom))
+        for step, budget in wanted.budgets.items():
+            whole = 2 * queries.WHOLE if step == NODE else 1
+            scale_for(budget.epsilon, whole * wanted.rows_per_individual)
+
 
 SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"
 THEOREMS = {
@@ -176,3 +257,73 @@ def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshol
     noise = draws.noise(ROLLED_UP, count)
     engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))
     engine.run(private.noisy_left_over(threshold))
+
+
+def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> Integers:
+    """The scores of all nodes in lexicographic order; those that are too far below the best are raised to ``reach``.
+
+    A row changes none of them by more than it changes a score: the larger of two numbers, and the largest of many,
+    changes by no more than one of these does.
+
+    Args:
+        engine: the database.
+        table: the cells, with the NCP of their labels and up to :data:`MAX_ROWS` rows.
+        threshold: how many rows a combination must have not to be at risk in whole.
+        reach: how far below the best scores are distinguished.
+
+    Returns:
+        integers in parts of :data:`WHOLE` of a row, shape (nodes,).
+    """
+    context = table.context
+    lattice = context.lattice
+    lost, most = (sums(lattice, parts) for parts in _level_losses(engine, table))
+    losses = Losses(lattice, context.row_count, whole=WHOLE, lost=lost, most=most, reach=reach)
+    with engine.scratch():
+        combined = _by_combination(engine, table)
+        roll_ups = RollUps.of(engine, combined)
+        for nodes in losses.batches():
+            for levels, at_risk, loss in _counted(engine, combined, roll_ups, threshold, nodes):
+                losses.learn(levels, at_risk, loss)
+    return losses.scores()
+
+
+def _level_losses(engine: Compute, table: EncodedTable) -> tuple[Parts, Parts]:
+    """What the labels of every level lose, by all rows together and by a row at most."""
+    rows = engine.fetch(queries.level_losses(table.encoding), "losses of levels", "node")
+    lost, most = (
+        {(int(row["position"]), int(row["depth"])): int(row[name]) for row in rows} for name in ("lost", "most")
+    )
+    return lost, most
+
+
+def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
+    """The table with combinations for classes.
+
+    To their number belong the sensitive values, as if they were labels of the first quasi-identifier.
+    """
+    (name,) = table.encoding.spec.protected
+    largest = queries.SQL.query("largest_value", cells=table.encoding.cells, value=table.encoding.sensitive(name))
+    values = int(engine.fetch(largest, "sensitive values")[0]["largest"])
+    combined = queries.by_combination(table.encoding, values)
+    engine.run(queries.keyed_cells(table.encoding, combined))
+    first, *others = table.context.losses.distinct_labels
+    labels = (tuple(count * max(values, 1) for count in first), *others)
+    losses = replace(table.context.losses, distinct_labels=labels)
+    return replace(table, encoding=combined, context=replace(table.context, losses=losses))
+
+
+def _counted(
+    engine: Compute, table: EncodedTable, roll_ups: RollUps, threshold: int, nodes: Sequence[Levels]
+) -> Iterator[tuple[Levels, int, int]]:
+    """Some nodes, each with its rows at risk in whole and what it loses.
+
+    A node that is not answered has no combination that reaches the threshold.
+    """
+    row_count = table.context.row_count
+    for source, together in roll_ups.statements(nodes):
+        query = queries.node_scores(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
+        found = {row["node"]: row for row in engine.fetch(query, "scores of nodes", "node")}
+        for place, levels in enumerate(together):
+            row = found.get(place, {"row_count": 0, "score": 0})
+            at_risk = row_count - int(row["row_count"])
+            yield levels, at_risk, WHOLE * at_risk - int(row["score"])

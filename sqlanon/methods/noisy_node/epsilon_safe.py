@@ -1,0 +1,359 @@
+"""ε-safe anonymization: a node is drawn by its score, and classes of a sample that have k rows or more are published.
+
+The conversation with the database: up go scores and the sizes of classes, down come a node and how many rows of each
+class are in the sample.
+
+Why it is private. Let D' be D and one more row t; a sample has each row with a probability of β, on its own.
+
+1. The node. A row changes the score of any node by W at most. Permute-and-flip at scale 2 W / ε' is
+   ε'-differentially private (McKenna and Sheldon 2020, theorem 1); scores far below the best are raised. It looks at
+   the whole table, and at nothing of what the sample is made by.
+2. The classes of the sample. Given the node, the class of t has m rows in D' and m - 1 in D; all others are as they
+   were, and sampled on their own. A count j of k or more is published with a probability of f(j; m, β) in D' and
+   f(j; m - 1, β) in D, whose quotient is m (1 - β) / (m - j): at most e^ε'' where j <= γ m. So larger counts are what δ
+   is for, see :mod:`sqlanon.model.sampled_classes`. That nothing of the class is published is at most as likely in D'.
+   The other way round the quotient is 1 / (1 - β) at most, which is at most e^ε'' as the policy is checked for. That
+   each row of a class is sampled on its own is the same as a binomial number of its rows, because all columns that are
+   published are those of the class. Classes of fewer than k rows cannot have k in the sample.
+3. β is rounded down to a multiple of 2^-64. It is the same as to leave each row out first with a small probability, and
+   that costs nothing: what holds of all tables that may be left holds on average.
+4. What is written is a function of what was drawn: no number of rows that were not sampled, or not shown. The steps
+   compose adaptively: ε' + ε'', and δ (Dwork and Roth 2014, theorem 3.16 and appendix B).
+
+A node that is drawn on the sample depends on it, and 4 does not hold: the published theorem is wrong there
+(spec/epsafe.md S1). Then a larger δ is proven, for all nodes together: see
+:func:`sqlanon.model.sampled_classes.delta_on_sample`.
+
+Source: Mazzone 2019, section 4.5; Li, Qardaji and Su 2012, theorem 1; both as corrected in spec/epsafe.md (b).
+
+The score of a node is by what its labels lose, and how many rows are at risk of not being shown:
+u(o) = -(l N + (W - l) Φ(o)), where l is the precision that a node loses, N the number of rows, W the weight of a row
+that is suppressed, and Φ the sum over the classes of φ(c) = min(c, max(0, 2 (K - 1) - c)): all rows of a class that is
+smaller than K, and none of one of twice that. A row changes one class by one row, φ of it by s, which is -1, 0 or 1,
+and so the score by l + (W - l) s, which is W at most (spec/epsafe.md (b)).
+
+Two classes that become one put no more rows at risk than both did: φ(a + b) <= φ(a) + φ(b). So Φ does not grow towards
+the top, and most nodes need not be counted, as in :mod:`sqlanon.methods.noisy_node.shared`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.methods.noisy_node.shared import (
+    MAX_ROWS,
+    Algorithm,
+    DrawnNode,
+    Draws,
+    Losses,
+    NoisyNodeRun,
+    Parts,
+    nodes_by_scores,
+    public_node,
+    reach,
+    sums,
+)
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.private.refusals import refusing_small_budgets
+from sqlanon.methods.shared.roll_up import RollUps
+from sqlanon.model.budget import as_float
+from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.methods.epsilon_safe import SAMPLE, EpsilonSafe, claimed_delta
+from sqlanon.model.methods.noisy import NODE
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.recoding import at_node
+from sqlanon.model.sampled_classes import delta_on_sample
+from sqlanon.queries.cells.encoding import Encoding, row_sum
+from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, subquery
+from sqlanon.queries.noise import combinations as private
+from sqlanon.queries.noise.combinations import COMBINATIONS
+from sqlanon.queries.noise.scores import WHOLE
+
+CLASSES = "classes of k rows or more of a Bernoulli sample (Li, Qardaji and Su 2012, theorem 1)"
+ON_TABLE = f"permute-and-flip (McKenna and Sheldon 2020) on the whole table; {CLASSES}; adaptive composition"
+ON_SAMPLE = (
+    "permute-and-flip (McKenna and Sheldon 2020) on a Bernoulli sample, and its classes of k rows or more: δ is a sum "
+    "over all nodes, as the choice depends on the sample"
+)
+
+
+class SampledClasses(Algorithm):
+    """How a node is drawn, and which of its classes are shown."""
+
+    def public_domains(self, engine: Compute, table: EncodedTable) -> None:
+        """Nothing of the domain is needed: refuse what cannot be drawn; nothing is charged yet.
+
+        Raises:
+            PolicyError: the table has too many rows for exact scores, an ε is too small, or the node is to be drawn on
+                the sample, and their number costs more than δ.
+        """
+        settings = epsilon_safe(table.bound.policy)
+        if not settings.chooses_node:
+            return
+        most = most_rows(settings.suppressed_weight)
+        if table.context.row_count > most:
+            raise PolicyError(
+                f"a node can be chosen privately for up to {most:,} rows with a suppressed_weight of "
+                f"{settings.suppressed_weight}: give the method a public node, or a smaller weight"
+            )
+        with refusing_small_budgets(settings):
+            scale_for(settings.budgets[NODE].epsilon, 2 * settings.suppressed_weight * WHOLE)
+        if settings.select_on == "sample":
+            _refuse_many_nodes(settings, table.bound.lattice.size)
+
+    def drawn_nodes(
+        self, engine: Compute, table: EncodedTable, draws: Draws, domains: None, runs: int = 1
+    ) -> Iterator[DrawnNode]:
+        drawn = drawn_on_sample if epsilon_safe(table.bound.policy).select_on == "sample" else drawn_on_table
+        yield from drawn(engine, table, draws, runs)
+
+
+class EpsilonSafeRun(NoisyNodeRun):
+    """Publish the classes of a sample, paid for from the budget of the data set."""
+
+    algorithm = SampledClasses()
+    takes_far_rows = True
+
+    @property
+    def theorem(self) -> str:
+        method = epsilon_safe(self.bound.policy)
+        if not method.chooses_node:
+            return CLASSES
+        return ON_SAMPLE if method.select_on == "sample" else ON_TABLE
+
+
+def _refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
+    """δ must be enough for a node that is drawn on the sample, among ``nodes``."""
+    sampling, budget = settings.sampling, settings.budget
+    node = settings.budgets[NODE]
+    found = delta_on_sample(
+        sampling.k, as_float(sampling.beta), as_float(node.epsilon), as_float(budget.epsilon), nodes
+    )
+    if (needed := claimed_delta(found, sampling.delta)) > sampling.delta:
+        raise PolicyError(
+            f"a node that is drawn on the sample, among {nodes:,}, costs δ = {min(1.0, float(needed)):.4g} with "
+            f"k = {sampling.k}, more than the delta of {float(sampling.delta):.4g}: take a larger k, or draw it on the "
+            "table"
+        )
+
+
+Choice = Callable[[Compute, EncodedTable, Draws, int, int], list[tuple[Levels, int]]]
+"""What draws nodes on a table in some runs, whose classes of fewer rows than a threshold are not shown."""
+
+
+def epsilon_safe(policy: Policy) -> EpsilonSafe:
+    """The method of a policy that has this one."""
+    assert isinstance(policy.method, EpsilonSafe)
+    return policy.method
+
+
+def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int) -> Iterator[DrawnNode]:
+    """The nodes that are drawn on the whole table, or the public one, each with how its classes are sampled."""
+    settings = epsilon_safe(table.bound.policy)
+    k, beta = settings.sampling.k, settings.sampling.beta
+    if (node := public_node(table.bound)) is not None:
+        found = [(node, runs)]
+    else:
+        # A class of this number of rows is expected to be shown.
+        found = chosen_nodes(engine, table, draws, math.ceil(k / beta), runs)
+    for levels, count in found:
+        draw_counts = partial(_draw_classes, engine, table, levels, draws, count)
+        yield DrawnNode(levels, count, draw_counts, False, {SAMPLE: k})
+
+
+def drawn_on_sample(
+    engine: Compute, table: EncodedTable, draws: Draws, runs: int, choose: Choice | None = None
+) -> Iterator[DrawnNode]:
+    """The nodes that are drawn on samples, by their scores if nothing else chooses; equal samples share them."""
+    sampling = epsilon_safe(table.bound.policy).sampling
+    k = sampling.k
+    for sample, times in samples(engine, table, draws.source, sampling.beta, runs):
+        with engine.scratch():
+            found = (choose or chosen_nodes)(engine, sample.table(engine, table), draws, k, times)
+        for levels, count in found:
+            draw_counts = partial(_show_classes, engine, table, sample, levels, k, count)
+            yield DrawnNode(levels, count, draw_counts, False, {SAMPLE: k})
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How many rows of each cell are in a sample; shape (cells,)."""
+
+    counts: Integers
+
+    def table(self, engine: Compute, table: EncodedTable) -> EncodedTable:
+        """The cells of the sample, which are made."""
+        places = np.arange(len(self.counts))
+        engine.put(SAMPLED_ROWS, pa.table({private.PLACE: places, "anon_sampled_rows": self.counts}))
+        engine.run(SQL.step(SAMPLED_CELLS, "sampled_cells"))
+        context = replace(table.context, row_count=int(self.counts.sum()))
+        cell_count = int(np.count_nonzero(self.counts))
+        return replace(table, encoding=of_sample(table.encoding), context=context, cell_count=cell_count)
+
+
+def samples(
+    engine: Compute, table: EncodedTable, source: RandomSource, beta: Fraction, runs: int
+) -> list[tuple[Sample, int]]:
+    """The samples that are drawn, each with in how many runs."""
+    engine.run(placed_cells(table.encoding))
+    sizes = np.array([row["rows"] for row in engine.fetch(SQL.query("cell_sizes"), "cells", "cell")], dtype=np.int64)
+    kept = source.thinned(np.tile(sizes, runs), beta).reshape(runs, len(sizes))
+    found, times = np.unique(kept, axis=0, return_counts=True)
+    return [(Sample(sample), int(count)) for sample, count in zip(found, times, strict=True)]
+
+
+def chosen_nodes(
+    engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
+) -> list[tuple[Levels, int]]:
+    """The nodes that are drawn by their scores, each with in how many runs."""
+    lattice, charge, weight = (
+        table.bound.lattice,
+        draws.charges[NODE],
+        epsilon_safe(table.bound.policy).suppressed_weight,
+    )
+    sensitivity = weight * WHOLE
+    far = reach(charge, sensitivity, lattice.size)
+    found = scores(engine, table, threshold=threshold, weight=weight, reach=far)
+    return nodes_by_scores(lattice, found, draws.source, charge, sensitivity=sensitivity, runs=runs)
+
+
+def _draw_classes(engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, runs: int) -> list[Relation]:
+    """Draw how many rows of each class of a node are in the sample; those of k or more are shown."""
+    sampling = epsilon_safe(table.bound.policy).sampling
+    engine.run(private.combinations(table.encoding, at_node(levels)))
+    found = engine.fetch(SQL.query("class_sizes", k=sampling.k), "classes", "class")
+    places = np.array([row["place"] for row in found], dtype=np.int64)
+    sizes = np.tile(np.array([row["rows"] for row in found], dtype=np.int64), runs)
+    kept = draws.source.thinned(sizes, sampling.beta)
+    return _shown(engine, np.tile(places, runs), kept - sizes, runs, sampling.k)
+
+
+def _show_classes(
+    engine: Compute, table: EncodedTable, sample: Sample, levels: Levels, k: int, runs: int
+) -> list[Relation]:
+    """Show the classes of a sample that have k rows or more, in ``runs`` runs."""
+    engine.run(private.combinations(sample.table(engine, table).encoding, at_node(levels)))
+    found = engine.fetch(SQL.query("class_sizes", k=k), "classes", "class")
+    places = np.tile(np.array([row["place"] for row in found], dtype=np.int64), runs)
+    return _shown(engine, places, np.zeros(len(places), dtype=np.int64), runs, k)
+
+
+def _shown(engine: Compute, places: Integers, missing: Integers, runs: int, k: int) -> list[Relation]:
+    """Put what chance takes from the classes that can be shown, run after run; the others are left out."""
+    of_runs = np.repeat(np.arange(runs), len(places) // max(1, runs))
+    noise = {private.RUN: of_runs, private.PLACE: places, private.NOISE: missing}
+    engine.put(private.NOISE_OF_COMBINATIONS, pa.table(noise))
+    engine.run(private.noisy_combinations(k))
+    return [private.NOISY_COMBINATIONS]
+
+
+UNSURE_ROWS = "unsure_rows"
+"""The query that counts the rows at risk."""
+
+
+def most_rows(weight: int) -> int:
+    """How many rows scores can count."""
+    return MAX_ROWS // weight
+
+
+def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int, reach: int) -> Integers:
+    """The scores of all nodes in lexicographic order; those that are too far below the best are raised to ``reach``.
+
+    Args:
+        engine: the database.
+        table: the cells, of :func:`most_rows` rows at most.
+        threshold: K, how many rows a class must have not to be at risk in whole.
+        weight: W, what a row loses that is not shown.
+        reach: how far below the best scores are distinguished.
+
+    Returns:
+        integers in parts of :data:`WHOLE` of a row; one row changes each by at most ``weight * WHOLE``; shape
+        (nodes,).
+    """
+    lattice, row_count = table.context.lattice, table.context.row_count
+    whole, most = weight * WHOLE, sums(lattice, precision_losses(lattice))
+    losses = Losses(lattice, row_count, whole=whole, lost=most * row_count, most=most, reach=reach)
+    with engine.scratch():
+        roll_ups = RollUps.of(engine, table)
+        for nodes in losses.batches():
+            for levels, unsure in rows_of_nodes(engine, table, roll_ups, UNSURE_ROWS, threshold, nodes):
+                lost = int(most[lattice.index(levels)])
+                losses.learn(levels, unsure, lost * row_count + (whole - lost) * unsure)
+    return losses.scores()
+
+
+def precision_losses(lattice: Lattice) -> Parts:
+    """What the labels of every level lose of a row: level / height / quasi-identifiers, in parts of :data:`WHOLE`."""
+    count = len(lattice.heights)
+    return {
+        (position, level): WHOLE * level // (count * height)
+        for position, height in enumerate(lattice.heights)
+        for level in range(1, height + 1)
+    }
+
+
+def rows_of_nodes(
+    engine: Compute, table: EncodedTable, roll_ups: RollUps, counted: str, threshold: int, nodes: Sequence[Levels]
+) -> Iterator[tuple[Levels, int]]:
+    """Some nodes, each with the rows that a query counts by their classes: none if there are no rows at all."""
+    for source, together in roll_ups.statements(nodes):
+        query = counted_rows(counted, table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
+        found = {row["node"]: int(row[counted] or 0) for row in engine.fetch(query, "scores of nodes", "node")}
+        for place, levels in enumerate(together):
+            yield levels, found.get(place, 0)
+
+
+PLACED_CELLS = Relation("anon_placed_cells", "cell")
+"""The cells with their place in the order of their keys."""
+
+SAMPLED_ROWS = Relation("anon_sample", "cell")
+"""How many rows of the cells are in a sample, by place."""
+
+SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
+"""The cells of the sample."""
+
+SQL = Queries("epsilon_safe", {"placed_cells": PLACED_CELLS, "sample": SAMPLED_ROWS, "combinations": COMBINATIONS})
+
+
+def counted_rows(
+    counted: str,
+    encoding: Encoding,
+    batch: Sequence[Levels],
+    threshold: int,
+    *,
+    cells: Relation | None,
+    apart: bool,
+) -> exp.Query:
+    """``node`` and, under its name, the rows that a named query counts at each node of a batch that has rows."""
+
+    def sized(grouping: Grouping) -> exp.Select:
+        return grouping.select([row_sum(name="anon_rows")], grouping.cells())
+
+    classes = of_all_nodes(encoding, batch, cells, sized, apart=apart)
+    return SQL.query(counted, classes=subquery(classes, "anon_classes"), threshold=threshold)
+
+
+def placed_cells(encoding: Encoding) -> Step:
+    """The step that makes :data:`PLACED_CELLS`."""
+    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    query = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
+    return Step(PLACED_CELLS, query, "cells in their order")
+
+
+def of_sample(encoding: Encoding) -> Encoding:
+    """The encoding of :data:`SAMPLED_CELLS`."""
+    return replace(encoding, cells=SAMPLED_CELLS)

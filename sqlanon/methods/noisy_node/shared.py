@@ -1,0 +1,363 @@
+"""Private methods that publish the labels of a node: it is drawn by its score or public, and its counts are drawn.
+
+Most of a lattice is never counted: bounds show that a node is far from the best, as in
+:mod:`sqlanon.search.optimal.search`.
+
+- What labels lose is a sum over the quasi-identifiers, known for every level.
+- A combination does not get smaller at a more general node. So a node has no fewer rows at risk than one above it, and
+  each of them loses all that its labels do not.
+
+Which nodes are counted depends on the data, and so does the time that it takes; the scores do not depend on which are.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.prepare import prepare
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.private.chance import Chance
+from sqlanon.methods.shared.private.neighbours import bounded_source, private_method, refuse_observed
+from sqlanon.methods.shared.private.refusals import no_category
+from sqlanon.methods.shared.private.report import private_report_of
+from sqlanon.methods.shared.private.run import PrivateRun
+from sqlanon.methods.shared.publishing import make_labels, released_sizes, row_mismatches
+from sqlanon.methods.stages import Stages
+from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.methods.noisy import NodeMethod
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.recoding import Recoding, at_node
+from sqlanon.model.release import PrivateReport, Spent
+from sqlanon.queries.cells.encoding import CellSpec
+from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.noise import combinations as queries
+from sqlanon.search.arrays import Mask, spread_downwards
+from sqlanon.search.informative import most_informative
+from sqlanon.search.problem import batches
+
+
+def node_method(policy: Policy) -> NodeMethod:
+    """The method of a policy that has one of these."""
+    assert isinstance(policy.method, NodeMethod)
+    return policy.method
+
+
+def public_node(bound: BoundPolicy) -> Levels | None:
+    """The node that the policy gives, None if it gives none."""
+    given = node_method(bound.policy).node
+    return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What is drawn for a release: by which method, from which source of chance, and what was paid for each step."""
+
+    method: NodeMethod
+    source: RandomSource
+    charges: Mapping[str, Charge]
+
+    def noise(self, step: str, size: int) -> Integers:
+        """Noise for ``size`` counts."""
+        return self.source.discrete_laplace(size, self.charges[step], sensitivity=self.method.rows_per_individual)
+
+
+@dataclass(frozen=True)
+class DrawnNode:
+    """A node, and how its counts are drawn.
+
+    Attributes:
+        levels: the node.
+        runs: in how many runs it is drawn: a release is one, an audit makes a hundred thousand at once.
+        draw_counts: draws them, and returns the relations that combinations are in.
+        with_left_over: whether what they do not show is drawn as well.
+        thresholds: the least count that a step shows.
+    """
+
+    levels: Levels
+    runs: int
+    draw_counts: Callable[[], list[Relation]]
+    with_left_over: bool
+    thresholds: Mapping[str, int]
+
+    @property
+    def recoding(self) -> Recoding:
+        """The labels of the node."""
+        return at_node(self.levels)
+
+
+class Algorithm(ABC):
+    """How a node is drawn, and what is shown of it."""
+
+    label_losses: ClassVar[tuple[str, ...]] = ()
+    """The losses of labels that its scores need."""
+
+    @abstractmethod
+    def public_domains(self, engine: Compute, table: EncodedTable) -> Any:
+        """What is known of the domain, after a refusal of all that cannot be drawn; nothing is charged yet.
+
+        Raises:
+            PolicyError: something cannot be drawn.
+        """
+
+    @abstractmethod
+    def drawn_nodes(
+        self, engine: Compute, table: EncodedTable, draws: Draws, domains: Any, runs: int = 1
+    ) -> Iterator[DrawnNode]:
+        """Draw the node of each run, unless it is public; the counts of one node are drawn before the next comes."""
+
+
+def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
+    """A policy with a private method, bound to a source.
+
+    Raises:
+        PolicyError: as :func:`sqlanon.binding.prepare.prepare`; or the sensitive column is not categorical.
+        TaxonomyError: likewise; or the values of a taxonomy were observed, and that is not accepted.
+    """
+    return checked(prepare(engine, source, policy))
+
+
+def checked(bound: BoundPolicy) -> BoundPolicy:
+    """A bound policy whose node is in the lattice, whose taxonomies are public, and whose sensitive columns fit.
+
+    Raises:
+        PolicyError, TaxonomyError: as :func:`prepared`.
+    """
+    _refuse_node(bound)
+    refuse_observed(bound)
+    _refuse_unfit_types(bound)
+    return bound
+
+
+def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSpec:
+    """Cells that count rows: no more of each individual than the method allows, if it knows individuals.
+
+    Raises:
+        PolicyError: rows belong to no individual.
+    """
+    return replace(bound.cells, source=bounded_source(engine, bound, source), individual=None)
+
+
+def _refuse_node(bound: BoundPolicy) -> None:
+    """A public node must be one of the lattice."""
+    node, lattice = public_node(bound), bound.lattice
+    problems = [
+        f'method.node: "{name}" has levels {least} to {most}, so not {level}'
+        for name, least, level, most in zip(
+            lattice.quasi_identifiers, lattice.bottom, node or (), lattice.top, strict=node is not None
+        )
+        if not least <= level <= most
+    ]
+    if problems:
+        raise PolicyError("the policy does not fit the taxonomies:", problems)
+
+
+def _refuse_unfit_types(bound: BoundPolicy) -> None:
+    wanted = private_method(bound.policy)
+    for name in bound.policy.sensitive:
+        found = next(found for found in bound.columns if found.name == name)
+        if wanted.needs_value_domain and not (found.traits.is_text or found.traits.is_enum):
+            raise PolicyError(
+                f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {found.type} to VARCHAR'
+            )
+        if not found.traits.can_be_rebuilt:
+            raise PolicyError(no_category(found))
+
+
+@dataclass(frozen=True)
+class Published:
+    """What is published, once it is drawn: the node, the charges, and the numbers of what is left."""
+
+    levels: Levels
+    draws: Draws
+    thresholds: Mapping[str, int]
+    rows: int
+    groups: int
+
+
+def private_report(
+    bound: BoundPolicy,
+    published: Published,
+    chance: Chance,
+    into: str,
+    seconds: Mapping[str, float],
+    found: dict[str, float | None] | None = None,
+) -> PrivateReport:
+    """The numbers of a run; ``found`` are its diagnostics."""
+    wanted, lattice = published.draws.method, bound.lattice
+    return private_report_of(
+        PrivateReport,
+        bound,
+        chance,
+        into,
+        seconds,
+        spent=tuple(
+            Spent(step=step, budget=charge.budget, position=charge.position)
+            for step, charge in published.draws.charges.items()
+        ),
+        thresholds=dict(published.thresholds),
+        rows=published.rows,
+        groups=published.groups,
+        node=lattice.named(published.levels),
+        heights=lattice.named(lattice.heights),
+        node_is_public=not wanted.chooses_node,
+        lattice_nodes=lattice.size if wanted.chooses_node else 1,
+        diagnostics=found,
+    )
+
+
+class NoisyNodeRun(PrivateRun):
+    """Publish what is drawn of the counts of a node, paid for from the budget of the data set.
+
+    Attributes:
+        algorithm: how a node is drawn, and what is shown of it.
+        diagnostics: what is lost, measured on the true data, if the policy asks for it.
+    """
+
+    instead_of_node = 'it draws its node, or has a public one: write it as "node" of the method'
+    instead_of_time_limit = "it scores every node; give it a public node, or maximum_levels"
+    algorithm: ClassVar[Algorithm]
+    diagnostics: dict[str, float | None] | None = None
+
+    def refuse(self, bound: BoundPolicy) -> BoundPolicy:
+        return checked(bound)
+
+    def encode(self) -> None:
+        counted = bounded(self.engine, self.bound, self.chance.source)
+        losses = self.algorithm.label_losses
+        self.table = encode_table(self.engine, self.bound, counted, label_losses=losses, may_be_empty=True)
+
+    def charge(self) -> None:
+        self.domains = self.algorithm.public_domains(self.engine, self.table)
+        wanted = node_method(self.bound.policy)
+        self.draws = Draws(wanted, self.chance.source, self.accountant.charge(wanted.budgets))
+
+    def search(self, stages: Stages) -> None:
+        with stages.stage("search"):
+            (self.drawn,) = self.algorithm.drawn_nodes(self.engine, self.table, self.draws, self.domains)
+
+    def make(self) -> None:
+        engine, drawn, self.encoding = self.engine, self.drawn, self.table.encoding
+        combinations = drawn.draw_counts()
+        make_labels(engine, self.encoding, drawn.recoding)
+        engine.run(queries.equal_rows(self.encoding, drawn.recoding, combinations, with_left_over=drawn.with_left_over))
+        self.published = Published(drawn.levels, self.draws, drawn.thresholds, *released_sizes(engine))
+
+    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
+        return row_mismatches(self.engine, queries.unlike_what_was_drawn(self.encoding, written.relation))
+
+    def report(self, into: str, seconds: Mapping[str, float]) -> PrivateReport:
+        return private_report(self.bound, self.published, self.chance, into, seconds, self.diagnostics)
+
+
+MAX_ROWS = 1 << 32
+"""How many rows scores can count, as integers of 63 bits in parts of a row."""
+
+TELLING_NODES = 8
+"""How many nodes are scored before it is looked which ones are still near the best."""
+
+
+FAILURE_PROBABILITY = 2.0**-64
+"""The probability, at most, that a node is drawn whose score was merged with those of others far below the best."""
+
+
+Parts = Mapping[tuple[int, int], int]
+"""A number for each quasi-identifier and level, in parts of :data:`WHOLE` of a row."""
+
+
+class Losses:
+    """What all nodes of a lattice lose, as far as it is known: scores without their sign, in parts of a row.
+
+    Args:
+        lattice: the lattice.
+        row_count: rows of the source.
+        whole: what a row loses that is at risk.
+        lost: what all rows together lose by the labels of each node; shape of the lattice.
+        most: what a row loses by them at most.
+        reach: how far above the least loss losses are distinguished.
+    """
+
+    def __init__(
+        self, lattice: Lattice, row_count: int, *, whole: int, lost: Integers, most: Integers, reach: int
+    ) -> None:
+        self._lattice = lattice
+        self._largest = row_count * whole
+        self._reach = min(reach, self._largest)
+        self._lost = lost
+        self._spared = whole - most
+        self._known = np.full(lattice.shape, -1, dtype=np.int64)
+        self._at_risk = np.zeros(lattice.shape, dtype=np.int64)
+        self._least = self._largest
+
+    def learn(self, levels: Levels, at_risk: int, loss: int) -> None:
+        """Take note of the rows of a node that are at risk in whole, and of what it loses."""
+        index = self._lattice.index(levels)
+        self._at_risk[index] = at_risk
+        self._known[index] = loss
+        self._least = min(self._least, loss)
+
+    def batches(self) -> Iterator[list[Levels]]:
+        """The nodes to count, in batches; what a batch loses is to be learnt before the next.
+
+        If nothing can be out of reach, bounds are of no use.
+        """
+        if self._reach == self._largest:
+            yield from batches(self._lattice.nodes())
+        else:
+            while telling := most_informative(self._open(), self._lost, TELLING_NODES):
+                yield [self._lattice.node(index) for index in telling]
+
+    def scores(self) -> Integers:
+        """All losses, with their sign, in lexicographic order of the nodes: what is not known is out of reach."""
+        above = np.where(self._known < 0, self._reach, np.minimum(self._known - self._least, self._reach))
+        scores: Integers = -(self._least + above).ravel()
+        return scores
+
+    def _open(self) -> Mask:
+        """The nodes that are not known and may be within reach."""
+        spread_downwards(self._at_risk)
+        bounds = self._lost + self._at_risk * self._spared
+        is_open: Mask = (self._known < 0) & (bounds - self._least < self._reach)
+        return is_open
+
+
+def sums(lattice: Lattice, table: Parts) -> Integers:
+    """For every node the sum over its levels of a number for each; 0 for those that no row has."""
+    terms = [
+        np.array([table.get((position, depth), 0) for depth in range(least, most + 1)], dtype=np.int64)
+        for position, (least, most) in enumerate(zip(lattice.bottom, lattice.top, strict=True))
+    ]
+    return reduce(np.add.outer, terms)
+
+
+def reach(charge: Charge, sensitivity: int, nodes: int) -> int:
+    """How far below the best score nodes are distinguished, for scores of this sensitivity: a public number.
+
+    One further below would have to beat the best by noise alone. Each does with a probability of at most
+    exp(-reach / scale) / 2, all of them together with no more than :data:`FAILURE_PROBABILITY`.
+    """
+    scale = scale_for(charge.budget.epsilon, 2 * sensitivity)
+    return math.ceil(scale * (math.log(nodes) - math.log(FAILURE_PROBABILITY)))
+
+
+def nodes_by_scores(
+    lattice: Lattice, scores: Integers, source: RandomSource, charge: Charge, *, sensitivity: int, runs: int
+) -> list[tuple[Levels, int]]:
+    """The nodes that are drawn by the scores of all, in lexicographic order; each with in how many runs it is."""
+    drawn = source.exponential_mechanism(scores, charge, sensitivity=sensitivity, runs=runs)
+    places, times = np.unique(drawn, return_counts=True)
+    nodes = [lattice.node(np.unravel_index(place, lattice.shape)) for place in places]
+    return [(levels, int(count)) for levels, count in zip(nodes, times, strict=True)]

@@ -24,7 +24,7 @@ from sqlanon.methods.cuts.diffgen.queries import SHOWN
 from sqlanon.methods.cuts.diffgen.specialize import Chosen, Evidence, specialized
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.pieces import Axis, Partitions, Piece, Specialization
-from sqlanon.methods.shared.private.neighbours import bounded_source
+from sqlanon.methods.shared.private.chance import bounded_source
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise.combinations import NOISY, runs_by_outcome
 from sqlanon.queries.noise.unseen import INDEX

@@ -20,7 +20,7 @@ from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, NoisyNodeRun, bounded, node_method, prepared
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.private.neighbours import private_method
+from sqlanon.methods.shared.private.chance import private_method
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.queries.cells.contributions import crowded, differences

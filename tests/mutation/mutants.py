@@ -702,7 +702,7 @@ PRIVATE = _of(
 
 COUNTS = [
     *_of(
-        "sqlanon/methods/shared/private/counts.py",
+        "sqlanon/methods/shared/private/chance.py",
         (
             "unseen-noise-of-a-row",
             "sum(map(len, ranks)), charge, sensitivity=rows)",
@@ -855,7 +855,7 @@ CONTRIBUTIONS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/shared/private/neighbours.py",
+        "sqlanon/methods/shared/private/chance.py",
         (
             "rows-of-nobody",
             "    if anonymous:\n",
@@ -912,7 +912,7 @@ RUN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/shared/private/refusals.py",
+        "sqlanon/methods/shared/private/run.py",
         (
             "written-unchecked",
             "    if problems:\n",
@@ -1124,7 +1124,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/shared/private/neighbours.py",
+        "sqlanon/methods/shared/private/chance.py",
         (
             "diffgen-unit-of-a-row",
             "if policy.individual is None:\n        return ROW",
@@ -2091,7 +2091,7 @@ VERIFICATION = [
         ),
     ),
     *_of(
-        "sqlanon/methods/shared/nodes/sizes_first.py",
+        "sqlanon/methods/shared/nodes/counting.py",
         (
             "sizes-at-the-limit",
             "if summary.suppressed_rows > allowed}",

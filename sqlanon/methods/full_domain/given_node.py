@@ -9,8 +9,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.nodes.choice import only_checked
-from sqlanon.methods.shared.nodes.examination import examine_nodes
-from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.counting import examine_nodes, node_summaries
 from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.lattice import Levels
 from sqlanon.search import SearchOutcome, SearchProblem

@@ -24,7 +24,7 @@ from sqlanon.methods.h_ceiling.refusals import refuse_rows, refuse_table_of_coun
 from sqlanon.methods.h_ceiling.report import Decision, Facts, ceiling_record, report
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.nodes.choice import only_checked
-from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.counting import node_summaries
 from sqlanon.methods.shared.nodes.report import columns_at_the_top
 from sqlanon.methods.shared.publishing import Publication, attained_at, group_rows, keep_classes
 from sqlanon.methods.stages import Stages

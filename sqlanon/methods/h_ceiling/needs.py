@@ -9,7 +9,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.h_ceiling.counterfeits import settings_of
 from sqlanon.methods.h_ceiling.fewest import OUT_OF_LIMIT
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.nodes.node_counter import NodeCounter, node_summaries
+from sqlanon.methods.shared.nodes.counting import NodeCounter, node_summaries
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import KAnonymity

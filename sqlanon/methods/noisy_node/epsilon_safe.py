@@ -66,7 +66,7 @@ from sqlanon.methods.noisy_node.shared import (
     sums,
 )
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.private.refusals import refusing_small_budgets
+from sqlanon.methods.shared.private.run import refusing_small_budgets
 from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.budget import as_float
 from sqlanon.model.lattice import Lattice, Levels

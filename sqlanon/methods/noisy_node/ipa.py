@@ -51,8 +51,8 @@ from sqlanon.methods.noisy_node.shared import (
     sums,
 )
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.private.counts import drawn_unseen, noise_of_places, row_count
-from sqlanon.methods.shared.private.refusals import refusing_small_budgets
+from sqlanon.methods.shared.private.chance import drawn_unseen, noise_of_places, row_count
+from sqlanon.methods.shared.private.run import refusing_small_budgets
 from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts

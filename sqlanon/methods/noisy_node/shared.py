@@ -30,11 +30,9 @@ from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.private.chance import Chance
-from sqlanon.methods.shared.private.neighbours import bounded_source, private_method, refuse_observed
-from sqlanon.methods.shared.private.refusals import no_category
+from sqlanon.methods.shared.private.chance import Chance, bounded_source, private_method, refuse_observed
 from sqlanon.methods.shared.private.report import private_report_of
-from sqlanon.methods.shared.private.run import PrivateRun
+from sqlanon.methods.shared.private.run import PrivateRun, no_category
 from sqlanon.methods.shared.publishing import make_labels, released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import Lattice, Levels

@@ -13,7 +13,7 @@ from sqlanon.methods.relocation.report import PRIVATE, guarantee, report, untold
 from sqlanon.methods.relocation.unsatisfiable import unsatisfiable
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.nodes.choice import choose_node, dry_run_choice, settled
-from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.counting import node_summaries
 from sqlanon.methods.shared.nodes.report import Decision, columns_at_the_top, doubts
 from sqlanon.methods.shared.publishing import Publication, PublishedNode, attained_at, group_rows, keep_classes
 from sqlanon.methods.shared.unknown import unknown_notes

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from sqlanon.mechanisms.accountant import Charge, Portions
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cuts.shared.pieces import Piece
-from sqlanon.methods.shared.private.counts import reached_by_noise
+from sqlanon.methods.shared.private.chance import reached_by_noise
 from sqlanon.model.methods.cuts import DiffGen
 
 WHOLE = 1 << 20
@@ -147,7 +147,7 @@ def are_kept(
 ) -> NDArray[np.bool_]:
     """By run, which sets of children are kept; shape (runs, possible sets).
 
-    All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.counts`).
+    All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
     """
     rows = draws.settings.rows_per_individual
     least = threshold(draws.settings.set_threshold, charge.budget.epsilon, rows)

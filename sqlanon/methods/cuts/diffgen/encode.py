@@ -24,8 +24,8 @@ from sqlanon.methods.cuts.shared.axes import (
 )
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis
 from sqlanon.methods.cuts.shared.queries import points as queries
-from sqlanon.methods.shared.private.neighbours import refuse_observed
-from sqlanon.methods.shared.private.refusals import no_category, refusing_small_budgets
+from sqlanon.methods.shared.private.chance import refuse_observed
+from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
 from sqlanon.model.methods.cuts import DiffGen, Range
 
 MAX_CHILDREN = 12

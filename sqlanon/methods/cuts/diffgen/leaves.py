@@ -11,7 +11,7 @@ from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.diffgen.draws import threshold
 from sqlanon.methods.cuts.shared.cut import Cut
-from sqlanon.methods.shared.private.counts import drawn_unseen, noise_of_places, row_count
+from sqlanon.methods.shared.private.chance import drawn_unseen, noise_of_places, row_count
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise import unseen
 
@@ -41,7 +41,7 @@ def draw_leaves(
 ) -> Leaves:
     """Draw what is shown of a cut: combinations with noise, in :data:`~.queries.SHOWN`.
 
-    All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.counts`).
+    All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
     """
     rows, size = settings.rows_per_individual, cut.size * classes
     least = least_shown(settings, charge, size)

@@ -18,8 +18,7 @@ from sqlanon.methods.cuts.diffgen.report import THEOREM, WITHIN, Published, repo
 from sqlanon.methods.cuts.diffgen.specialize import specialized
 from sqlanon.methods.cuts.shared.queries import labels, released
 from sqlanon.methods.cuts.shared.record import recorded_cut
-from sqlanon.methods.shared.private.counts import row_count
-from sqlanon.methods.shared.private.neighbours import bounded_source
+from sqlanon.methods.shared.private.chance import bounded_source, row_count
 from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.shared.publishing import released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages

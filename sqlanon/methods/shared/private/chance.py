@@ -1,23 +1,39 @@
-"""Where a run of a private method takes chance from, and who pays for it."""
+"""Where a run of a private method takes chance from, who pays for it, whose rows are counted, and what noise is drawn.
+
+All counts of a domain get noise, and those that reach a threshold are shown. Of the empty ones, how many do is drawn,
+and which, and by how much: that is the same, and takes time for these alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlanon.engines.base import Engine
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.ledger.datasets import DataSet, charged
 from sqlanon.ledger.opening import open_ledger
-from sqlanon.mechanisms.accountant import Ledger
+from sqlanon.mechanisms.accountant import Charge, Ledger
+from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
 from sqlanon.mechanisms.opendp import OpenDPSource
 from sqlanon.mechanisms.seeded import SeededSource
-from sqlanon.mechanisms.source import RandomSource
+from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.base import Request
-from sqlanon.methods.shared.private.neighbours import private_method
+from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.datasets import KnownSource
+from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
+from sqlanon.queries.classes.grouping import counted_rows
+from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.noise.combinations import NOISE, NOISY, PLACE, RUN
+from sqlanon.queries.noise.unseen import RANK
 
 
 @dataclass(frozen=True)
@@ -91,3 +107,100 @@ def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, datase
 
 def _has_files(sources: Iterable[KnownSource]) -> bool:
     return any(each.is_file for each in sources)
+
+
+def private_method(policy: Policy) -> PrivateMethod:
+    """The method of a policy that has a private one."""
+    assert isinstance(policy.method, PrivateMethod)
+    return policy.method
+
+
+def unit_of(policy: Policy, individual: str | None) -> Unit:
+    """What the neighbours differ by of the loss that a policy with a private method spends.
+
+    ``individual`` is what the data set calls the column of the individuals; None if nobody has traced it.
+    """
+    if policy.individual is None:
+        return ROW
+    return Unit(individual or policy.individual, private_method(policy).rows_per_individual)
+
+
+def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) -> exp.Table | exp.Subquery:
+    """The source with no more rows of each individual than the method allows, if the policy knows individuals.
+
+    Raises:
+        PolicyError: rows belong to no individual.
+    """
+    individual = bound.policy.individual
+    if individual is None:
+        return bound.source
+    anonymous = engine.fetch(anonymous_rows(bound.source, individual), "individuals")[0]["rows"]
+    if anonymous:
+        raise PolicyError(
+            f"the policy does not fit {bound.description}:",
+            [f'"{individual}": NULL in {anonymous:,} rows, which belong to no individual'],
+        )
+    return bounded_rows(bound.source, individual, private_method(bound.policy).rows_per_individual, source.seed())
+
+
+def refuse_observed(bound: BoundPolicy) -> None:
+    """Labels that were made from the data disclose some of it, whatever noise is added.
+
+    Raises:
+        TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
+    """
+    observed = [name for name, domain in bound.domains.items() if domain == "observed"]
+    wanted = private_method(bound.policy)
+    if observed and wanted.claims_privacy and not wanted.accept_observed_domain:
+        raise TaxonomyError(
+            "the values of these taxonomies were read off the data, which would be published with them; declare them "
+            "(values of your own, or a range), or accept_observed_domain=True if everybody knows which values occur:",
+            [f'"{name}"' for name in observed],
+        )
+
+
+def row_count(engine: Compute, relation: Relation) -> int:
+    """How many rows a relation has."""
+    return int(engine.fetch(counted_rows(relation), relation.name)[0]["rows"])
+
+
+def noise_of_places(noise: Integers, runs: int) -> pa.Table:
+    """Noise by run and place: that of the first run, in the order of places, then that of the next one.
+
+    Args:
+        noise: shape (runs * places,).
+        runs: how many releases are drawn.
+    """
+    count = len(noise) // runs
+    places = {RUN: np.repeat(np.arange(runs), count), PLACE: np.tile(np.arange(count), runs)}
+    return pa.table({**places, NOISE: noise})
+
+
+def reached_by_noise(
+    source: RandomSource, charge: Charge, rows: int, threshold: int, empty: int, runs: int
+) -> list[Integers]:
+    """By run, which counts of 0 reach a threshold by their noise alone, ascending.
+
+    Args:
+        source: where chance comes from.
+        charge: what all counts cost together, those that are not 0 among them.
+        rows: how many rows of one individual are counted at most.
+        threshold: the least noisy count that is shown.
+        empty: how many counts are 0.
+        runs: how many releases are drawn.
+    """
+    probability = empty_cell_probability(threshold, charge.budget.epsilon, rows=rows)
+    times = source.binomial(empty, probability, runs=runs)
+    return [source.chosen(empty, int(count)) for count in times]
+
+
+def drawn_unseen(source: RandomSource, charge: Charge, rows: int, threshold: int, empty: int, runs: int) -> pa.Table:
+    """The rows of :data:`~sqlanon.queries.noise.unseen.DRAWN`: those of :func:`reached_by_noise`, with their noise."""
+    ranks = reached_by_noise(source, charge, rows, threshold, empty, runs)
+    above = source.discrete_laplace_tail(sum(map(len, ranks)), charge, sensitivity=rows)
+    drawn = {
+        RUN: np.repeat(np.arange(runs), [len(each) for each in ranks]),
+        RANK: np.concatenate([np.empty(0, dtype=np.int64), *ranks]),
+        NOISY: threshold + above,
+    }
+    return pa.table(drawn)

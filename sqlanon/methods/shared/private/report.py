@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.shared.private.chance import Chance
-from sqlanon.methods.shared.private.origins import about_sources
 from sqlanon.methods.shared.reports import report_of
 from sqlanon.model.budget import sequential_composition
+from sqlanon.model.datasets import KnownSource
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.record import Record
@@ -174,3 +174,35 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tu
         "new to it",
         "the operating system's randomness cannot be predicted",
     )
+
+
+MAX_NAMED = 5
+"""How many tables and files a condition names; of more it gives the number."""
+
+
+def about_sources(bound: BoundPolicy, chance: Chance) -> Iterator[str]:
+    """What has to hold of the rows that are charged, and of those that are not, a sentence each."""
+    dataset, individual = chance.dataset, bound.policy.individual
+    called = f'the data set "{KnownSource(dataset.name).short}"' if dataset.name else "the data set"
+    if chance.is_query:
+        read = f" ({_named(dataset.sources)})" if dataset.sources else ""
+        each = (
+            f"one row of {called}{read}, and no two from the same row"
+            if individual is None
+            else f'rows of one "{individual}" of {called}{read}'
+        )
+        yield f"{bound.description} makes each of its rows from {each}, whatever other rows there are"
+    if dataset.has_frames:
+        yield f"the frames that are read hold rows of {called} and no others, which nobody has checked"
+    if dataset.public:
+        verb = "was" if len(dataset.public) == 1 else "were"
+        yield f"everybody may know all of {_named(dataset.public)}, which {verb} declared public"
+    if individual is not None:
+        yield f'"{individual}" identifies the same individuals in all tables and files of {called}'
+
+
+def _named(sources: Sequence[KnownSource]) -> str:
+    names = [str(source) for source in sources]
+    if len(names) > MAX_NAMED:
+        return f"{', '.join(names[:MAX_NAMED])} and {len(names) - MAX_NAMED:,} others"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -12,17 +12,17 @@ from functools import cached_property
 from typing import ClassVar
 
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError, with_spent
+from sqlanon.errors import BudgetError, PolicyError, VerificationError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.base import Run
-from sqlanon.methods.shared.private.chance import Chance
-from sqlanon.methods.shared.private.neighbours import private_method, unit_of
-from sqlanon.methods.shared.private.refusals import refuse_other_than_drawn
+from sqlanon.methods.shared.private.chance import Chance, private_method, unit_of
 from sqlanon.methods.shared.private.report import private_guarantee, private_provenance
 from sqlanon.model.budget import sequential_composition
+from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import Guarantee, PrivateReport, Report
+from sqlanon.queries.source import SourceColumn
 
 
 class PrivateRun(Run):
@@ -101,3 +101,36 @@ class PrivateRun(Run):
     def conditions(self) -> Sequence[str]:
         """What the claim rests on besides what it does for all private methods."""
         return ()
+
+
+@contextmanager
+def refusing_small_budgets(method: PrivateMethod) -> Iterator[None]:
+    """Have an ε that is too small to draw at be a fault of the policy, before anything is charged.
+
+    Raises:
+        PolicyError: within, scales or thresholds were asked for at such an ε.
+    """
+    try:
+        yield
+    except BudgetError as error:
+        raise PolicyError(f"the budget of the {method} cannot be drawn with: {error.heading}", error.problems) from None
+
+
+def refuse_other_than_drawn(problems: Sequence[str]) -> None:
+    """Refuse a release that is not what was drawn, if there are problems.
+
+    Raises:
+        VerificationError: listing them.
+    """
+    if problems:
+        raise VerificationError(
+            "what was written is not what was drawn; it was withdrawn, and what was spent is spent:", problems
+        )
+
+
+def no_category(found: SourceColumn) -> str:
+    """The refusal of a column whose equal values differ in spelling, from which its rows would be made anew."""
+    return (
+        f'"{found.name}" is published as a category, for which its type, {found.type}, is not fit: equal values can be '
+        "spelled in several ways; cast it to VARCHAR in a view"
+    )

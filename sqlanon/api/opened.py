@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError
-from sqlanon.methods.stages import silent
+from sqlanon.methods.progress import silent
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine

@@ -14,7 +14,7 @@ from sqlanon.api.preparations import Preparations
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.engines.exclusion import exclusive
 from sqlanon.errors import VerificationError
-from sqlanon.methods.stages import Progress, silent, stopping
+from sqlanon.methods.progress import Progress, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:

@@ -20,9 +20,10 @@ from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
+from sqlanon.methods.progress import Stopped, never
 from sqlanon.methods.shared.guarantee import guarantee
 from sqlanon.methods.shared.publishing import Publication, released_rows
-from sqlanon.methods.stages import Stages, Stopped, never
+from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, ReportRecord

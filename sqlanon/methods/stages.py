@@ -1,4 +1,4 @@
-"""The stages of a run: how long each takes, the events of each, and when a search makes do with the best node so far."""
+"""The stages of a run: how long each takes, and the events of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from sqlanon.engines.base import Compute
-from sqlanon.errors import PolicyError
+from sqlanon.methods.progress import Progress, silent
 from sqlanon.model.events import Event, Stage, State
 from sqlanon.search import Inquiry, SearchOutcome
 
@@ -112,36 +112,3 @@ class Stages:
         self._reported = self._clock()
         seconds = round(self._reported - self._began, 3)
         self._progress(replace(self._latest, state=state, seconds=seconds, step=step, share=share))
-
-
-Progress = Callable[["Event"], None]
-"""Called at every stage, in the thread of the run."""
-
-
-Stopped = Callable[[], bool]
-"""Asked whether the search is to make do with the best node so far."""
-
-
-def silent(_event: Event) -> None:
-    """Report no progress."""
-
-
-def never() -> bool:
-    """Search to the end."""
-    return False
-
-
-def stopping(
-    time_limit: float | None, stop: Stopped | None, clock: Callable[[], float] = time.monotonic
-) -> Stopped | None:
-    """Stop when this number of seconds has passed from now on, or when ``stop`` says so; None if nothing would stop it.
-
-    Raises:
-        PolicyError: the limit is not positive.
-    """
-    if time_limit is None:
-        return stop
-    if not time_limit > 0:
-        raise PolicyError(f"the time limit, {time_limit:g} seconds, is not a positive number")
-    end = clock() + time_limit
-    return lambda: clock() >= end or (stop is not None and stop())

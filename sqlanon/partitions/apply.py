@@ -10,12 +10,13 @@ from sqlanon.binding.prepare import read_by, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, VerificationError
+from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.guarantee import guarantee_of_partitions
 from sqlanon.methods.shared.publishing import attained_measures
 from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
-from sqlanon.methods.stages import Progress, Stages, silent
+from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.labels import NodeRecord

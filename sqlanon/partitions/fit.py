@@ -17,10 +17,11 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.full_domain.method import FullDomainRun
+from sqlanon.methods.progress import Progress, Stopped, never, silent
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.findings import examine
 from sqlanon.methods.shared.nodes.report import found_by
-from sqlanon.methods.stages import Progress, Stages, Stopped, never, silent
+from sqlanon.methods.stages import Stages
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit

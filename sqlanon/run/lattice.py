@@ -16,10 +16,11 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import prepare, read_by, refuse_method
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.methods.progress import Progress
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.nodes.counting import Examination, examine_nodes, examined_at_once
 from sqlanon.methods.shared.unknown import refuse_too_many
-from sqlanon.methods.stages import Progress, Stages
+from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
 from sqlanon.model.policy.policy import Policy

@@ -14,9 +14,10 @@ from sqlanon.binding.prepare import read_by
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, Run
+from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.shared.findings import examine, with_findings
-from sqlanon.methods.stages import Progress, Stages, silent
+from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord

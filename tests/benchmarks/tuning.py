@@ -71,9 +71,9 @@ CONSTANTS = {
     "MAKING": ("methods.shared.roll_up", ("big",)),
     "BUDGET": ("methods.shared.roll_up", ("big",)),
     "UPPER_SHARE": ("methods.shared.roll_up", ("big",)),
-    "PREPARED_NODES": ("methods.shared.nodes.node_counter", ("big",)),
-    "NODES_AT_ONCE": ("methods.shared.nodes.examination", ("lattice",)),
-    "COUNTED_CELLS": ("methods.shared.nodes.examination", ("lattice",)),
+    "PREPARED_NODES": ("methods.shared.nodes.counting", ("big",)),
+    "NODES_AT_ONCE": ("methods.shared.nodes.counting", ("lattice",)),
+    "COUNTED_CELLS": ("methods.shared.nodes.counting", ("lattice",)),
     "GROUPED": ("methods.shared.publishing", ("small", "big")),
     "MAX_STEPS": ("queries.cells.labels", ("small", "big")),
 }

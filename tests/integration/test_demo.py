@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.methods.stages import silent
+from sqlanon.methods.progress import silent
 from sqlanon.run.demo import Demo, demo, invent
 from tests.commands import sqlanon
 

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.stages import stopping
+from sqlanon.methods.progress import stopping
 from tests.integration.test_cli import document, sqlanon
 
 QUASI_IDENTIFIERS = ["a", "b", "c", "d"]

@@ -11,7 +11,8 @@ import pytest
 
 from sqlanon.cli.terminal.progress import MAYBE_PUBLISHED, NOTHING_PUBLISHED, PUBLISHED, progress
 from sqlanon.engines.duckdb.watching import Watcher
-from sqlanon.methods.stages import BOUND_PERIOD, BOUND_SHARE, Stages, silent
+from sqlanon.methods.progress import silent
+from sqlanon.methods.stages import BOUND_PERIOD, BOUND_SHARE, Stages
 from sqlanon.model.events import Event
 from sqlanon.search import Inquiry
 

@@ -23,8 +23,13 @@ from sqlanon.errors import (
     UnsatisfiableError,
 )
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.nodes.examination import Examination, attainable_bounds, examine_nodes, examined_at_once
-from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.counting import (
+    Examination,
+    attainable_bounds,
+    examine_nodes,
+    examined_at_once,
+    node_summaries,
+)
 from sqlanon.methods.shared.nodes.proposals import in_few_digits, share_of, strictest_kept, threshold_field
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy

@@ -22,8 +22,8 @@ from sqlanon.methods.h_ceiling.catalogs import Cataloged, group_again, group_cla
 from sqlanon.methods.h_ceiling.choice import DIGITS
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again, settings_of
 from sqlanon.methods.h_ceiling.queries import catalog_error
+from sqlanon.methods.progress import Stopped
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.stages import Stopped
 from sqlanon.model.lattice import NodeSummary, total
 
 TRIED_NODES = 8

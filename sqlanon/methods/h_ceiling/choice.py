@@ -20,8 +20,8 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.h_ceiling.fewest import OUT_OF_LIMIT, FewestCounterfeits
 from sqlanon.methods.h_ceiling.needs import Need, Needs
+from sqlanon.methods.progress import Stopped
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.stages import Stopped
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search import Inquiry, SearchOutcome
 from sqlanon.search.arrays import Bounds, Counts, Index, Mask

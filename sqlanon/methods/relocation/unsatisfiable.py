@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.nodes.examination import examine_nodes
+from sqlanon.methods.shared.nodes.counting import examine_nodes
 from sqlanon.methods.shared.nodes.proposals import share_of
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.search import SearchOutcome

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.pieces import Axis, NumericAxis, Piece, Specialization
-from sqlanon.methods.stages import Stopped, never
+from sqlanon.methods.progress import Stopped, never
 
 DIGITS = 12
 """To how many digits scores are compared: equal ones are to be equal, in whatever order their terms were added."""

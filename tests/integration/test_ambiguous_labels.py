@@ -66,13 +66,15 @@ def test_a_fit_has_the_note(session: sa.Session, tmp_path: Path) -> None:
 
 def test_loading_by_command_says_it(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a;b;*\nb;c;*\n")
-    loaded = sqlanon("taxonomy", "load", "w.duckdb", "x", "x.csv", folder=tmp_path)
+    loaded = sqlanon("taxonomy", "load", "x", "x.csv", "--db", "w.duckdb", folder=tmp_path)
     assert loaded.returncode == 0
     assert note("x") in " ".join(loaded.stderr.split()) + " ".join(loaded.stdout.split())
     assert (
-        document(sqlanon("taxonomy", "load", "w.duckdb", "x", "x.csv", "--json", folder=tmp_path))["ambiguous_labels"]
+        document(sqlanon("taxonomy", "load", "x", "x.csv", "--db", "w.duckdb", "--json", folder=tmp_path))[
+            "ambiguous_labels"
+        ]
         == 1
     )
     (tmp_path / "x.csv").write_text("a;b;*\nb;b;*\n")
-    loaded = sqlanon("taxonomy", "load", "w.duckdb", "x", "x.csv", folder=tmp_path)
+    loaded = sqlanon("taxonomy", "load", "x", "x.csv", "--db", "w.duckdb", folder=tmp_path)
     assert (loaded.returncode, "label" in loaded.stderr + loaded.stdout) == (0, False)

@@ -19,7 +19,8 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.shared import publishing, roll_up
+from sqlanon.methods.base import Run
+from sqlanon.methods.shared import roll_up
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.classes import summaries as evaluate
 from tests.conftest import ROOT
@@ -504,8 +505,8 @@ class TestVerification:
         self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As if the source had lost rows between the search and the writing."""
-        honest = publishing.released_rows
-        monkeypatch.setattr(publishing, "released_rows", lambda *a, **k: honest(*a, **k).limit(1))
+        honest = Run.released_rows
+        monkeypatch.setattr(Run, "released_rows", lambda *given: honest(*given).limit(1))
         for into in ("new", "published", str(tmp_path / "new.parquet"), str(tmp_path / "published.parquet")):
             expected = ("withdrawn", "k-anonymity (k = 2): attained 1", "1 rows where 8")
             with refused(session, tmp_path, sa.VerificationError, *expected):

@@ -15,6 +15,7 @@ import sqlanon as sa
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.probability import Probability, bounds
 from sqlanon.mechanisms.source import Integers
+from sqlanon.methods.base import Run
 from sqlanon.methods.noisy_node.ipa import draw_counts, public_domains, thresholds
 from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.methods.shared import publishing
@@ -180,8 +181,8 @@ def test_rows_of_an_individual_are_chosen_by_the_seed(session: sa.Session) -> No
 def test_a_release_that_is_not_what_was_drawn_is_withdrawn(
     session: sa.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    released_rows = publishing.released_rows
-    monkeypatch.setattr(publishing, "released_rows", lambda *given: released_rows(*given).limit(1, copy=False))
+    honest = Run.released_rows
+    monkeypatch.setattr(Run, "released_rows", lambda *given: honest(*given).limit(1, copy=False))
     method = sa.Histogram(budget=sa.Budget(1, "0.01"), node={"age": 2, "sex": 1})
     with pytest.raises(sa.VerificationError, match="what was written is not what was drawn"):
         session.anonymize("people", policy(method), "released", random_source=AllUnseen(100, 0))

@@ -16,12 +16,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from sqlanon.methods.h_ceiling.catalog import worlds
+from sqlanon.methods.h_ceiling.catalog import links as worlds
 from sqlanon.methods.h_ceiling.catalog.classes import FilledClasses
-from sqlanon.methods.h_ceiling.catalog.flow import ConditionF
+from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
 from sqlanon.methods.h_ceiling.catalog.grouping import grouped
-from sqlanon.methods.h_ceiling.catalog.lemma import Lemma
-from sqlanon.methods.h_ceiling.catalog.link import Links
+from sqlanon.methods.h_ceiling.catalog.links import Links
 
 T = TypeVar("T")
 

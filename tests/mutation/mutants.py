@@ -1196,7 +1196,7 @@ TOP_DOWN = [
 
 CEILING = [
     *_of(
-        "sqlanon/methods/h_ceiling/fewest.py",
+        "sqlanon/methods/h_ceiling/choice.py",
         (
             "ceiling-ties-by-nothing",
             "(self._at_least == needed) & (self._ranks < rank)",
@@ -1213,7 +1213,7 @@ CEILING = [
         ),
     ),
     *_of(
-        "sqlanon/methods/h_ceiling/needs.py",
+        "sqlanon/methods/h_ceiling/choice.py",
         (
             "ceiling-saves-nothing",
             "saved = (allowed - suppressed) * (k - fewest) // fewest",
@@ -1237,7 +1237,7 @@ CEILING = [
         ),
     ),
     *_of(
-        "sqlanon/methods/h_ceiling/candidates.py",
+        "sqlanon/methods/h_ceiling/catalogs.py",
         (
             "catalog-by-the-fewest",
             "(round(self.error, DIGITS), filled.added.count,",
@@ -1284,7 +1284,7 @@ CEILING = [
         ),
     ),
     *_of(
-        "sqlanon/methods/h_ceiling/urn.py",
+        "sqlanon/methods/h_ceiling/hidden.py",
         (
             "urn-of-true-rows",
             "[1] * size + [PRIOR_ROWS]",
@@ -2252,7 +2252,7 @@ CATALOG = [
         ),
     ),
     *_of(
-        "sqlanon/methods/h_ceiling/catalog/flow.py",
+        "sqlanon/methods/h_ceiling/catalog/conditions.py",
         (
             "concealed-by-itself-at-first",
             "if left <= 0 or position == target:",
@@ -2283,7 +2283,7 @@ CATALOG = [
         ),
     ),
     *_of(
-        "sqlanon/methods/h_ceiling/catalog/lemma.py",
+        "sqlanon/methods/h_ceiling/catalog/conditions.py",
         (
             "counterfeits-conceal",
             "self.offered = classes.published - classes.counterfeits",
@@ -2310,7 +2310,7 @@ CATALOG = [
         ),
     ),
     *_of(
-        "sqlanon/methods/h_ceiling/catalog/worlds.py",
+        "sqlanon/methods/h_ceiling/catalog/links.py",
         (
             "likeliest-row-counted-twice",
             "free, rest = count - real, ",

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.methods.h_ceiling.catalog.flow import ConditionF
+from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
 from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped, one_group
-from sqlanon.methods.h_ceiling.catalog.lemma import Lemma
-from sqlanon.methods.h_ceiling.catalog.link import Links
+from sqlanon.methods.h_ceiling.catalog.links import Links
 from tests.effort import examples
 from tests.worlds import Rows, every_class_can_be_without, filled, lemma_holds, links, published, worlds
 

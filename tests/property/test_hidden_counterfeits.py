@@ -14,8 +14,7 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.h_ceiling.counterfeits import fill
-from sqlanon.methods.h_ceiling.impossible import put_entries
+from sqlanon.methods.h_ceiling.counterfeits import fill, put_entries
 from sqlanon.methods.h_ceiling.queries import CHANCES, KNOWN, value_column, with_labels
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.publishing import make_labels

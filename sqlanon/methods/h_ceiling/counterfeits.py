@@ -2,6 +2,8 @@
 
 Counterfeits are known by their number alone: they are counted together with true rows of the same class and value
 before any row is written, and rows are in the order of their own columns.
+
+Entries of impossible combinations, which no counterfeit gets, go down once, and what they bar is counted.
 """
 
 from __future__ import annotations
@@ -15,14 +17,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.mechanisms.source import Floats, RandomSource
 from sqlanon.methods.h_ceiling import hidden, queries
-from sqlanon.methods.h_ceiling.impossible import place_by_barred_values
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
-from sqlanon.model.methods.h_ceiling import HCeiling
+from sqlanon.model.methods.h_ceiling import COUNTERFEITS, HCeiling, entry_name
+from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.nodes import Relation, number, values
 
 Drawn = NDArray[np.uint32] | Floats
 """What was drawn for all counterfeits, in their places: the codes of values, or of what hides as urns have it."""
@@ -186,3 +190,92 @@ def _refuse_without_values(levels: Levels, classes: int) -> None:
             "impossible leaves counterfeits no value:",
             [f"at {tuple(levels)} {classes:,} classes that lack rows never get any value that the table has"],
         )
+
+
+def put_entries(engine: Compute, policy: Policy) -> None:
+    """Make the tables of the entries of a policy, if it has any; they are there until the run is over."""
+    labels, sensitive = [], []
+    for place, entry in enumerate(_entries(policy)):
+        positions = [at for at, name in enumerate(policy.quasi_identifiers) if name in entry]
+        labels += [(place, len(positions), at, entry[policy.quasi_identifiers[at]]) for at in positions]
+        sensitive += [(place, entry[name]) for name in policy.sensitive]
+    if sensitive:
+        _put(engine, queries.ENTRY_LABELS, ("anon_entry", "anon_entry_size", "position", "anon_entry_label"), labels)
+        _put(engine, queries.ENTRY_VALUES, ("anon_entry", "anon_entry_value"), sensitive)
+
+
+def unknown_labels(engine: Compute, table: EncodedTable) -> list[str]:
+    """The labels of entries that their taxonomies do not have, a sentence each."""
+    policy = table.bound.policy
+    if not _entries(policy):
+        return []
+    found = engine.fetch(queries.about(table.encoding).query("unknown_labels"), "labels of impossible combinations")
+    return [
+        f'{entry_name(row["entry"])}: the taxonomy of "{policy.quasi_identifiers[row["position"]]}" has no such label'
+        for row in found
+    ]
+
+
+def place_by_barred_values(engine: Compute, table: EncodedTable, levels: Levels) -> None:
+    """Order the classes of a node that lack rows by the values that they never get."""
+    policy, encoding = table.bound.policy, table.encoding
+    mentioned = {name for entry in _entries(policy) for name in entry}
+    positions = [at for at, name in enumerate(policy.quasi_identifiers) if name in mentioned]
+    named = queries.about(encoding, levels)
+    node = values("anon_node", ("position", "depth"), ([number(place), number(at)] for place, at in enumerate(levels)))
+    engine.run(named.step(queries.BARRING, "barring_labels", node=node))
+    engine.run(queries.barred(encoding, levels, positions))
+    engine.run(named.step(queries.PLACED, "placed"))
+
+
+def values_of_no_row(engine: Compute, table: EncodedTable) -> tuple[str, ...]:
+    """A note on the entries whose sensitive value no row has, which is right if another table may have it."""
+    policy = table.bound.policy
+    if not _entries(policy):
+        return ()
+    found = engine.fetch(queries.about(table.encoding).query("values_of_no_row"), "values of impossible combinations")
+    if not found:
+        return ()
+    entries = ", ".join(entry_name(row["entry"]) for row in found)
+    return (f'no row has the value of "{policy.sensitive[0]}" in {entries}: check its spelling',)
+
+
+def _entries(policy: Policy) -> Sequence[dict[str, str]]:
+    assert isinstance(policy.method, HCeiling)
+    return policy.method.impossible
+
+
+def _put(engine: Compute, relation: Relation, names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    engine.put(relation, pa.table([list(each) for each in zip(*rows, strict=True)], names=list(names)))
+
+
+def refuse_table_of_counterfeits(policy: Policy) -> None:
+    """Refuse a companion table of counterfeits two of whose columns would have one name.
+
+    Raises:
+        PolicyError: names the column.
+    """
+    for name in policy.columns:
+        if folded(name) == COUNTERFEITS:
+            raise PolicyError(f'the table of counterfeits needs the name of column "{name}"; rename it in a view')
+
+
+def refuse_rows(engine: Compute, table: EncodedTable) -> None:
+    """Refuse a table that has fewer rows than a class is to have, or rows without a sensitive value.
+
+    And labels of impossible combinations that its taxonomies do not have.
+
+    Raises:
+        PolicyError: listing all.
+    """
+    problems, k = [], table.context.k
+    if k > table.context.row_count:
+        problems.append(f"k is {k:,}, and there are {table.context.row_count:,} rows: no class could be true")
+    if nameless := rows_without_value(engine, table):
+        (name,) = table.bound.policy.sensitive
+        problems.append(
+            f'"{name}" is NULL in {nameless:,} rows: give them a value in a view or a query, or leave them out'
+        )
+    problems += unknown_labels(engine, table)
+    if problems:
+        raise PolicyError(f"the policy does not fit {table.bound.description}:", problems)

@@ -12,16 +12,11 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.system import SystemSource
 from sqlanon.methods.base import Run
-from sqlanon.methods.h_ceiling.candidates import Candidate, best_with_catalog
-from sqlanon.methods.h_ceiling.catalogs import catalog_rows, catalog_shortfalls, with_class_ids
+from sqlanon.methods.h_ceiling import catalogs, counterfeits
 from sqlanon.methods.h_ceiling.ceiling import largest_degrees, level_errors, nodes_below
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
-from sqlanon.methods.h_ceiling.counterfeits import Filled, fill
-from sqlanon.methods.h_ceiling.guarantee import guarantee
-from sqlanon.methods.h_ceiling.impossible import put_entries, values_of_no_row
 from sqlanon.methods.h_ceiling.queries import invented_rows
-from sqlanon.methods.h_ceiling.refusals import refuse_rows, refuse_table_of_counterfeits
-from sqlanon.methods.h_ceiling.report import Decision, Facts, ceiling_record, report
+from sqlanon.methods.h_ceiling.report import Decision, Facts, ceiling_record, guarantee, report
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.nodes.choice import only_checked
 from sqlanon.methods.shared.nodes.counting import node_summaries
@@ -39,7 +34,7 @@ from sqlanon.search.arrays import Bounds, Mask
 
 
 class HCeilingRun(Run):
-    """Generalize up to a ceiling, fill up the classes that are too small, and verify what is written."""
+    """Generalize up to a ceiling, counterfeits.fill up the classes that are too small, and verify what is written."""
 
     is_random = True
     takes_far_rows = True
@@ -59,7 +54,7 @@ class HCeilingRun(Run):
     def refuse_request(self, policy: Policy) -> None:
         super().refuse_request(policy)
         if INVENTED in self.request.tables:
-            refuse_table_of_counterfeits(policy)
+            counterfeits.refuse_table_of_counterfeits(policy)
 
     @property
     def companions(self) -> Sequence[str]:
@@ -74,9 +69,9 @@ class HCeilingRun(Run):
     def encode(self) -> None:
         is_dry_run = self.request.is_dry_run
         self.table = encode_table(self.engine, self.bound, label_losses=("lm",), may_be_empty=is_dry_run)
-        put_entries(self.engine, self.bound.policy)
+        counterfeits.put_entries(self.engine, self.bound.policy)
         if not is_dry_run:
-            refuse_rows(self.engine, self.table)
+            counterfeits.refuse_rows(self.engine, self.table)
 
     def search(self, stages: Stages) -> None:
         """See :meth:`Run.search`; no node may keep to the ceiling."""
@@ -104,15 +99,15 @@ class HCeilingRun(Run):
             return only_checked(bottom, 0), [bottom]
         return choose_node(self.engine, self.table.without_values(), allowed, errors, stages.checked, self.stopped)
 
-    def _filled(self, nodes: Sequence[NodeSummary]) -> tuple[Filled, Candidate | None]:
+    def _filled(self, nodes: Sequence[NodeSummary]) -> tuple[counterfeits.Filled, catalogs.Candidate | None]:
         """The first of some nodes filled up; if there is to be a catalog the best one of them by it.
 
         Raises:
             UnsatisfiableError: there is no catalog of any that was tried.
         """
         if not self.settings.has_catalog_of_values:
-            return fill(self.engine, self.table, nodes[0].levels, self.random_source), None
-        best = best_with_catalog(self.engine, self.table, nodes, self.random_source, self.stopped)
+            return counterfeits.fill(self.engine, self.table, nodes[0].levels, self.random_source), None
+        best = catalogs.best_with_catalog(self.engine, self.table, nodes, self.random_source, self.stopped)
         return best.filled, best
 
     def make(self) -> Publication:
@@ -121,8 +116,13 @@ class HCeilingRun(Run):
         keep_classes(engine, table, recoding)
         self.attained = attained_at(engine, self.encoding, recoding)
         # Of no node: a dependency that holds in true rows alone gives away the counterfeits, which break it.
-        publication = group_rows(engine, table, recoding, masked=False, with_added=partial(with_class_ids, self.filled))
-        notes = (*columns_at_the_top(table.context.lattice, self.filled.levels), *values_of_no_row(engine, table))
+        publication = group_rows(
+            engine, table, recoding, masked=False, with_added=partial(catalogs.with_class_ids, self.filled)
+        )
+        notes = (
+            *columns_at_the_top(table.context.lattice, self.filled.levels),
+            *counterfeits.values_of_no_row(engine, table),
+        )
         self.decision = Decision(self.facts, self.filled.levels, tuple(self.attained), notes)
         self.row_count = table.context.row_count - added.suppressed + added.count
         return publication
@@ -130,7 +130,7 @@ class HCeilingRun(Run):
     def companion_rows(self) -> Mapping[str, exp.Query]:
         wanted = {}
         if self.settings.has_catalog:
-            wanted[CATALOG] = catalog_rows(self.filled)
+            wanted[CATALOG] = catalogs.catalog_rows(self.filled)
         if INVENTED in self.request.tables:
             wanted[INVENTED] = invented_rows(self.encoding, self.filled.levels)
         return wanted
@@ -138,7 +138,7 @@ class HCeilingRun(Run):
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
         if CATALOG not in companions:
             return []
-        return catalog_shortfalls(self.engine, self.filled, written, companions[CATALOG])
+        return catalogs.catalog_shortfalls(self.engine, self.filled, written, companions[CATALOG])
 
     def record(self, report: Report, inputs: Inputs | None) -> Record:
         return ceiling_record(self.filled.table.bound, self.decision, report)

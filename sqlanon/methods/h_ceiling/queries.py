@@ -9,7 +9,6 @@ from operator import add
 
 from sqlglot import exp
 
-from sqlanon.methods.h_ceiling.urn import PRIOR_ROWS
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import h_ceiling as names
 from sqlanon.model.recoding import AtLevel, Recoding, at_node
@@ -41,6 +40,9 @@ from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.kept_columns import plain_value
 from sqlanon.queries.release.labels import labels_by_bits
 from sqlanon.queries.release.rows import EQUAL_ROWS, with_top_label
+
+PRIOR_ROWS = 10
+"""What the distribution of values that is expected of a class weighs, in rows (spec/hceiling_fill.md, *a*)."""
 
 PROFILES = Relation("anon_profiles", "node")
 """For the labels of level 1 of every quasi-identifier what they and the labels above lose, and a number for that."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlanon.methods.h_ceiling.catalog import offers
-from sqlanon.methods.h_ceiling.catalog.flow import ConditionF
+from sqlanon.methods.h_ceiling.catalog import grouping as offers
+from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
 from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, Condition, grouped
-from sqlanon.methods.h_ceiling.catalog.lemma import Lemma
 from tests.effort import examples
 from tests.worlds import chance, filled, published, read, some_classes
 

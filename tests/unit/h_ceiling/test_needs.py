@@ -8,8 +8,7 @@ from functools import cache
 
 import pytest
 
-from sqlanon.methods.h_ceiling.fewest import OUT_OF_LIMIT
-from sqlanon.methods.h_ceiling.needs import Need, need_of
+from sqlanon.methods.h_ceiling.choice import OUT_OF_LIMIT, Need, need_of
 from sqlanon.model.lattice import NodeSummary
 
 pytestmark = pytest.mark.one_line

@@ -13,7 +13,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.h_ceiling.urn import PRIOR_ROWS, drawn_from_urns
+from sqlanon.methods.h_ceiling.hidden import PRIOR_ROWS, drawn_from_urns
 from tests import oracle
 
 pytestmark = pytest.mark.one_line

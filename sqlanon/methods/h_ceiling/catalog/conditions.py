@@ -1,4 +1,6 @@
-"""Condition F: with the catalog in hand, no class of a group is sure to have a counterfeit.
+"""The conditions that a catalog is grouped by: condition F, and lemma 1 of the paper.
+
+Condition F: with the catalog in hand, no class of a group is sure to have a counterfeit.
 
 A *world* of a group G says how many counterfeits of each value each class has: of value s C(s) in all, as the catalog
 says, in a host j at most N_j(s), the rows of that value that it has, and at most k - 1 of all values. F(G) says that
@@ -10,11 +12,24 @@ what the others leave free, which may push counterfeits of the others from one c
 has nothing to be proven, and what holds in a group holds in any group that it is merged into, whose other classes can
 be as they are.
 
-Lemma 1 of the paper is not enough, see :mod:`sqlanon.methods.h_ceiling.catalog.lemma`. F is what the lemma is to give,
-by its definition: for all values at once, for the classes as they are, and against an adversary who knows the rule by
-which they are filled. How likely the worlds are, it does not say: see :mod:`sqlanon.methods.h_ceiling.catalog.link`.
+Lemma 1 of the paper is not enough. F is what the lemma is to give, by its definition: for all values at once, for the
+classes as they are, and against an adversary who knows the rule by which they are filled. How likely the worlds are, it
+does not say: see :mod:`sqlanon.methods.h_ceiling.catalog.links`.
 
 Source: spec/hceiling.md (b) and (G).
+
+Lemma 1 of the paper: for each value, the real rows of the other classes are at least as many as the counterfeits.
+
+A catalog that is grouped by it is published as that of the paper, and is not safe. The lemma looks at one class and one
+value at a time, and is false as soon as the adversary knows more (spec/hceiling.md (c)):
+
+- H2: classes have sizes. With k = 4, a class {D*, A, F, G} and one of five rows with two D, the lemma holds for the
+  catalog D: 1. A class of more than k rows has no counterfeits: D* is one, and three rows are left.
+- H3: for the classes {d, a*, b*, c*} and {a, b, c, d, d} and the catalog a, b, c: 1, one row is left.
+- H4: classes have several values. With k = 2, {a, b*} and {b, a*}: no class is without real rows, so that each
+  certainly has one, though any value for itself can be in either.
+
+Source: Lee, Kim, Kim & Chung 2017, lemma 1 and algorithm 2; spec/hceiling.md (G).
 """
 
 from __future__ import annotations
@@ -136,3 +151,38 @@ class _Routed:
         upto = self.left.indptr[1]
         values = self.values[self.left.indices[:upto] - 1]
         return dict(zip(values.tolist(), self.left.data[:upto].tolist(), strict=True))
+
+
+class Lemma:
+    """Lemma 1 on groups of the given classes; a class is a position, a group is a sequence of positions.
+
+    Attributes:
+        classes: the classes.
+        offered: how many real rows of each class and value there are, by entry; shape (entries,).
+    """
+
+    def __init__(self, classes: FilledClasses) -> None:
+        self.classes = classes
+        self.offered = classes.published - classes.counterfeits
+        self._real = classes.by_position(self.offered)
+
+    def holds(self, group: Sequence[int]) -> bool:
+        """Whether the lemma holds for every class of the group."""
+        return not any(self.missing(target, group) for target in group)
+
+    def missing(self, target: int, group: Sequence[int]) -> Amounts:
+        """Of the counterfeits of a class, those for which the rest of its group has no real row of that value."""
+        left = dict(self.classes.own_counterfeits.get(target, {}))
+        for position in group:
+            if not left:
+                break
+            real = self._real.get(position, {})
+            if position != target:
+                left = {
+                    value: count - real.get(value, 0) for value, count in left.items() if count > real.get(value, 0)
+                }
+        return left
+
+    def wanted(self, target: int, group: Sequence[int]) -> Amounts:
+        """Nothing else would help than what is missing."""
+        return {}

@@ -24,6 +24,7 @@ from sqlanon.methods.shared.private.chance import private_method
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.queries.cells.contributions import crowded, differences
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.noise.combinations import outcomes
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ class AuditedPolicy:
         """What is shown, and in how many runs it is just that."""
         for encoded, node in self._drawn_nodes(engine, bound, accountant, runs):
             with engine.scratch():
-                relations, encoding = node.draw_counts(), encoded.encoding
-                query = outcomes(encoding, node.recoding, relations, self._salt, with_left_over=node.with_left_over)
+                relations, recoding = node.draw_counts(), AtNode(encoded.encoding, node.levels)
+                query = outcomes(recoding, relations, self._salt, with_left_over=node.with_left_over)
                 yield from _counted(engine, query, node)
 
     def _drawn_nodes(

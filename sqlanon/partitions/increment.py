@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
-from sqlanon.queries.cells.recoding import code, code_columns, labels_of_values
+from sqlanon.queries.cells.labels import at_level
 from sqlanon.queries.cells.rows import shares
-from sqlanon.queries.classes.grouping import Grouping, by_code, coded
+from sqlanon.queries.classes.grouping import Grouping
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -62,14 +62,14 @@ class Increment:
     reference: exp.Expr
 
     @property
-    def recoding(self) -> Recoding:
+    def recoding(self) -> AtNode:
         """The labels of the node."""
-        return at_node(self.levels)
+        return AtNode(self.encoding, self.levels)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The code columns that define the classes of the node."""
-        return by_code(self.encoding, self.recoding).keys
+        return self.recoding.keys
 
     @property
     def protected(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class Increment:
 
     def classes(self, cells: Relation) -> Grouping:
         """Other cells at this node, grouped into its classes."""
-        return by_code(self.over(cells), self.recoding)
+        return AtNode(self.over(cells), self.levels).by_code()
 
     def labels(self, position: int) -> Relation:
         """The labels of a quasi-identifier at the node, with their codes."""
@@ -117,9 +117,9 @@ def join(increment: Increment) -> list[Step]:
 
 
 def _labels(increment: Increment, position: int) -> exp.Query:
-    encoding, part = increment.encoding, increment.recoding.parts[position]
-    labels = labels_of_values(encoding, position, part, [column("label"), code(encoding, position, part)])
-    return labels.distinct(copy=False)
+    encoding, level = increment.encoding, increment.levels[position]
+    code = aliased(column("code"), encoding.code(position, level))
+    return at_level(encoding, position, level, [column("label"), code]).distinct(copy=False)
 
 
 def _partition_counts(increment: Increment) -> exp.Query:
@@ -127,7 +127,7 @@ def _partition_counts(increment: Increment) -> exp.Query:
     encoding = increment.encoding
     sensitive = [encoding.sensitive(name) for name in increment.protected]
     keys = [column(name) for name in (*increment.keys, *sensitive)]
-    cells = coded(encoding, increment.recoding, encoding.cells, encoding.carried)
+    cells = increment.recoding.coded(encoding.cells, encoding.carried)
     counts = grouped(select([*keys, row_sum()], cells), [key.copy() for key in keys])
     names = (*increment.keys, ROW_COUNT)
     query = select([column(name, "anon_cells") for name in names], subquery(counts, "anon_cells"))
@@ -143,7 +143,7 @@ def _partition_counts(increment: Increment) -> exp.Query:
 
 
 def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
-    keys = dict(code_columns(increment.encoding, increment.recoding))
+    keys = dict(increment.recoding.code_columns())
     for position, name in enumerate(increment.encoding.spec.quasi_identifiers):
         relation = increment.labels(position)
         # At its top level a quasi-identifier has one label, and cells have no code for it.
@@ -208,7 +208,7 @@ def _new_cells(increment: Increment) -> exp.Query:
 
 def _old_cells(increment: Increment) -> exp.Query:
     query = select([], named("anon_counted", increment.published))
-    for position, key in code_columns(increment.encoding, increment.recoding):
+    for position, key in increment.recoding.code_columns():
         relation = increment.labels(position)
         label = column(increment.encoding.spec.quasi_identifiers[position], "anon_counted")
         lookup = exp.alias_(relation.table, relation.name, table=True)

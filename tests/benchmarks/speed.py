@@ -24,11 +24,10 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.full_domain import SearchName
-from sqlanon.model.recoding import AtLevel, at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
-from sqlanon.queries.cells.recoding import bits_of_labels, code, code_columns
-from sqlanon.queries.classes.grouping import with_bits
-from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, column, grouped, select, subquery
+from sqlanon.queries.cells.labels import has_bits, label_bits
+from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, aliased, column, grouped, select, subquery
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
 PLAIN_CELLS = Relation("plain_cells", "cell")
@@ -123,10 +122,10 @@ def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
     for position in range(len(encoding.spec.shapes)):
         for depth in encoding.depths(position):
             name = encoding.code(position, depth)
-            labels, part = f"of_{name}", AtLevel(depth)
-            lookup = subquery(bits_of_labels(encoding, position, part, [code(encoding, position, part)]), labels)
-            labelled = labelled.join(lookup, on=with_bits(encoding, position, part, "keyed", labels), copy=False)
-            labelled = labelled.select(column(name, f"of_{name}"), copy=False)
+            labels, masks = f"of_{name}", encoding.keys.label_masks(position, depth)
+            lookup = subquery(label_bits(encoding, position, depth, [aliased(column("code"), name)]), labels)
+            labelled = labelled.join(lookup, on=has_bits(encoding, masks, "keyed", labels), copy=False)
+            labelled = labelled.select(column(name, labels), copy=False)
             codes.append(name)
     keys = [column(name) for name in (*codes, *encoding.distinguishing)]
     # What a GROUP BY makes comes in the order of hashes.
@@ -135,7 +134,7 @@ def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
 
 def plain_query(table: EncodedTable, levels: Levels) -> str:
     """What one would write by hand to count the classes of a node, over the plain cells."""
-    keys = [column(key) for _, key in code_columns(table.encoding, at_node(levels))]
+    keys = [column(key) for key in AtNode(table.encoding, levels).keys]
     size = exp.alias_(exp.Sum(this=column(ROW_COUNT)), "class_size")
     classes = grouped(select([size], PLAIN_CELLS.table), keys)
     outer = exp.select("count(*)", "min(class_size)", "sum(class_size) FILTER (WHERE class_size < 5)", dialect=DIALECT)

@@ -24,8 +24,8 @@ from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.model.base import Level, Share
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.settings import MethodSettings
-from sqlanon.model.recoding import AtCut, Recoding
 from sqlanon.model.release import Report, RowCounts
+from sqlanon.queries.classes.recoding import AtCut
 
 Labels = tuple[tuple[Level, str], ...]
 """Levels and labels of which every value has one, and only one."""
@@ -63,10 +63,10 @@ class PublicCutRun(Run):
 
     def make(self) -> Publication:
         engine, table, self.encoding = self.engine, self.table, self.table.encoding
-        recoding = Recoding(tuple(map(AtCut, self.cut.values())))
-        make_cuts(engine, self.encoding, recoding)
-        keep_classes(engine, table, recoding)
-        self.attained = attained_at(engine, self.encoding, recoding)
+        recoding = AtCut(self.encoding, (*self.cut.values(),))
+        make_cuts(engine, recoding)
+        keep_classes(engine, recoding)
+        self.attained = attained_at(engine, recoding)
         publication = group_rows(engine, table, recoding, masked=False)
         self.row_count = released_sizes(engine)[0]
         source, dropped = table.context.row_count, table.context.row_count - self.row_count

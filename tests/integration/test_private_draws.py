@@ -21,8 +21,8 @@ from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts
-from sqlanon.model.recoding import AtCut, AtLevel, Recoding
 from sqlanon.queries.cells.contributions import bounded_rows
+from sqlanon.queries.classes.recoding import AtCut
 from sqlanon.queries.noise.combinations import equal_rows
 from sqlanon.queries.noise.unseen import Domain
 from sqlanon.queries.release.rows import release
@@ -136,7 +136,7 @@ def test_counts_of_a_cut_have_noise_as_those_of_a_node_have(session: sa.Session)
     """Ages up to 1 as one, all above by year: no node of the lattice."""
     method = sa.Histogram(budget=sa.Budget(1), node={"age": 0, "sex": 0}, accept_observed_domain=True)
     engine, source = session._engine, AllUnseen(100, 2)
-    recoding = Recoding((AtCut(((1, "0"), (0, "2"), (0, "3"))), AtLevel(0)))
+    cuts = [(1, "0"), (0, "2"), (0, "3")], [(0, str(sex)) for sex in SEXES]
     accountant = Accountant(None, dataset="", method=method.name, policy_sha256="")
     draws = Draws(method, source, accountant.charge(method.budgets))
     domain = Domain((4, 3), len(ILLNESSES))
@@ -144,10 +144,11 @@ def test_counts_of_a_cut_have_noise_as_those_of_a_node_have(session: sa.Session)
         bound = prepared(engine, engine.resolve("people"), policy(method))
         table = encode_table(engine, bound, label_losses=("ncp",))
         assert public_domains(engine, table).values == domain.values
-        publishing.make_cuts(engine, table.encoding, recoding)
+        recoding = AtCut(table.encoding, cuts)
+        publishing.make_cuts(engine, recoding)
         relations = draw_counts(engine, table, recoding, draws, domain)
-        publishing.make_labels(engine, table.encoding, recoding)
-        engine.run(equal_rows(table.encoding, recoding, relations, with_left_over=False))
+        publishing.make_labels(engine, recoding)
+        engine.run(equal_rows(recoding, relations, with_left_over=False))
         shown = Counter(session.connection.execute(release(table.encoding).sql("duckdb")).fetchall())
     labels = {0: "0", 1: "0", 2: "2", 3: "3"}
     of_people = Counter((labels[age], sex, illness) for age, sex, illness in PEOPLE)

@@ -13,7 +13,7 @@ from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import Relation, Step
-from sqlanon.queries.release.labels import enum_type
+from sqlanon.queries.release.text_types import enum_type
 
 FIRST, SECOND = Relation("anon_first", "class"), Relation("anon_second", "class")
 

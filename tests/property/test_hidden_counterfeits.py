@@ -18,7 +18,7 @@ from sqlanon.methods.h_ceiling.counterfeits import fill, put_entries
 from sqlanon.methods.h_ceiling.queries import CHANCES, KNOWN, value_column, with_labels
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.publishing import make_labels
-from sqlanon.model.recoding import at_node
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import aliased, column, select
 from tests import oracle
 from tests.case_tables import session_of
@@ -80,8 +80,9 @@ def chances_of(session: sa.Session, policy: sa.Policy, node: oracle.Node) -> dic
         )
         on = column(code, "anon_known").eq(column(code, "anon_chances"))
         query = query.join(exp.alias_(KNOWN.table, "anon_known", table=True), on=on, copy=False)
-        make_labels(engine, encoding, at_node((*node.values(),)))
-        rows = engine.fetch(with_labels(encoding, at_node((*node.values(),)), query, "anon_chances"), "x", "class")
+        recoding = AtNode(encoding, (*node.values(),))
+        make_labels(engine, recoding)
+        rows = engine.fetch(with_labels(recoding, query, "anon_chances"), "x", "class")
         width = len(encoding.spec.shapes)
     found: dict[tuple[Any, ...], Counter[str]] = {}
     for row in rows:

@@ -24,8 +24,8 @@ from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.recoding import at_node
 from sqlanon.model.release import FinerNode, Report, RowCounts
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.rows import with_individuals
 from sqlanon.search import SearchOutcome
@@ -79,8 +79,9 @@ class FullDomainRun(Run):
         engine = self.engine
         self.table, node = settled(engine, self.table, self.chosen)
         self.bound = self.table.bound  # Inverse OLA publishes under the most private policy
-        recoding, self.encoding = at_node(node.levels), self.table.encoding
-        self.kept = keep_classes(engine, self.table, recoding)
+        self.encoding = self.table.encoding
+        recoding = AtNode(self.encoding, node.levels)
+        self.kept = keep_classes(engine, recoding)
         self.decision = _decide(engine, self.table, self.outcome, node)
         self.row_count, self.attained = self.decision.rows.released, self.decision.attained
         key, masked = self.request.pseudonym_key, self.decision.masked
@@ -94,7 +95,7 @@ class FullDomainRun(Run):
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
         if bound.policy.individual is None:
             return found
-        rows = with_individuals(self.encoding, at_node(levels), self.kept, masked=self.decision.masked)
+        rows = with_individuals(AtNode(self.encoding, levels), self.kept, masked=self.decision.masked)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
@@ -106,7 +107,7 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
     policy = table.bound.policy
     short: list[PrivacyModel] = []
     if policy.suppression == "mask" and node.suppressed_rows:
-        short = masked_rows_fall_short(engine, table, at_node(node.levels))
+        short = masked_rows_fall_short(engine, table, AtNode(table.encoding, node.levels))
     masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
     notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
     notes += unknown_notes(policy, table.unknown)
@@ -124,5 +125,5 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
         dropped=0 if masked else node.suppressed_rows,
         unknown=unknown,
     )
-    attained = attained_at(engine, table.encoding, at_node(node.levels))
+    attained = attained_at(engine, AtNode(table.encoding, node.levels))
     return Decision(outcome, node, masked, counts, attained, tuple(notes))

@@ -7,7 +7,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.publishing import Publication, group_rows
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
-from sqlanon.model.recoding import Recoding
+from sqlanon.queries.classes.recoding import Recoding
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.verification.labels import pseudonym_problems
 

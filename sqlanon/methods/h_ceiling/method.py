@@ -26,9 +26,9 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.h_ceiling import CATALOG, INVENTED, HCeiling
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.recoding import at_node
 from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import Guarantee, Report
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask
 
@@ -112,9 +112,10 @@ class HCeilingRun(Run):
 
     def make(self) -> Publication:
         engine, table, added = self.engine, self.filled.table, self.filled.added
-        recoding, self.encoding = at_node(self.filled.levels), self.filled.table.encoding
-        keep_classes(engine, table, recoding)
-        self.attained = attained_at(engine, self.encoding, recoding)
+        self.encoding = table.encoding
+        recoding = AtNode(self.encoding, self.filled.levels)
+        keep_classes(engine, recoding)
+        self.attained = attained_at(engine, recoding)
         # Of no node: a dependency that holds in true rows alone gives away the counterfeits, which break it.
         publication = group_rows(
             engine, table, recoding, masked=False, with_added=partial(catalogs.with_class_ids, self.filled)

@@ -11,11 +11,11 @@ from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import h_ceiling as names
-from sqlanon.model.recoding import AtLevel, Recoding, at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.keys import words_of
-from sqlanon.queries.cells.recoding import bits_of_labels, code_columns
-from sqlanon.queries.classes.grouping import NODE, by_key, by_keys, with_bits
+from sqlanon.queries.cells.labels import has_bits, label_bits
+from sqlanon.queries.classes.grouping import NODE, by_key, by_keys
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -23,7 +23,6 @@ from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
     all_of,
-    bits,
     c,
     column,
     cross_join,
@@ -38,8 +37,7 @@ from sqlanon.queries.kit.nodes import (
 )
 from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.kept_columns import plain_value
-from sqlanon.queries.release.labels import labels_by_bits
-from sqlanon.queries.release.rows import EQUAL_ROWS, with_top_label
+from sqlanon.queries.release.rows import EQUAL_ROWS
 
 PRIOR_ROWS = 10
 """What the distribution of values that is expected of a class weighs, in rows (spec/hceiling_fill.md, *a*)."""
@@ -135,7 +133,7 @@ def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
         value=encoding.sensitive(sensitive),
         raw=encoding.raw(sensitive),
         sensitive=sensitive,
-        class_labels=[encoding.label(position) for position in range(len(encoding.spec.shapes))],
+        class_labels=encoding.label_columns,
     )
 
 
@@ -159,7 +157,7 @@ def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
         alias, masks = f"anon_profiles_{position}", encoding.keys.label_masks(position, 1)
         found = select([*(column(encoding.key(word)) for word in masks), c.anon_profile], PROFILES.table)
         found = found.where(c.position.eq(number(position)), copy=False)
-        on = _has_bits({encoding.key(word): mask for word, mask in masks.items()}, "anon_classes", alias)
+        on = has_bits(encoding, masks, "anon_classes", alias)
         query = query.join(subquery(found, alias), on=on, copy=False)
         query = query.select(aliased(column("anon_profile", alias), f"profile_{position}"), copy=False)
     return query.distinct(copy=False)
@@ -167,8 +165,8 @@ def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
 
 def kept_cells(encoding: Encoding, levels: Levels, fewest: int) -> Step:
     """The step that makes :data:`KEPT_CELLS` of a node."""
-    masks = {encoding.key(word): mask for word, mask in encoding.keys.node_masks(levels).items()}
-    cells, is_of = cells_by_key(encoding, levels, ROW_COUNT), _has_bits(masks, "anon_all", "anon_classes")
+    is_of = has_bits(encoding, encoding.keys.node_masks(levels), "anon_all", "anon_classes")
+    cells = cells_by_key(encoding, levels, ROW_COUNT)
     return about(encoding, levels).step(KEPT_CELLS, "kept_cells", cells_by_key=cells, is_of_class=is_of, fewest=fewest)
 
 
@@ -190,7 +188,7 @@ def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
     labelled = select([column("anon_group", "anon_groups")], exp.alias_(GROUPS.table, "anon_groups", table=True))
     on = equal_in(["anon_class_number"], "anon_classes", "anon_groups")
     labelled = labelled.join(exp.alias_(CLASSES.table, "anon_classes", table=True), on=on, copy=False)
-    members = queries.query("members", labelled=with_labels(encoding, at_node(levels), labelled, "anon_classes"))
+    members = queries.query("members", labelled=with_labels(AtNode(encoding, levels), labelled, "anon_classes"))
     return queries.query("catalog", members=members, published=_published_value(encoding))
 
 
@@ -202,7 +200,7 @@ def invented_rows(encoding: Encoding, levels: Levels) -> exp.Query:
     query = select([value, aliased(column(ROW_COUNT, "anon_invented"), names.COUNTERFEITS)], invented)
     on = equal_in([value_column(encoding)], "anon_known", "anon_invented")
     query = query.join(exp.alias_(KNOWN.table, "anon_known", table=True), on=on, copy=False)
-    query = with_labels(encoding, at_node(levels), query, "anon_invented")
+    query = with_labels(AtNode(encoding, levels), query, "anon_invented")
     labels = [
         aliased(text(column(encoding.label(position))), each)
         for position, each in enumerate(encoding.spec.quasi_identifiers)
@@ -211,17 +209,15 @@ def invented_rows(encoding: Encoding, levels: Levels) -> exp.Query:
     return select(shown, subquery(query, "anon_labelled"))
 
 
-def with_labels(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
+def with_labels(recoding: AtNode, query: exp.Select, table: str) -> exp.Select:
     """The query of a table with keys of classes, and all labels of these."""
-    several = {position for position, _ in code_columns(encoding, recoding)}
-    for position, part in enumerate(recoding.parts):
-        alias = encoding.labels_of(position)
-        if position in several:
-            lookup = subquery(labels_by_bits(encoding, position, part), alias)
-            query = left_join(query, lookup, with_bits(encoding, position, part, table, alias))
+    encoding, with_code = recoding.encoding, dict(recoding.code_columns())
+    for position, name in enumerate(encoding.label_columns):
+        if position in with_code:
+            query = recoding.join_label_to_cells(query, table, position)
         else:
-            query = with_top_label(encoding, position, part, query)
-        query = query.select(column(encoding.label(position), alias), copy=False)
+            label = column(name, encoding.labels_of(position))
+            query = recoding.join_only_label(query, position).select(label, copy=False)
     return query
 
 
@@ -236,9 +232,9 @@ def catalog_error(encoding: Encoding, levels: Levels) -> exp.Query:
     leaves: list[exp.Expr] = [number(1)]
     for position, (level, shape) in enumerate(zip(levels, encoding.spec.shapes, strict=True)):
         if 0 < level < shape.height:
-            alias, part = encoding.labels_of(position), AtLevel(level)
-            labels = subquery(bits_of_labels(encoding, position, part, [c.lm]), alias)
-            query = left_join(query, labels, with_bits(encoding, position, part, cells, alias))
+            alias, masks = encoding.labels_of(position), encoding.keys.label_masks(position, level)
+            labels = subquery(label_bits(encoding, position, level, [c.lm]), alias)
+            query = left_join(query, labels, has_bits(encoding, masks, cells, alias))
             leaves.append(exp.paren(number(1) + column("lm", alias) * number(shape.domain_size - 1)))
         else:
             leaves.append(number(shape.domain_size if level else 1))
@@ -275,9 +271,14 @@ class Ancestors:
         return Step(self.values, query, purpose)
 
     @cached_property
+    def words(self) -> list[int]:
+        """The words of the keys of classes."""
+        return words_of(map(self.encoding.keys.node_masks, self.nodes))
+
+    @property
     def keys(self) -> tuple[str, ...]:
-        """The columns with the words of the keys of classes."""
-        return tuple(map(self.encoding.key, words_of(map(self.encoding.keys.node_masks, self.nodes))))
+        """The columns with these."""
+        return tuple(map(self.encoding.key, self.words))
 
     def rows_by_value(self, place: int) -> exp.Select:
         """Key, value and rows of the classes of one node, by class and value."""
@@ -292,8 +293,7 @@ class Ancestors:
     def is_above(self, place: int, alias: str, table: str) -> exp.Expr:
         """Whether the class of a table is in a class of one node, which has that alias."""
         masks = self.encoding.keys.node_masks(self.nodes[place])
-        words = {self.encoding.key(word): mask for word, mask in masks.items()}
-        return _has_bits({key: words.get(key, 0) for key in self.keys}, table, alias)
+        return has_bits(self.encoding, {word: masks.get(word, 0) for word in self.words}, table, alias)
 
 
 def urns(encoding: Encoding, levels: Levels, chain: Ancestors, *, has_barred: bool) -> Step:
@@ -386,14 +386,9 @@ def barred(encoding: Encoding, levels: Levels, positions: Iterable[int]) -> Step
 def _labels_met(encoding: Encoding, levels: Levels, position: int) -> exp.Select:
     """The classes that lack rows whose label of a quasi-identifier an entry is of, with that entry."""
     of_position = select([exp.Star()], BARRING.table).where(c.position.eq(number(position)), copy=False)
-    on = with_bits(encoding, position, AtLevel(levels[position]), "anon_lacking", "anon_barring")
+    masks = encoding.keys.label_masks(position, levels[position])
+    on = has_bits(encoding, masks, "anon_lacking", "anon_barring")
     columns = by_key(encoding, levels).columns("anon_lacking")
     columns += [column(name, "anon_barring") for name in ("anon_entry", "anon_entry_size")]
     query = select(columns, exp.alias_(LACKING.table, "anon_lacking", table=True))
     return query.join(subquery(of_position, "anon_barring"), on=on, copy=False)
-
-
-def _has_bits(masks: dict[str, int], table: str, alias: str) -> exp.Expr:
-    """Whether the key of a table, masked, is that of an alias."""
-    key_at = {key: exp.Paren(this=bits(column(key, table), number(mask))) for key, mask in masks.items()}
-    return all_of([masked.eq(column(key, alias)) for key, masked in key_at.items()])

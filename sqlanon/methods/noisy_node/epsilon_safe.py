@@ -73,10 +73,10 @@ from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.epsilon_safe import SAMPLE, EpsilonSafe, claimed_delta
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.recoding import at_node
 from sqlanon.model.sampled_classes import delta_on_sample
 from sqlanon.queries.cells.encoding import Encoding, row_sum
 from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, subquery
 from sqlanon.queries.noise import combinations as private
@@ -234,7 +234,7 @@ def chosen_nodes(
 def _draw_classes(engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, runs: int) -> list[Relation]:
     """Draw how many rows of each class of a node are in the sample; those of k or more are shown."""
     sampling = epsilon_safe(table.bound.policy).sampling
-    engine.run(private.combinations(table.encoding, at_node(levels)))
+    engine.run(private.combinations(AtNode(table.encoding, levels)))
     found = engine.fetch(SQL.query("class_sizes", k=sampling.k), "classes", "class")
     places = np.array([row["place"] for row in found], dtype=np.int64)
     sizes = np.tile(np.array([row["rows"] for row in found], dtype=np.int64), runs)
@@ -246,7 +246,7 @@ def _show_classes(
     engine: Compute, table: EncodedTable, sample: Sample, levels: Levels, k: int, runs: int
 ) -> list[Relation]:
     """Show the classes of a sample that have k rows or more, in ``runs`` runs."""
-    engine.run(private.combinations(sample.table(engine, table).encoding, at_node(levels)))
+    engine.run(private.combinations(AtNode(sample.table(engine, table).encoding, levels)))
     found = engine.fetch(SQL.query("class_sizes", k=k), "classes", "class")
     places = np.tile(np.array([row["place"] for row in found], dtype=np.int64), runs)
     return _shown(engine, places, np.zeros(len(places), dtype=np.int64), runs, k)

@@ -57,7 +57,7 @@ from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.recoding import Recoding, at_node
+from sqlanon.queries.classes.recoding import AtNode, Recoding
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise import scores as queries
@@ -87,7 +87,8 @@ class NoisyCountsOfNodes(Algorithm):
     ) -> Iterator[DrawnNode]:
         for levels, count in chosen_nodes(engine, table, draws, domains, runs):
             domain = domains.at(levels)
-            drawing = partial(draw_counts, engine, table, at_node(levels), draws, domain, count)
+            recoding = AtNode(table.encoding, levels)
+            drawing = partial(draw_counts, engine, table, recoding, draws, domain, count)
             shown_from = thresholds(noisy_counts(table.bound.policy), domain)
             yield DrawnNode(levels, count, drawing, ROLLED_UP in draws.charges, shown_from)
 
@@ -230,7 +231,7 @@ def draw_counts(
     """
     method = noisy_counts(table.bound.policy)
     least = thresholds(method, domain)
-    engine.run(private.combinations(table.encoding, recoding))
+    engine.run(private.combinations(recoding))
     count = row_count(engine, private.COMBINATIONS)
     engine.put(private.NOISE_OF_COMBINATIONS, noise_of_places(draws.noise(CELLS, count * runs), runs))
     engine.run(private.noisy_combinations(least[CELLS]))
@@ -239,8 +240,8 @@ def draw_counts(
         rows, charge = draws.method.rows_per_individual, draws.charges[CELLS]
         drawn = drawn_unseen(draws.source, charge, rows, least[CELLS], domain.size - count, runs)
         engine.put(unseen.DRAWN, drawn)
-        engine.run(unseen.seen(table.encoding, recoding, domain))
-        engine.run(unseen.unseen(table.encoding, recoding, domain))
+        engine.run(unseen.seen(recoding, domain))
+        engine.run(unseen.unseen(recoding, domain))
         combinations.append(unseen.UNSEEN)
     if ROLLED_UP in least:
         _draw_left_over(engine, table, draws, least[ROLLED_UP], runs)

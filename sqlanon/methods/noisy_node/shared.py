@@ -38,9 +38,9 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.noisy import NodeMethod
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.model.release import PrivateReport, Spent
 from sqlanon.queries.cells.encoding import CellSpec
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as queries
 from sqlanon.search.arrays import Mask, spread_downwards
@@ -90,11 +90,6 @@ class DrawnNode:
     draw_counts: Callable[[], list[Relation]]
     with_left_over: bool
     thresholds: Mapping[str, int]
-
-    @property
-    def recoding(self) -> Recoding:
-        """The labels of the node."""
-        return at_node(self.levels)
 
 
 class Algorithm(ABC):
@@ -250,8 +245,9 @@ class NoisyNodeRun(PrivateRun):
     def make(self) -> None:
         engine, drawn, self.encoding = self.engine, self.drawn, self.table.encoding
         combinations = drawn.draw_counts()
-        make_labels(engine, self.encoding, drawn.recoding)
-        engine.run(queries.equal_rows(self.encoding, drawn.recoding, combinations, with_left_over=drawn.with_left_over))
+        recoding = AtNode(self.encoding, drawn.levels)
+        make_labels(engine, recoding)
+        engine.run(queries.equal_rows(recoding, combinations, with_left_over=drawn.with_left_over))
         self.published = Published(drawn.levels, self.draws, drawn.thresholds, *released_sizes(engine))
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:

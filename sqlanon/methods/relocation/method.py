@@ -18,8 +18,8 @@ from sqlanon.methods.shared.nodes.report import Decision, columns_at_the_top, do
 from sqlanon.methods.shared.publishing import Publication, PublishedNode, attained_at, group_rows, keep_classes
 from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
-from sqlanon.model.recoding import at_node
 from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.queries.classes.recoding import AtNode
 
 
 class RelocationRun(Run):
@@ -54,11 +54,12 @@ class RelocationRun(Run):
 
     def make(self) -> Publication:
         engine, table, node = self.engine, self.table, self.chosen
-        recoding, policy = at_node(node.levels), table.bound.policy
+        policy = table.bound.policy
         has_outliers = node.suppressed_rows > 0 or self.request.is_dry_run
         moved, self.moves = move(engine, table, node.levels) if has_outliers else stay(table)
-        keep_classes(engine, moved, recoding)
-        self.attained = attained_at(engine, moved.encoding, recoding)
+        recoding = AtNode(moved.encoding, node.levels)
+        keep_classes(engine, recoding)
+        self.attained = attained_at(engine, recoding)
         (self.published,) = node_summaries(engine, moved.without_values(), [node.levels])
         publication = group_rows(engine, moved, recoding, masked=False)
         self.encoding, self.row_count = moved.encoding, table.context.row_count

@@ -12,10 +12,10 @@ from operator import add
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.model.recoding import AtLevel
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding
+from sqlanon.queries.cells.labels import has_bits
 from sqlanon.queries.classes.classes import KEPT, class_relation, within
-from sqlanon.queries.classes.grouping import by_key, with_bits
+from sqlanon.queries.classes.grouping import by_key
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -68,7 +68,7 @@ def outliers(encoding: Encoding, levels: Levels) -> Step:
     query = select([all_columns("anon_classes")], exp.alias_(RANKED.table, "anon_classes", table=True))
     for position, level in enumerate(levels):
         alias = f"anon_losses_{position}"
-        on = with_bits(encoding, position, AtLevel(level), "anon_classes", alias)
+        on = has_bits(encoding, encoding.keys.label_masks(position, level), "anon_classes", alias)
         query = left_join(query, subquery(_losses_above(encoding, position, level), alias), on)
         depths = range(level, encoding.spec.shapes[position].height + 1)
         query = query.select(*(column(_loss(position, depth), alias) for depth in depths), copy=False)

@@ -14,17 +14,15 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.recoding import Recoding
 from sqlanon.model.release import FinerNode
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.cells.recoding import cut_misfits, cut_step, cuts
 from sqlanon.queries.classes import summaries as evaluate
-from sqlanon.queries.classes.grouping import Grouping, recoded
+from sqlanon.queries.classes.grouping import Grouping
+from sqlanon.queries.classes.recoding import AtCut, Recoding, cut_misfits
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.findings import identifier_counts
-from sqlanon.queries.release.labels import label_types
 from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
-from sqlanon.queries.release.text_types import group_sizes, published_texts, text_counts, text_type
+from sqlanon.queries.release.text_types import group_sizes, label_types, published_texts, text_counts, text_type
 
 SIEVED_ROWS = 100_000
 """Rows by whose values identifiers are found that repeat; of more, one value in several. Where fewer values than that
@@ -99,9 +97,9 @@ class Publication:
         return max(self.source_rows // SIEVED_ROWS, 1)
 
 
-def keep_classes(engine: Compute, table: EncodedTable, recoding: Recoding) -> Relation:
+def keep_classes(engine: Compute, recoding: Recoding) -> Relation:
     """Make the table of the classes that are kept."""
-    engine.run(Step(KEPT_CLASSES, evaluate.kept_classes(table.encoding, recoding), "kept classes"))
+    engine.run(Step(KEPT_CLASSES, recoding.coded_classes(evaluate.kept_keys, "anon_kept"), "kept classes"))
     return KEPT_CLASSES
 
 
@@ -111,14 +109,14 @@ def attained_measures(engine: Compute, grouping: Grouping) -> list[float]:
     return [row[f"attained_{index}"] for index in range(len(grouping.encoding.criteria.bounds))]
 
 
-def attained_at(engine: Compute, encoding: Encoding, recoding: Recoding) -> list[float]:
+def attained_at(engine: Compute, recoding: Recoding) -> list[float]:
     """The same of the classes of a recoding."""
-    return attained_measures(engine, recoded(encoding, recoding))
+    return attained_measures(engine, recoding.grouping())
 
 
 def masked_rows_fall_short(engine: Compute, table: EncodedTable, recoding: Recoding) -> list[PrivacyModel]:
     """The privacy models that the suppressed rows do not meet as one class of their own."""
-    row = engine.fetch(evaluate.masked_class(table.encoding, recoding, KEPT_CLASSES.table), "masked rows", "class")[0]
+    row = engine.fetch(evaluate.masked_class(recoding, KEPT_CLASSES.table), "masked rows", "class")[0]
     policy = table.bound.policy
     attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.criteria.bounds)}
     return [
@@ -126,24 +124,23 @@ def masked_rows_fall_short(engine: Compute, table: EncodedTable, recoding: Recod
     ]
 
 
-def make_cuts(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
-    """Make the labels of the quasi-identifiers that are at a cut, before anything is grouped by them.
+def make_cuts(engine: Compute, recoding: AtCut) -> None:
+    """Make the labels of cuts, before anything is grouped by them.
 
     Raises:
         PolicyError: a cut has no label for a value, or several.
     """
-    for position, cut in cuts(recoding):
-        engine.run(cut_step(encoding, position, cut))
+    for position, name in enumerate(recoding.encoding.spec.quasi_identifiers):
+        engine.run(recoding.step(position))
         found = engine.fetch(cut_misfits(position), "values of a cut")[0]
         problems = [f"{found[which]:,} values {what}" for which, what in CUT_MISFITS.items() if found[which]]
         if problems:
-            name = encoding.spec.quasi_identifiers[position]
             raise PolicyError(f'the labels are no cut of the taxonomy of "{name}":', problems)
 
 
-def make_labels(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
+def make_labels(engine: Compute, recoding: Recoding) -> None:
     """Make the types of the labels of a recoding."""
-    for statement in label_types(encoding, recoding):
+    for statement in label_types(recoding):
         engine.execute(statement, "types of labels")
 
 
@@ -187,12 +184,11 @@ def group_rows(
     Returns:
         what findings need to know of these rows.
     """
-    make_labels(engine, table.encoding, recoding)
-    labels = tuple(table.encoding.label(position) for position in range(len(recoding.parts)))
-    publication = Publication(table.bound, table.context.row_count, labels)
+    make_labels(engine, recoding)
+    publication = Publication(table.bound, table.context.row_count, table.encoding.label_columns)
     counts = identifier_counts(publication.counted_identifiers, publication.one_in) if is_examined else []
     is_grouped, counted = _has_equal_rows(engine, table, counts)
-    groups = equal_rows(table.encoding, recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
+    groups = equal_rows(recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
     return replace(publication, identifier_counts=counted)
 

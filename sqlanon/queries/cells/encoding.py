@@ -171,6 +171,11 @@ class Encoding:
         """The column with the labels of a quasi-identifier in the rows of a release."""
         return f"anon_label_{position}"
 
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        """These columns of all quasi-identifiers."""
+        return tuple(map(self.label, range(len(self.spec.shapes))))
+
     def label_type(self, position: int) -> str:
         """The temporary ENUM type of these labels."""
         return f"anon_label_type_{position}"

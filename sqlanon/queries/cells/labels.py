@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -13,8 +13,10 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    all_of,
     ascending,
     bit_or,
+    bits,
     cast,
     column,
     copies,
@@ -115,6 +117,14 @@ def label_bits(encoding: Encoding, position: int, depth: int, columns: Iterable[
     """Some columns of the labels of a level, and their bits in the words of the key."""
     words = [column(encoding.key(word)) for word in encoding.keys.label_masks(position, depth)]
     return at_level(encoding, position, depth, [*words, *columns]).distinct(copy=False)
+
+
+def has_bits(encoding: Encoding, masks: Mapping[int, int], table: str, labels: str) -> exp.Expr:
+    """Whether the key of one table has, in the bits of the mask of each word, what another has there."""
+    key_at = {encoding.key(word): mask for word, mask in masks.items()}
+    return all_of(
+        [exp.Paren(this=bits(column(key, table), number(mask))).eq(column(key, labels)) for key, mask in key_at.items()]
+    )
 
 
 def _coded_labels(encoding: Encoding) -> exp.Query:

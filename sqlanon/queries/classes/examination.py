@@ -9,11 +9,10 @@ from sqlglot import exp
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Bound, KAnonymity
 from sqlanon.model.privacy.base import at_least
-from sqlanon.model.recoding import AtLevel
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.cells.labels import label_bits
+from sqlanon.queries.cells.labels import has_bits, label_bits
 from sqlanon.queries.classes.classes import KEPT, measure_of, within
-from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE, by_key, with_bits
+from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE, by_key
 from sqlanon.queries.classes.summaries import OUT_OF_BOUNDS, classes_and_summaries, kept_keys, worst_of
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
@@ -224,5 +223,5 @@ def _rows_by_label(encoding: Encoding, position: int, depth: int, fewest: int) -
         ],
         subquery(groups, "anon_groups"),
     )
-    query = left_join(query, labels, with_bits(encoding, position, AtLevel(depth), "anon_groups", "anon_labels"))
+    query = left_join(query, labels, has_bits(encoding, masks, "anon_groups", "anon_labels"))
     return query.where(exp.GTE(this=column(ROW_COUNT, "anon_groups"), expression=number(fewest)), copy=False)

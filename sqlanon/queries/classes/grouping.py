@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Measure
-from sqlanon.model.recoding import Part, Recoding
 from sqlanon.queries.cells.encoding import PEOPLE, WEIGHT, Encoding, row_sum
 from sqlanon.queries.cells.keys import words_of
-from sqlanon.queries.cells.recoding import bits_of_labels, code, code_columns, key_masks
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
-    all_of,
     bits,
     cast,
     column,
     count_rows,
     cross_join,
     grouped,
-    left_join,
     number,
     select,
     subquery,
@@ -70,58 +66,6 @@ def measure_column(encoding: Encoding, measure: Measure) -> str:
     if measure == CLASS_SIZE:
         return INDIVIDUALS if encoding.spec.individual else CLASS_ROWS
     return f"anon_measure_{encoding.measures.index(measure)}"
-
-
-def by_code(encoding: Encoding, recoding: Recoding) -> Grouping:
-    """Cells that have the codes of labels, as those of increments do, grouped by these."""
-    keys = tuple(key for _, key in code_columns(encoding, recoding))
-    return Grouping(
-        encoding,
-        keys,
-        lambda: encoding.cells.table,
-        lambda: coded(encoding, recoding, encoding.population_cells, [PEOPLE]),
-    )
-
-
-def recoded(encoding: Encoding, recoding: Recoding, carried: Sequence[str] | None = None) -> Grouping:
-    """All cells, grouped by the labels of a recoding: at a node by the bits of their keys, else by codes.
-
-    Args:
-        encoding: that of the run.
-        recoding: the recoding.
-        carried: the other columns of the cells that are wanted; those that classes are measured by if None.
-    """
-    if recoding.node is not None:
-        return by_key(encoding, recoding.node, carried=carried)
-    wanted = encoding.carried if carried is None else carried
-    return replace(by_code(encoding, recoding), cells=lambda: coded(encoding, recoding, encoding.cells, wanted))
-
-
-def with_codes_of_classes(
-    encoding: Encoding,
-    recoding: Recoding,
-    relation: Callable[[Grouping], exp.Select],
-    name: str,
-    carried: Sequence[str] | None = None,
-) -> exp.Select:
-    """A relation of the classes of a recoding with the codes of their labels for keys, which come last.
-
-    At a node these are looked up for the few classes that the cells make.
-
-    Args:
-        encoding: that of the run.
-        recoding: the recoding.
-        relation: makes the relation, with its keys, from cells that are grouped.
-        name: what it is called in the query.
-        carried: see :func:`recoded`.
-    """
-    grouping = recoded(encoding, recoding, carried)
-    classes = relation(grouping)
-    others = [column(each, name) for each in classes.named_selects if each not in grouping.keys]
-    query = select(others, subquery(classes, name))
-    if recoding.node is None:
-        return query.select(*grouping.columns(name), copy=False)
-    return with_codes(encoding, recoding, query, name)
 
 
 def by_key(
@@ -195,34 +139,6 @@ def of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Sele
     words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
     others = [column(name) for name in classes.named_selects if name not in names]
     return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
-
-
-def coded(encoding: Encoding, recoding: Recoding, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
-    """Some columns of a relation with keys, and the codes of its labels."""
-    query = select(
-        (column(name, "anon_keyed") for name in carried), exp.alias_(relation.table, "anon_keyed", table=True)
-    )
-    return subquery(with_codes(encoding, recoding, query, "anon_keyed"), relation.name)
-
-
-def with_codes(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
-    """The query of a table with keys, and the codes of its labels."""
-    for position, name in code_columns(encoding, recoding):
-        alias, part = encoding.labels_of(position), recoding.parts[position]
-        lookup = subquery(bits_of_labels(encoding, position, part, [code(encoding, position, part)]), alias)
-        query = left_join(query, lookup, with_bits(encoding, position, part, table, alias))
-        query = query.select(column(name, alias), copy=False)
-    return query
-
-
-def with_bits(encoding: Encoding, position: int, part: Part, table: str, labels: str) -> exp.Expr:
-    """Whether the key of one table has the bits by which labels are found that another holds."""
-    return all_of(
-        [
-            exp.Paren(this=bits(column(encoding.key(word), table), number(mask))).eq(column(encoding.key(word), labels))
-            for word, mask in key_masks(encoding, position, part).items()
-        ]
-    )
 
 
 def _parameter(before: int, type_name: str) -> exp.Expr:

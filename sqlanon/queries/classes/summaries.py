@@ -10,7 +10,6 @@ from sqlglot import exp
 from sqlanon.model.lattice import Asked, Levels
 from sqlanon.model.privacy import CLASS_SIZE, Bound
 from sqlanon.model.quality import ClassLoss
-from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.classes import KEPT, class_relation, judged_classes, measure_of, within
@@ -21,15 +20,13 @@ from sqlanon.queries.classes.grouping import (
     Grouping,
     by_any_key,
     by_any_keys,
-    by_code,
     by_key,
-    coded,
     measure_column,
     of_all_nodes,
-    with_codes_of_classes,
 )
 from sqlanon.queries.classes.label_losses import LabelLosses
 from sqlanon.queries.classes.measured import CERTAIN_ROWS, CERTAIN_SHARE, certain_rows, certain_share
+from sqlanon.queries.classes.recoding import Recoding
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -136,11 +133,6 @@ def attained(grouping: Grouping) -> exp.Query:
     return select(columns, subquery(_judged(encoding, class_relation(grouping), {KEPT}), "anon_judged"))
 
 
-def kept_classes(encoding: Encoding, recoding: Recoding) -> exp.Query:
-    """The codes of the classes that are kept."""
-    return with_codes_of_classes(encoding, recoding, kept_keys, "anon_kept")
-
-
 def kept_keys(grouping: Grouping) -> exp.Select:
     """The keys of the classes of a grouping that are kept; ``anon_all_rows`` if it has none."""
     columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
@@ -148,16 +140,16 @@ def kept_keys(grouping: Grouping) -> exp.Select:
     return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 
 
-def masked_class(encoding: Encoding, recoding: Recoding, kept: exp.Table) -> exp.Query:
+def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
     """The classes that are suppressed, seen as the one class that masking would make of them.
 
     One row: ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
     """
-    grouping = by_code(encoding, recoding)
+    encoding, grouping = recoding.encoding, recoding.by_code()
     on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in grouping.keys])
     suppressed = (
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
-        .from_(coded(encoding, recoding, encoding.cells, encoding.carried))
+        .from_(recoding.coded(encoding.cells, encoding.carried))
         .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
     )
     masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.cells.recoding import code_columns
-from sqlanon.queries.classes.grouping import Grouping, with_codes_of_classes
+from sqlanon.queries.classes.grouping import Grouping
+from sqlanon.queries.classes.recoding import Recoding, as_label
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -32,15 +31,8 @@ from sqlanon.queries.kit.nodes import (
 )
 from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.kept_columns import KeptColumn, kept_columns
-from sqlanon.queries.release.labels import MASK, as_label
-from sqlanon.queries.release.rows import (
-    EQUAL_ROWS,
-    order_of_groups,
-    released_columns,
-    unlike_groups,
-    with_labels,
-    with_top_label,
-)
+from sqlanon.queries.release.rows import EQUAL_ROWS, order_of_groups, released_columns, unlike_groups
+from sqlanon.queries.release.text_types import MASK
 
 SQL = Queries("noise")
 
@@ -65,17 +57,18 @@ NOISE_OF_LEFT_OVER = Relation("anon_noise_of_left_over", "cell")
 NOISY_LEFT_OVER = Relation("anon_noisy_left_over", "cell")
 
 
-def combinations(encoding: Encoding, recoding: Recoding) -> Step:
+def combinations(recoding: Recoding) -> Step:
     """The step that makes :data:`COMBINATIONS` of a recoding."""
-    values, raw = _values(encoding), _raw_values(encoding)
+    values, raw = _values(recoding.encoding), _raw_values(recoding.encoding)
     any_raw = [aliased(exp.AnyValue(this=column(name)), name) for name in raw]
 
     def by_value(grouping: Grouping) -> exp.Select:
         return grouping.select([*any_raw, row_sum()], grouping.cells(), *map(column, values))
 
-    query = with_codes_of_classes(encoding, recoding, by_value, "anon_keyed", [*values, *raw, ROW_COUNT])
-    codes = [code for _, code in code_columns(encoding, recoding)]
-    return Step(COMBINATIONS, SQL.query("placed", rows=query, keys=[*codes, *values]), "combinations of the node")
+    rows = recoding.coded_classes(by_value, "anon_keyed", [*values, *raw, ROW_COUNT])
+    return Step(
+        COMBINATIONS, SQL.query("placed", rows=rows, keys=[*recoding.keys, *values]), "combinations of the node"
+    )
 
 
 def noisy_combinations(threshold: int) -> Step:
@@ -101,35 +94,31 @@ def noisy_left_over(threshold: int) -> Step:
     return Step(NOISY_LEFT_OVER, query, "noisy rows that are left over")
 
 
-def equal_rows(
-    encoding: Encoding, recoding: Recoding, combinations: Sequence[Relation], *, with_left_over: bool
-) -> Step:
+def equal_rows(recoding: Recoding, combinations: Sequence[Relation], *, with_left_over: bool) -> Step:
     """The step that makes ``EQUAL_ROWS``: what is shown in groups of equal rows, in the order of their columns.
 
     The tables and types of the labels are made, and those of the combinations. Rows that are left over show their value
     alone.
     """
+    encoding = recoding.encoding
     columns = kept_columns(encoding, of_cells=True)
-    rows = [_shown_combinations(encoding, recoding, columns, relation) for relation in combinations]
+    rows = [_shown_combinations(recoding, columns, relation) for relation in combinations]
     if with_left_over:
-        rows.append(_shown_left_over(encoding, recoding, columns))
-    labels = [encoding.label(position) for position in range(len(recoding.parts))]
-    keys = [*labels, *(each.name for each in columns)]
+        rows.append(_shown_left_over(encoding, columns))
+    keys = [*encoding.label_columns, *(each.name for each in columns)]
     query = select([*map(column, keys), row_sum()], subquery(union_all(rows), "anon_published"))
     query = grouped(query, [column(name) for name in keys])
-    query.set("order", ascending(*order_of_groups(encoding, recoding, columns, masked=True)))
+    query.set("order", ascending(*order_of_groups(recoding, columns, masked=True)))
     return Step(EQUAL_ROWS, query, "equal rows")
 
 
-def outcomes(
-    encoding: Encoding, recoding: Recoding, combinations: Sequence[Relation], salt: int, *, with_left_over: bool
-) -> exp.Query:
+def outcomes(recoding: Recoding, combinations: Sequence[Relation], salt: int, *, with_left_over: bool) -> exp.Query:
     """``shown`` and ``runs``: what is shown and in how many runs it is just that, for those that show something.
 
     It is a list of a salted hash of the labels and the value, and the noisy rows, of all that is shown: no value of a
     cell.
     """
-    labels = [column(code) for _, code in code_columns(encoding, recoding)]
+    encoding, labels = recoding.encoding, [column(code) for code in recoding.keys]
     items = [_items(encoding, relation, labels, salt) for relation in combinations]
     if with_left_over:
         items.append(_items(encoding, NOISY_LEFT_OVER, [string(MASK)], salt))
@@ -163,25 +152,23 @@ def unlike_what_was_drawn(encoding: Encoding, written: exp.Expr) -> exp.Query:
     return unlike_groups([each.alias for each in shown], drawn, written)
 
 
-def _shown_combinations(
-    encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn], combinations: Relation
-) -> exp.Select:
+def _shown_combinations(recoding: Recoding, columns: Sequence[KeptColumn], combinations: Relation) -> exp.Select:
     query = select([], exp.alias_(combinations.table, "anon_cells", table=True))
-    below_top = dict(code_columns(encoding, recoding))
-    query = with_labels(encoding, recoding, query, "anon_cells")
-    for position, part in enumerate(recoding.parts):
-        if position not in below_top:
-            query = with_top_label(encoding, position, part, query)
-            query = query.select(column(encoding.label(position), encoding.labels_of(position)), copy=False)
+    query = recoding.join_labels_to_codes(query, "anon_cells")
+    encoding, with_code = recoding.encoding, dict(recoding.code_columns())
+    for position, name in enumerate(encoding.label_columns):
+        if position not in with_code:
+            label = column(name, encoding.labels_of(position))
+            query = recoding.join_only_label(query, position).select(label, copy=False)
     labels = {each.alias_or_name: each for each in query.expressions}
-    query.set("expressions", [labels[encoding.label(position)] for position in range(len(recoding.parts))])
+    query.set("expressions", [labels[name] for name in encoding.label_columns])
     return _with_noisy_rows(query, columns)
 
 
-def _shown_left_over(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
+def _shown_left_over(encoding: Encoding, columns: Sequence[KeptColumn]) -> exp.Select:
     masks = [
-        aliased(as_label(encoding, position, string(MASK)), encoding.label(position))
-        for position in range(len(recoding.parts))
+        aliased(as_label(encoding, position, string(MASK)), name)
+        for position, name in enumerate(encoding.label_columns)
     ]
     return _with_noisy_rows(select(masks, exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)), columns)
 

@@ -13,9 +13,8 @@ from operator import mul
 
 from sqlglot import exp
 
-from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.cells.recoding import code_columns
+from sqlanon.queries.classes.recoding import Recoding
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, number
 from sqlanon.queries.noise.combinations import COMBINATIONS, PLACE_OF_VALUE
@@ -72,23 +71,25 @@ def domain_values(encoding: Encoding) -> Step:
     return SQL.step(VALUES, "domain_values", declared=encoding.sensitive_codes(name))
 
 
-def seen(encoding: Encoding, recoding: Recoding, domain: Domain) -> Step:
+def seen(recoding: Recoding, domain: Domain) -> Step:
     """The step that makes :data:`SEEN`: the i-th combination that is there has number - i before it that are not."""
-    (name,) = encoding.spec.protected
+    (name,) = recoding.encoding.spec.protected
     index: exp.Expr = column(PLACE_OF_VALUE, "anon_values")
-    for position, code in code_columns(encoding, recoding):
+    for position, code in recoding.code_columns():
         digit = exp.paren(cast(column(code, "anon_cells"), "BIGINT") - 1)
         index += digit * domain.strides[position]
-    numbered = SQL.query("numbered", index=index, combinations=COMBINATIONS, values=VALUES, raw=encoding.raw(name))
+    numbered = SQL.query(
+        "numbered", index=index, combinations=COMBINATIONS, values=VALUES, raw=recoding.encoding.raw(name)
+    )
     return SQL.step(SEEN, "gaps", numbered=numbered)
 
 
-def unseen(encoding: Encoding, recoding: Recoding, domain: Domain) -> Step:
+def unseen(recoding: Recoding, domain: Domain) -> Step:
     """The step that makes :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
-    (name,) = encoding.spec.protected
+    (name,) = recoding.encoding.spec.protected
     codes = [
         aliased(_digit(domain.strides[position], domain.labels[position]) + 1, code)
-        for position, code in code_columns(encoding, recoding)
+        for position, code in recoding.code_columns()
     ]
     return SQL.step(
         UNSEEN,
@@ -97,7 +98,7 @@ def unseen(encoding: Encoding, recoding: Recoding, domain: Domain) -> Step:
         codes=codes,
         values=VALUES,
         value_count=domain.values,
-        raw=encoding.raw(name),
+        raw=recoding.encoding.raw(name),
     )
 
 

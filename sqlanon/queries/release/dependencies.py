@@ -11,9 +11,8 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.model.recoding import AtLevel
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding
-from sqlanon.queries.cells.recoding import labels_of_values
+from sqlanon.queries.cells.labels import at_level
 from sqlanon.queries.kit.macros import scalar_call, table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -142,7 +141,7 @@ def _with_label(
 ) -> exp.Select:
     """The query with the label of a value at a level."""
     alias = f"anon_labels_of_{name}"
-    found = labels_of_values(encoding, position, AtLevel(level), [column(VALUE), column("label")])
+    found = at_level(encoding, position, level, [column(VALUE), column("label")])
     query = left_join(query, subquery(found, alias), same(column(VALUE, alias), value))
     return query.select(aliased(column("label", alias), name), copy=False)
 

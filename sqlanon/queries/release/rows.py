@@ -12,11 +12,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.model.recoding import Part, Recoding
-from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
+from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.keys import WORD_BITS
-from sqlanon.queries.cells.recoding import code_columns, label_count
-from sqlanon.queries.classes.grouping import with_bits
+from sqlanon.queries.classes.recoding import Recoding, as_label
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -29,17 +27,15 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     f,
     grouped,
-    left_join,
     number,
     same,
     select,
     string,
     subquery,
 )
-from sqlanon.queries.kit.values import exact_text, text
+from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.kept_columns import KeptColumn, can_be_grouped, kept_columns, plain_value
-from sqlanon.queries.release.labels import MASK, as_label, labels_by_bits, labels_by_code, labels_by_value
-from sqlanon.queries.release.text_types import as_typed
+from sqlanon.queries.release.text_types import MASK, as_typed
 
 SQL = Queries("release")
 
@@ -52,33 +48,25 @@ KEPT_CLASSES = Relation("anon_kept", "class")
 IS_KEPT = "anon_is_kept"
 
 
-def equal_rows(
-    encoding: Encoding, recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: bool = True
-) -> exp.Query:
+def equal_rows(recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: bool = True) -> exp.Query:
     """The published rows in groups of equal ones with their number, in the order of their own columns.
 
     Args:
-        encoding: that of the run; the tables and types of its labels are made.
-        recoding: what was chosen.
+        recoding: what was chosen; the tables and types of its labels are made.
         kept: the codes of the classes that are kept.
         masked: whether the rows of other classes stay, masked, or go.
         is_grouped: whether there are fewer groups than rows; else each row may be one of its own.
     """
+    encoding = recoding.encoding
     columns = kept_columns(encoding, of_cells=encoding.holds_release)
-    rows = (
-        _rows_of_cells(encoding, recoding, columns)
-        if encoding.holds_release
-        else _rows_of_source(encoding, recoding, columns)
-    )
-    groups = _grouped(encoding, recoding, columns, rows) if is_grouped and can_be_grouped(columns) else rows
+    rows = (_rows_of_cells if encoding.holds_release else _rows_of_source)(recoding, columns)
+    groups = _grouped(recoding, columns, rows) if is_grouped and can_be_grouped(columns) else rows
     keys = [name for each in columns for name in each.key_names]
     values = [each.name for each in columns]
-    published = _published(
-        encoding, recoding, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked
-    )
-    labels = [encoding.label(position) for position in range(len(recoding.parts))]
-    query = select((column(name) for name in (*labels, *values, ROW_COUNT)), subquery(published, "anon_published"))
-    order = order_of_groups(encoding, recoding, columns, masked=masked)
+    published = _published(recoding, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
+    names = (*encoding.label_columns, *values, ROW_COUNT)
+    query = select(map(column, names), subquery(published, "anon_published"))
+    order = order_of_groups(recoding, columns, masked=masked)
     if order:
         query.set("order", ascending(*order))
     return query
@@ -112,19 +100,17 @@ def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
     return SQL.query("repeated_rows", groups=groups)
 
 
-def with_individuals(encoding: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
+def with_individuals(recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
     """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
     # Without pseudonyms: they are not measured, and the key is not at hand any more.
-    spec = replace(encoding.spec, released=encoding.spec.released - {*encoding.spec.pseudonyms})
-    encoding = replace(encoding, spec=spec)
+    spec = recoding.encoding.spec
+    spec = replace(spec, released=spec.released - {*spec.pseudonyms})
+    encoding = replace(recoding.encoding, spec=spec)
     columns = kept_columns(encoding, of_cells=False)
-    individual = encoding.spec.individual
-    added = [] if individual is None or individual in encoding.spec.released else [individual]
-    rows = _rows_of_source(encoding, recoding, columns).select(
-        *(column(name, "anon_source") for name in added), copy=False
-    )
+    added = [] if spec.individual is None or spec.individual in spec.released else [spec.individual]
+    rows = _rows_of_source(recoding, columns).select(*(column(name, "anon_source") for name in added), copy=False)
     names = [*(each.name for each in columns), *added]
-    published = _published(encoding, recoding, rows, names, kept, masked=masked)
+    published = _published(recoding, rows, names, kept, masked=masked)
     return select(
         [*released_columns(encoding), *(column(name) for name in added)], subquery(published, "anon_published")
     )
@@ -143,32 +129,18 @@ def unlike_groups(names: Sequence[str], made: exp.Expr, written: exp.Expr, count
     return SQL.query("group_mismatches", names=names, made=made, written=written, rows=rows)
 
 
-def _rows_of_source(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
-    """Every row of the source with its labels below the top and the columns that are kept of it.
-
-    Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
-    tables among each other first.
-    """
-    query = select([], exp.alias_(encoding.spec.source.copy(), "anon_source", table=True))
-    for position, _ in code_columns(encoding, recoding):
-        alias = encoding.labels_of(position)
-        raw = exact_text(column(encoding.spec.quasi_identifiers[position], "anon_source"))
-        lookup = subquery(labels_by_value(encoding, position, recoding.parts[position]), alias)
-        query = left_join(query, lookup, same(column(VALUE, alias), raw))
-        query = query.select(column(encoding.label(position), alias), copy=False)
-    return _with_kept_columns(query, columns).select(aliased(number(1), ROW_COUNT), copy=False)
+def _rows_of_source(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
+    """Every row of the source with its labels below the top and the columns that are kept of it."""
+    query = select([], exp.alias_(recoding.encoding.spec.source.copy(), "anon_source", table=True))
+    query = _with_kept_columns(recoding.join_labels_to_source(query, "anon_source"), columns)
+    return query.select(aliased(number(1), ROW_COUNT), copy=False)
 
 
-def _rows_of_cells(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
+def _rows_of_cells(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
     """The same of the cells, with their number of rows."""
-    query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
-    for position, _ in code_columns(encoding, recoding):
-        alias, part = encoding.labels_of(position), recoding.parts[position]
-        lookup = subquery(labels_by_bits(encoding, position, part), alias)
-        on = with_bits(encoding, position, part, "anon_cells", alias)
-        query = left_join(query, lookup, on)
-        query = query.select(column(encoding.label(position), alias), copy=False)
-    return _with_kept_columns(query, columns)
+    cells = exp.alias_(recoding.encoding.cells.table, "anon_cells", table=True)
+    query = select([column(ROW_COUNT, "anon_cells")], cells)
+    return _with_kept_columns(recoding.join_labels_to_cells(query, "anon_cells"), columns)
 
 
 def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Select:
@@ -176,25 +148,9 @@ def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.
     return query.select(*values, *(key.copy() for each in columns for key in each.keys), copy=False)
 
 
-def with_labels(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
-    """The query of a table of codes with the labels below the top."""
-    for position, code in code_columns(encoding, recoding):
-        alias = encoding.labels_of(position)
-        lookup = subquery(labels_by_code(encoding, position, recoding.parts[position]), alias)
-        query = left_join(query, lookup, column(code, alias).eq(column(code, table)))
-        query = query.select(column(encoding.label(position), alias), copy=False)
-    return query
-
-
-def with_top_label(encoding: Encoding, position: int, part: Part, query: exp.Select) -> exp.Select:
-    """The query joined with the one label of a quasi-identifier at its top."""
-    top = subquery(labels_by_code(encoding, position, part), encoding.labels_of(position))
-    return left_join(query, top, exp.true())
-
-
-def _grouped(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
+def _grouped(recoding: Recoding, columns: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
     """Groups of rows that a release shows alike."""
-    labels = [encoding.label(position) for position, _ in code_columns(encoding, recoding)]
+    labels = [recoding.encoding.label(position) for position, _ in recoding.code_columns()]
     names = [*labels, *(name for each in columns for name in each.key_names)]
     keys = [column(name) for name in names]
     values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in columns if each.keys]
@@ -203,21 +159,21 @@ def _grouped(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColum
 
 
 def _published(
-    encoding: Encoding, recoding: Recoding, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
+    recoding: Recoding, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
 ) -> exp.Select:
     """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
-    keys = dict(code_columns(encoding, recoding))
+    encoding, keys = recoding.encoding, dict(recoding.code_columns())
     classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
-    classes = with_labels(encoding, recoding, classes, "anon_codes")
+    classes = recoding.join_labels_to_codes(classes, "anon_codes")
     labels = [encoding.label(position) for position in keys]
     same_class = all_of([same(column(label, "anon_kept"), column(label, "anon_rows")) for label in labels])
     query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))
     query = query.join(subquery(classes, "anon_kept"), on=same_class, join_type="left" if masked else "", copy=False)
-    for position, part in enumerate(recoding.parts):
-        place, name = "anon_rows", encoding.label(position)
+    for position, name in enumerate(encoding.label_columns):
+        place = "anon_rows"
         if position not in keys:
             place = encoding.labels_of(position)
-            query = with_top_label(encoding, position, part, query)
+            query = recoding.join_only_label(query, position)
         label: exp.Expr = column(name, place)
         if masked:
             is_kept = column(IS_KEPT, "anon_kept")
@@ -226,31 +182,30 @@ def _published(
     return query
 
 
-def order_of_groups(
-    encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn], *, masked: bool
-) -> list[exp.Expr]:
+def order_of_groups(recoding: Recoding, columns: Sequence[KeptColumn], *, masked: bool) -> list[exp.Expr]:
     """What groups are ordered by, column after column of the source; at the top all labels are the same."""
-    positions = range(len(recoding.parts)) if masked else [position for position, _ in code_columns(encoding, recoding)]
-    labels = {encoding.spec.quasi_identifiers[position]: position for position in positions}
+    spec, coded = recoding.encoding.spec, dict(recoding.code_columns())
+    labels = {name: position for position, name in enumerate(spec.quasi_identifiers) if masked or position in coded}
     keys = {each.name: [column(key) for key in each.key_names] for each in columns}
     order: list[exp.Expr] = []
-    for are_labels, found in itertools.groupby(encoding.spec.columns, key=lambda found: found.name in labels):
+    for are_labels, found in itertools.groupby(spec.columns, key=lambda found: found.name in labels):
         if are_labels:
-            order += _side_by_side(encoding, recoding, [labels[each.name] for each in found])
+            order += _side_by_side(recoding, [labels[each.name] for each in found])
         else:
             order += (key for each in found for key in keys.get(each.name, ()))
     return order
 
 
-def _side_by_side(encoding: Encoding, recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr]:
+def _side_by_side(recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr]:
     """The codes of labels in the bits of a number, or of a few, which are sorted much faster than the labels."""
+    encoding = recoding.encoding
     if encoding.has_label_texts:
         return [column(encoding.label(position)) for position in positions]
     words: list[list[exp.Expr]] = []
     free = 0
     for position in positions:
         # As many as there are labels at most, the mask is one more, and NULL comes last.
-        last = label_count(encoding, position, recoding.parts[position]) + 1
+        last = recoding.label_count(position) + 1
         code = exp.func(
             "coalesce", exp.Anonymous(this="enum_code", expressions=[column(encoding.label(position))]), number(last)
         )

@@ -24,7 +24,7 @@ from sqlanon.queries.kit.nodes import (
     values,
 )
 from sqlanon.queries.kit.values import cast_value, exact_text
-from sqlanon.queries.release.labels import MASK
+from sqlanon.queries.release.text_types import MASK
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies
 

@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.model.recoding import at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.cells.recoding import code_columns
-from sqlanon.queries.classes.grouping import NODE, Grouping, by_key, of_all_nodes, with_codes
+from sqlanon.queries.classes.grouping import NODE, Grouping, by_key, of_all_nodes
 from sqlanon.queries.classes.label_losses import LabelLosses
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -157,7 +156,7 @@ def _rows_by_value(grouping: Grouping) -> exp.Select:
 
 
 def _kept(encoding: Encoding, levels: Levels) -> exp.Select:
-    codes = [column(code, "anon_labelled") for _, code in code_columns(encoding, at_node(levels))]
+    codes = [column(code, "anon_labelled") for code in AtNode(encoding, levels).keys]
     query = _with_values(encoding, "kept")
     query.set("expressions", [*codes, *query.expressions])
     labelled = subquery(_labelled_classes(encoding, levels), "anon_labelled")
@@ -187,7 +186,7 @@ def _labelled_classes(encoding: Encoding, levels: Levels) -> exp.Select:
     number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
     classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
     query = select([column(CLASS, "anon_numbered")], subquery(classes, "anon_numbered"))
-    return with_codes(encoding, at_node(levels), query, "anon_numbered")
+    return AtNode(encoding, levels).join_codes(query, "anon_numbered")
 
 
 def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:

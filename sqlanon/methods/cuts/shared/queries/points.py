@@ -31,7 +31,7 @@ from sqlanon.queries.kit.nodes import (
     values,
 )
 from sqlanon.queries.kit.values import cast_value, text
-from sqlanon.queries.release.labels import enum_type
+from sqlanon.queries.release.text_types import enum_type
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies
 

@@ -51,6 +51,7 @@ ORDER BY anon_taxonomy.attribute ASC, anon_taxonomy.level ASC;
 -- roots
 -- The label of the top of taxonomies, and the number of rows below where it stands under another label: then it is not
 -- that of the top alone.
+-- :attributes 'age', 'sex'
 SELECT
     attribute,
     any_value(label) FILTER (WHERE level = anon_height) AS root,
@@ -63,6 +64,7 @@ FROM (
     FROM (
         SELECT attribute, level, value, label, max(level) OVER (PARTITION BY attribute) AS anon_height
         FROM anon.taxonomy
+        WHERE attribute IN (:attributes)
     ) AS anon_levels
 ) AS anon_rooted
 GROUP BY attribute;
@@ -154,3 +156,118 @@ ORDER BY rows DESC, value ASC;
 -- values and rows of a list
 -- :listed (value VARCHAR, rows BIGINT)
 SELECT count(*) AS value_count, CAST(coalesce(sum(rows), 0) AS BIGINT) AS row_count FROM :listed;
+
+-- name: integers
+-- values of a range of whole numbers
+-- :first 0
+-- :end 3
+SELECT anon.text_of(anon_number) AS value FROM range(:first, :end) AS anon_range (anon_number);
+
+-- name: occurring_integers
+-- values of a range of whole numbers that occur
+-- Those that were found, and the two ends.
+-- :first 0
+-- :last 2
+-- :end 3
+-- :found (number BIGINT)
+SELECT anon.text_of(anon_number) AS value
+FROM range(:first, :end) AS anon_range (anon_number)
+WHERE
+    anon_number IN (SELECT number FROM :found WHERE number IS NOT NULL)
+    OR anon_number IN (:first, :last);
+
+-- name: whole_numbers
+-- values as whole numbers
+-- NULL for what is none.
+-- :source (age VARCHAR)
+-- :name age
+SELECT TRY_CAST(anon.text_of(anon_value) AS BIGINT) AS number
+FROM (SELECT DISTINCT :name AS anon_value FROM :source) AS anon_values;
+
+-- name: days
+-- days of a range of dates
+-- :first '2024-01-01'
+-- :last '2024-01-03'
+SELECT anon.text_of(CAST(anon_day AS DATE)) AS value
+FROM generate_series(CAST(:first AS DATE), CAST(:last AS DATE), INTERVAL '1' DAY) AS anon_range (anon_day);
+
+-- name: given_values
+-- values of a declared domain
+-- $1 ['female', 'male']
+SELECT unnest(CAST($1 AS VARCHAR[])) AS value;
+
+-- name: observed_values
+-- distinct values of a column
+-- As text, and without NULL: every taxonomy knows it.
+-- :source (age VARCHAR)
+-- :name age
+SELECT value
+FROM (SELECT DISTINCT anon.text_of(:name) COLLATE "binary" AS value FROM :source) AS anon_values
+WHERE value IS NOT NULL;
+
+-- name: labels_at
+-- labels of a level
+-- :rows (value VARCHAR, label VARCHAR)
+-- :depth 1
+-- :value value
+-- :label label
+SELECT :depth AS level, :value AS value, :label AS label FROM :rows;
+
+-- name: distinct_labels
+-- distinct labels of a level
+-- :rows (value VARCHAR, label VARCHAR)
+-- :depth 1
+-- :value value
+-- :label label
+SELECT DISTINCT :depth AS level, :value AS value, :label AS label
+FROM :rows
+WHERE :value IS NOT NULL AND :label IS NOT NULL;
+
+-- name: long_taxonomy
+-- rows of a taxonomy that is given
+-- :rows (level VARCHAR, value VARCHAR, label VARCHAR)
+SELECT
+    TRY_CAST(anon.as_read(level) AS INTEGER) AS level,
+    anon.text_of(value) AS value,
+    anon.text_of(label) AS label
+FROM :rows AS anon_long;
+
+-- name: wide_taxonomy
+-- a taxonomy with a column for each level
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :attribute 'age'
+-- :levels max(label) FILTER (WHERE level = 1) AS level_1
+SELECT value AS level_0, :levels
+FROM :taxonomy
+WHERE attribute = :attribute
+GROUP BY value
+ORDER BY level_0 ASC NULLS FIRST;
+
+-- name: staged_taxonomy
+-- rows of a taxonomy that is loaded
+-- :attribute 'age'
+-- :levels (level INTEGER, value VARCHAR, label VARCHAR)
+SELECT :attribute AS attribute, CAST(anon_levels.level AS INTEGER) AS level, anon_levels.value, anon_levels.label
+FROM :levels AS anon_levels;
+
+-- name: values_of_levels
+-- values of a taxonomy that is not stored
+-- :levels (level INTEGER, value VARCHAR, label VARCHAR)
+SELECT anon_levels.value FROM :levels AS anon_levels WHERE anon_levels.level = 0;
+
+-- name: rows_of
+-- rows of some taxonomies
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :attributes 'age', 'sex'
+SELECT * FROM :taxonomy WHERE attribute IN (:attributes);
+
+-- name: attributes
+-- attributes with a taxonomy
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+SELECT DISTINCT attribute FROM :taxonomy;
+
+-- name: items
+-- items of a column of lists
+-- :source (drugs VARCHAR[])
+-- :name drugs
+SELECT unnest(:name) AS :name FROM :source;

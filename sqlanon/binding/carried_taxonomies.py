@@ -22,8 +22,8 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.nodes import column, select, string
-from sqlanon.queries.tables.taxonomies import domains_of, origin_table
+from sqlanon.queries.kit.nodes import select, string
+from sqlanon.queries.tables.taxonomies import SQL, domains_of, origin_table
 
 CATALOG = "anon_of_policy"
 """How the names of these databases begin: sessions on connections to one database see those of each other."""
@@ -181,6 +181,5 @@ def _copy_origins(engine: Engine, stored: exp.Table) -> None:
 def _copy(engine: Engine, stored: exp.Table, attributes: Sequence[str]) -> None:
     pairs = ((stored, engine.taxonomy), (domains_of(stored), domains_of(engine.taxonomy)))
     for theirs, ours in pairs:
-        wanted = exp.In(this=column("attribute"), expressions=[string(name) for name in attributes])
-        rows = select([exp.Star()], theirs.copy()).where(wanted, copy=False)
+        rows = SQL.query("rows_of", taxonomy=theirs, attributes=[*map(string, attributes)])
         engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")

@@ -20,11 +20,11 @@ from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, number, select, string, subquery
+from sqlanon.queries.kit.nodes import Relation, Step, select, string
 from sqlanon.queries.source import MadeTaxonomy
 from sqlanon.queries.tables import generate, taxonomies
 from sqlanon.queries.tables.spelled import is_respelled, with_spellings
+from sqlanon.queries.tables.taxonomies import SQL
 
 STAGED = Relation("anon_staged", "node")
 
@@ -55,22 +55,14 @@ class TaxonomyLoad:
 def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
     batches = _batches(wanted)
-    purpose, rows = "the taxonomies that are given", Queries("taxonomies").query("given_taxonomies")
+    purpose, rows = "the taxonomies that are given", SQL.query("given_taxonomies")
     engine.run(Step(STAGED, rows, purpose), next(batches, [[], [], []]))
     for batch in batches:
         engine.execute(exp.insert(rows, STAGED.table), purpose, batch)
     for each in wanted:
         if each.taxonomy.rows is None:
             levels, values = levels_of(engine, each)
-            staged = select(
-                [
-                    aliased(string(each.attribute), "attribute"),
-                    cast(column("level", "anon_levels"), "INTEGER"),
-                    column("value", "anon_levels"),
-                    column("label", "anon_levels"),
-                ],
-                subquery(levels, "anon_levels"),
-            )
+            staged = SQL.query("staged_taxonomy", attribute=string(each.attribute), levels=levels)
             engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
 
 
@@ -97,13 +89,13 @@ def levels_of(engine: Engine, wanted: TaxonomyLoad, *, whole: bool = False) -> t
         names = [found.name for found in engine.describe(relation)]
         query = select([exp.Star()], relation.copy())
         is_long = set(generate.LONG_COLUMNS) <= set(names)
-        return (generate.long(query) if is_long else generate.unpivoted(query, names)), ()
+        return (SQL.query("long_taxonomy", rows=query) if is_long else generate.unpivoted(query, names)), ()
     if taxonomy.coarser is not None:
         assert wanted.source is not None
         return generate.of_columns(wanted.source.relation, wanted.name, taxonomy.coarser), ()
     assert taxonomy.rules is not None
     if isinstance(taxonomy.values, tuple):
-        return generate.labelled(generate.given(), taxonomy.rules), ([*taxonomy.values],)
+        return generate.labelled(SQL.query("given_values"), taxonomy.rules), ([*taxonomy.values],)
     return generate.labelled(_domain(wanted, () if whole else wanted.occurring), taxonomy.rules), ()
 
 
@@ -114,7 +106,7 @@ def _domain(wanted: TaxonomyLoad, occurring: Sequence[exp.Expr]) -> exp.Query:
         case DateRange() as dates:
             return generate.days(dates)
     assert wanted.source is not None
-    return generate.observed(wanted.source.relation, wanted.name)
+    return SQL.query("observed_values", source=wanted.source.relation, name=wanted.name)
 
 
 HIGHEST_LEVEL = 255
@@ -134,7 +126,7 @@ OF_COLUMNS = {
 
 def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
     """What is wrong with the taxonomies that are staged."""
-    counts = engine.fetch(taxonomies.level_counts(STAGED.table, HIGHEST_LEVEL), "check a taxonomy")
+    counts = engine.fetch(SQL.query("level_counts", taxonomy=STAGED, highest=HIGHEST_LEVEL), "check a taxonomy")
     wrong_levels = {str(row["attribute"]): int(row["wrong_levels"]) for row in counts}
     # Of those with levels from 0 alone: levels are counted up from 0.
     others = [name for name, wrong in wrong_levels.items() if not wrong]
@@ -186,7 +178,8 @@ def _of_columns(columns: Sequence[str], row: Mapping[str, Any]) -> str:
 
 def _without_label(engine: Compute, attribute: str, takes: str) -> str:
     """Which values a rule has no label for, counted: numbers with a decimal comma are a common mistake."""
-    [counts] = engine.fetch(taxonomies.values_without_rule(STAGED.table, attribute), "check a taxonomy")
+    query = SQL.query("values_without_rule", taxonomy=STAGED, attribute=string(attribute))
+    [counts] = engine.fetch(query, "check a taxonomy")
     problem = f'"{attribute}" has {counted(counts["value_count"], "value")} other than {takes}, which get no label'
     if not counts["comma_count"] or takes != "numbers":
         return problem
@@ -319,8 +312,7 @@ def _values(engine: Engine, wanted: TaxonomyLoad) -> exp.Query | None:
     if wanted.taxonomy.query is None:
         return values_made_by(wanted.taxonomy)
     levels, _ = levels_of(engine, wanted)
-    at_the_bottom = column("level", "anon_levels").eq(number(0))
-    return select([column("value", "anon_levels")], subquery(levels, "anon_levels")).where(at_the_bottom, copy=False)
+    return SQL.query("values_of_levels", levels=levels)
 
 
 def _note_origins(engine: Engine, wanted: Sequence[TaxonomyLoad], observed: set[str]) -> None:

@@ -57,7 +57,8 @@ def attributes(engine: Engine) -> list[str]:
     """The attributes that have a stored taxonomy."""
     if not engine.find(engine.taxonomy):
         return []
-    return [row["attribute"] for row in engine.fetch(taxonomies.attributes(engine.taxonomy), "taxonomies")]
+    query = taxonomies.SQL.query("attributes", taxonomy=engine.taxonomy)
+    return [row["attribute"] for row in engine.fetch(query, "taxonomies")]
 
 
 def _loaded(engine: Engine) -> dict[str, dict[str, Any]]:

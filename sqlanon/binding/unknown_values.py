@@ -133,7 +133,7 @@ def unknown_in(
         attribute: what the taxonomy is called, if not as the column.
     """
     listed = taxonomies.values_without_label(source, name, labelled)
-    [counts] = engine.fetch(taxonomies.count_of(listed), "values without a label")
+    [counts] = engine.fetch(taxonomies.SQL.query("count_of", listed=listed), "values without a label")
     value_count, row_count = int(counts["value_count"]), int(counts["row_count"])
     if not value_count:
         return None

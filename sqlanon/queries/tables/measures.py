@@ -9,31 +9,14 @@ from sqlglot import exp
 
 from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
 from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import (
-    aliased,
-    all_of,
-    column,
-    count_distinct,
-    count_rows,
-    cross_join,
-    names,
-    number,
-    select,
-    string,
-    subquery,
-    values,
-)
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import aliased, all_of, column, names, number, select, string, subquery, values
 from sqlanon.queries.kit.values import cast_value, exact_text
 from sqlanon.queries.release.text_types import MASK
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies
 
-RISKS = {
-    "k_anonymity": ("k", "class_count", "row_count"),
-    "prosecutor_risk": ("highest_risk", "average_risk"),
-    "sample_uniqueness": ("unique_rows", "unique_share"),
-}
-"""Macros that measure classes by their sizes, with their columns."""
+SQL = Queries("tables")
 
 
 @dataclass(frozen=True)
@@ -74,13 +57,13 @@ def attained(table: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison
 
 
 def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> exp.Query:
-    """One row with the columns of ``RISKS``: what needs no privacy model, of classes that are counted once."""
-    found = {name: table_call(name, source.copy(), names(quasi_identifiers)) for name in RISKS}
-    first, *others = (subquery(query, f"anon_{name}") for name, query in found.items())
-    query = select([column(each, f"anon_{name}") for name, columns in RISKS.items() for each in columns], first)
-    for other in others:
-        cross_join(query, other)
-    return query
+    """One row: what needs no privacy model, of classes that are counted once."""
+
+    def measured(macro: str) -> exp.Query:
+        return table_call(macro, source.copy(), names(quasi_identifiers))
+
+    classes, prosecutor, uniqueness = map(measured, ("k_anonymity", "prosecutor_risk", "sample_uniqueness"))
+    return SQL.query("risks", classes=classes, prosecutor=prosecutor, uniqueness=uniqueness)
 
 
 def rows_without(table: exp.Expr, name: str, label: str) -> exp.Query:
@@ -116,26 +99,14 @@ def labels_outside(
         return other_labels(table, name, of_all)
     rows = [[number(level), string(label)] for level, label in labels if level is not None]
     given = values("anon_cut", ("level", "label"), rows)
-    stored = exp.alias_(taxonomy.copy(), "anon_stored", table=True)
-    on = all_of([column(part, "anon_stored").eq(column(part, "anon_cut")) for part in ("level", "label")])
-    known = select([column("label", "anon_stored")], stored).join(given, on=on, copy=False)
-    known = known.where(column("attribute", "anon_stored").eq(string(name)), copy=False)
-    return _outside(table, name, exp.In(this=exact_text(column(name)), query=exp.Subquery(this=known)))
+    known = SQL.query("labels_of_cut", taxonomy=taxonomy, labels=given, attribute=string(name))
+    return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=exp.Subquery(this=known))
 
 
 def other_labels(table: exp.Expr, name: str, labels: Sequence[str]) -> exp.Query:
     """The same of labels that need no taxonomy, such as intervals."""
-    return _outside(table, name, exp.In(this=exact_text(column(name)), expressions=[string(label) for label in labels]))
-
-
-def _outside(table: exp.Expr, name: str, is_known: exp.In) -> exp.Query:
-    label = exact_text(column(name))
-    columns = [
-        aliased(string(name), "attribute"),
-        aliased(count_distinct(label), "foreign_labels"),
-        aliased(count_rows(), "foreign_rows"),
-    ]
-    return select(columns, table.copy()).where(label.copy().is_(exp.null()).not_(), exp.not_(is_known), copy=False)
+    given = [*map(string, labels)]
+    return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=given)
 
 
 def masked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:

@@ -9,17 +9,7 @@ from sqlglot import exp
 
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import (
-    aliased,
-    column,
-    identifier,
-    names,
-    number,
-    select,
-    string,
-    subquery,
-    union_all,
-)
+from sqlanon.queries.kit.nodes import column, identifier, names, number, select, string, subquery, union_all
 from sqlanon.queries.kit.values import exact_text_in_memory
 from sqlanon.queries.tables.spelled import Taxonomies
 
@@ -69,11 +59,6 @@ def beside(taxonomy: exp.Table, name: str) -> exp.Table:
     return found
 
 
-def level(taxonomy: Taxonomies, attribute: str, depth: int) -> exp.Query:
-    """``anon.taxonomy_level``: value, label."""
-    return at(table_call("taxonomy_level", string(attribute), number(depth)), taxonomy)
-
-
 def levels(taxonomy: Taxonomies, attribute: str) -> exp.Query:
     """``anon.taxonomy_levels``: level, value, label, leaf_count."""
     return at(table_call("taxonomy_levels", string(attribute)), taxonomy)
@@ -101,37 +86,22 @@ def leaves_of(taxonomy: exp.Table) -> exp.Table:
     return beside(taxonomy, "taxonomy_leaves")
 
 
-def attributes(taxonomy: exp.Table) -> exp.Select:
-    """``attribute``: each that has a taxonomy."""
-    return select([column("attribute")], taxonomy.copy()).distinct(copy=False)
-
-
 def removal(table: exp.Table, attributes: Sequence[str]) -> exp.Delete:
     """The statement that removes the rows of some attributes from a table about taxonomies."""
     return exp.delete(table.copy(), where=_is_one_of(column("attribute"), attributes))
-
-
-def level_counts(taxonomy: exp.Table, highest: int) -> exp.Select:
-    """``attribute``, ``wrong_levels``: how many rows of each have a level that is none from 0 to the highest."""
-    return SQL.query("level_counts", taxonomy=taxonomy, highest=highest)
 
 
 def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
     """``anon.taxonomy_problems``: attribute, level, problem, problem_count; of all attributes if none are given."""
     if attributes is None:
         return table_call("taxonomy_problems", taxonomy)
-    rows = select([exp.Star()], taxonomy.copy()).where(_is_one_of(column("attribute"), attributes), copy=False)
+    rows = SQL.query("rows_of", taxonomy=taxonomy, attributes=[*map(string, attributes)])
     return table_call("taxonomy_problems", subquery(rows, "anon_taxonomy"))
 
 
 def ambiguous_labels(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
     """``anon.ambiguous_labels``: attribute, ambiguous_labels."""
     return at(table_call("ambiguous_labels", names(list(attributes))), taxonomy)
-
-
-def values_without_rule(taxonomy: exp.Table, attribute: str) -> exp.Query:
-    """``value_count``, ``comma_count``: values without a label at level 1, and those with a decimal comma."""
-    return SQL.query("values_without_rule", taxonomy=taxonomy, attribute=string(attribute))
 
 
 def values_of(taxonomy: Taxonomies, attribute: str) -> exp.Select:
@@ -172,14 +142,9 @@ def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = 
     return SQL.query("values_without_label", source=source, name=name, text=text, is_missing=is_missing)
 
 
-def count_of(listed: exp.Query) -> exp.Select:
-    """One row, ``value_count`` and ``row_count``, of :func:`values_without_label`."""
-    return SQL.query("count_of", listed=listed)
-
-
 def items_of(source: exp.Expr, name: str) -> exp.Subquery:
     """A source with a row per item of a column of lists."""
-    return subquery(select([aliased(exp.Unnest(expressions=[column(name)]), name)], source.copy()), "anon_items")
+    return subquery(SQL.query("items", source=source, name=name), "anon_items")
 
 
 def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
@@ -192,10 +157,7 @@ def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.
 
 def roots(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
     """``attribute``, ``root``, ``others``: the label of the top, and the rows where it stands below another label."""
-    query = at(SQL.query("roots"), taxonomy)
-    rows = next(each for each in query.find_all(exp.Select) if isinstance(each.args["from_"].this, exp.Table))
-    rows.where(_is_one_of(column("attribute"), attributes), copy=False)
-    return query
+    return at(SQL.query("roots", attributes=[*map(string, attributes)]), taxonomy)
 
 
 def origins(taxonomy: exp.Table) -> exp.Query:

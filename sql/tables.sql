@@ -1,0 +1,87 @@
+-- Tables as they are: events that become individuals, and the labels in a release.
+
+-- name: event_counts
+-- counts of events
+-- What is in a table of events: the individuals and their events, how many of both are cut, the rows without an
+-- individual, and the individuals for which a column to keep is not the same in all rows.
+-- :source (person VARCHAR, city VARCHAR)
+-- :individual person
+-- :first 2
+-- :varies min(anon_source.city) IS DISTINCT FROM max(anon_source.city) AS varies_0
+-- :varying count(*) FILTER (WHERE varies_0) AS varying_0
+SELECT
+    count(*) FILTER (WHERE anon_individual IS NOT NULL) AS individuals,
+    CAST(coalesce(sum(event_rows) FILTER (WHERE anon_individual IS NOT NULL), 0) AS BIGINT) AS events,
+    count(*) FILTER (WHERE anon_individual IS NOT NULL AND event_rows > :first) AS cut_individuals,
+    CAST(coalesce(
+        sum(event_rows - :first) FILTER (WHERE anon_individual IS NOT NULL AND event_rows > :first), 0
+    ) AS BIGINT) AS cut_events,
+    CAST(coalesce(sum(event_rows) FILTER (WHERE anon_individual IS NULL), 0) AS BIGINT) AS lost_events,
+    :varying
+FROM (
+    SELECT anon.text_of(anon_source.:individual) COLLATE "binary" AS anon_individual, count(*) AS event_rows, :varies
+    FROM :source AS anon_source
+    GROUP BY anon.text_of(anon_source.:individual) COLLATE "binary"
+) AS anon_individuals;
+
+-- name: rows_of_individuals
+-- rows of individuals
+-- The rows of a table of events under names of our own: :event is a struct, one event for the macro.
+-- :source (person VARCHAR, city VARCHAR)
+-- :individual person
+-- :event {'individual': anon_source.person}
+-- :order anon_source.city AS anon_order_0
+SELECT anon.text_of(anon_source.:individual) COLLATE "binary" AS anon_individual, :event AS anon_event, :order
+FROM :source AS anon_source;
+
+-- name: individuals
+-- individuals with their first events
+-- Individuals that the database takes for equal, such as texts of another case, still have an order.
+-- :events (individual VARCHAR, position BIGINT, event STRUCT(individual VARCHAR, event_0 VARCHAR))
+-- :individual person
+-- :columns any_value(struct_extract(anon_events.event, 'event_0')) FILTER (WHERE anon_events.position = 1) AS first_city
+SELECT any_value(struct_extract(anon_events.event, 'individual')) AS :individual, :columns
+FROM :events AS anon_events
+GROUP BY anon_events.individual
+ORDER BY any_value(struct_extract(anon_events.event, 'individual')) ASC, anon_events.individual ASC;
+
+-- name: risks
+-- risks of classes
+-- What needs no privacy model.
+-- :classes (k BIGINT, class_count BIGINT, row_count BIGINT)
+-- :prosecutor (highest_risk DOUBLE, average_risk DOUBLE)
+-- :uniqueness (unique_rows BIGINT, unique_share DOUBLE)
+SELECT
+    anon_k_anonymity.k,
+    anon_k_anonymity.class_count,
+    anon_k_anonymity.row_count,
+    anon_prosecutor_risk.highest_risk,
+    anon_prosecutor_risk.average_risk,
+    anon_sample_uniqueness.unique_rows,
+    anon_sample_uniqueness.unique_share
+FROM :classes AS anon_k_anonymity
+CROSS JOIN :prosecutor AS anon_prosecutor_risk
+CROSS JOIN :uniqueness AS anon_sample_uniqueness;
+
+-- name: foreign_labels
+-- labels that are not of a cut
+-- :source (age VARCHAR)
+-- :attribute 'age'
+-- :name age
+-- :labels '27', '28'
+SELECT
+    :attribute AS attribute,
+    count(DISTINCT anon.text_of(:name) COLLATE "binary") AS foreign_labels,
+    count(*) AS foreign_rows
+FROM :source
+WHERE anon.text_of(:name) COLLATE "binary" IS NOT NULL AND NOT anon.text_of(:name) COLLATE "binary" IN (:labels);
+
+-- name: labels_of_cut
+-- labels of a cut that their taxonomy has
+-- :taxonomy (attribute VARCHAR, level INTEGER, label VARCHAR)
+-- :labels (level INTEGER, label VARCHAR)
+-- :attribute 'age'
+SELECT anon_stored.label
+FROM :taxonomy AS anon_stored
+INNER JOIN :labels AS anon_cut ON anon_stored.level = anon_cut.level AND anon_stored.label = anon_cut.label
+WHERE anon_stored.attribute = :attribute;

@@ -69,6 +69,26 @@ SELECT attribute, NULL, low, high, label FROM :noted_parts;
 -- :leaves (position INTEGER, depth INTEGER, value VARCHAR, label VARCHAR, leaf BIGINT)
 SELECT position, depth, CAST(min(leaf) AS BIGINT) AS first FROM :leaves GROUP BY position, depth, label;
 
+-- name: values_of_axis
+-- the values of a taxonomy
+-- :leaves (position INTEGER, depth INTEGER, value VARCHAR, label VARCHAR, leaf BIGINT)
+-- :position 0
+SELECT value FROM :leaves WHERE position = :position AND depth = 0;
+
+-- name: marginal
+-- rows by value and class
+-- :points (anon_value_0 UTINYINT, anon_class UTINYINT)
+-- :position 0
+-- :value anon_value_0
+SELECT :position AS position, CAST(:value AS BIGINT) AS value, anon_class AS class, count(*) AS row_count
+FROM :points
+GROUP BY :value, anon_class;
+
+-- name: no_marginals
+-- rows by value and class
+-- :points (anon_class UTINYINT)
+SELECT 0 AS position, 0 AS value, 0 AS class, 0 AS row_count FROM :points WHERE FALSE;
+
 -- name: values_in
 -- values of a predictor with the pieces that they lie in
 -- :marginals (position INTEGER, value BIGINT, class BIGINT, row_count BIGINT)
@@ -82,6 +102,24 @@ INNER JOIN :pieces AS anon_pieces
     AND anon_rows.value >= anon_pieces.first
     AND anon_rows.value < anon_pieces."end"
 WHERE anon_rows.position = :position;
+
+-- name: specialization_scores
+-- scores of specializations
+-- The counts are made once: the macro reads them several times.
+-- :counts (candidate INTEGER, child INTEGER, class INTEGER, row_count BIGINT)
+-- :score CAST(max_score AS BIGINT)
+WITH anon_counts AS MATERIALIZED (SELECT * FROM :counts AS anon_child_counts)
+SELECT candidate, :score AS score FROM anon.specialization_scores(anon_counts) AS anon_scored;
+
+-- name: split_scores
+-- scores of splits
+-- The counts are made once: the macro reads them several times.
+-- :counts (candidate INTEGER, value BIGINT, class INTEGER, row_count BIGINT)
+-- :score CAST(max_score AS BIGINT)
+WITH anon_counts AS MATERIALIZED (SELECT * FROM :counts AS anon_value_counts)
+SELECT candidate, value, :score AS score
+FROM anon.split_scores(anon_counts) AS anon_scored
+ORDER BY candidate ASC, value ASC;
 
 -- name: counts_in
 -- rows of classes in pieces

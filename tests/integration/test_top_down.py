@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
-from sqlanon.methods.cuts.shared.queries import released
+from sqlanon.methods.cuts.shared.queries import labels
 from sqlanon.methods.cuts.top_down.report import STOPPED
 from sqlanon.papers import adult
 from sqlanon.papers.adult import predictors
@@ -266,12 +266,12 @@ class TestRefusals:
         assert "secret" not in str(refused.value)
 
     def test_a_release_that_is_not_as_it_should_be(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = released.released
+        right = labels.released
 
         def wrong(*given: Any) -> Any:
             return right(*given).limit(33)
 
-        monkeypatch.setattr(released, "released", wrong)
+        monkeypatch.setattr(labels, "released", wrong)
         with pytest.raises(sa.VerificationError, match="33 rows where 34 were to be released"):
             session.anonymize("applicants", policy_of(), "released")
 

@@ -16,7 +16,7 @@ from sqlanon.methods.cuts.diffgen.evidence import CountedRows
 from sqlanon.methods.cuts.diffgen.leaves import draw_leaves
 from sqlanon.methods.cuts.diffgen.report import THEOREM, WITHIN, Published, report
 from sqlanon.methods.cuts.diffgen.specialize import specialized
-from sqlanon.methods.cuts.shared.queries import labels, released
+from sqlanon.methods.cuts.shared.queries import labels
 from sqlanon.methods.cuts.shared.record import recorded_cut
 from sqlanon.methods.shared.private.chance import bounded_source, row_count
 from sqlanon.methods.shared.private.run import PrivateRun
@@ -64,19 +64,19 @@ class DiffGenRun(PrivateRun):
         leaves = draw_leaves(engine, cut, points.classes, points.settings, self.chance.source, charge)
         engine.put(labels.GIVEN, labels.given_pieces(cut, points.ranges))
         engine.put(queries.PLACES, queries.places(cut))
-        engine.run(labels.labelled_cut())
+        engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
         engine.run(queries.equal_rows(cut, points.classes, self.bound.published_columns, points.target))
         self.published = Published(self.chosen, leaves, self.portions, *released_sizes(engine))
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return released.released(self.bound.published_columns, self.points.settings.count_column)
+        return labels.released(self.bound.published_columns, self.points.settings.count_column)
 
     def companion_rows(self) -> Mapping[str, exp.Query]:
-        return {name: labels.cut_rows() for name in self.companions}
+        return {name: labels.SQL.query("cut_rows") for name in self.companions}
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
         columns, counts = self.bound.published_columns, self.points.settings.count_column
-        problems = row_mismatches(self.engine, released.unlike_what_was_made(columns, written.relation, counts))
+        problems = row_mismatches(self.engine, labels.unlike_what_was_made(columns, written.relation, counts))
         if CUTS in companions:
             query = labels.unlike_cut(companions[CUTS].relation)
             if unlike := self.engine.fetch(query, "the cut that was written")[0]["unlike"]:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run, TakesEnums
-from sqlanon.methods.cuts.shared.queries import labels, released
+from sqlanon.methods.cuts.shared.queries import labels
 from sqlanon.methods.cuts.shared.record import recorded_cut
 from sqlanon.methods.cuts.top_down import queries
 from sqlanon.methods.cuts.top_down.encode import checked, encode
@@ -44,17 +44,17 @@ class TopDownRun(Run):
     def make(self) -> Publication:
         engine, points, bound = self.engine, self.points, self.bound
         engine.put(labels.GIVEN, labels.given_pieces(self.chosen.cut, points.ranges))
-        engine.run(labels.labelled_cut())
+        engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
         engine.run(queries.equal_rows(self.chosen.cut, bound.published_columns))
         self.cut = recorded_cut(engine)
         self.row_count, self.attained = points.rows, [self.chosen.smallest]
         return Publication(bound, points.rows, bound.policy.quasi_identifiers)
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return released.released(self.bound.published_columns)
+        return labels.released(self.bound.published_columns)
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        query = released.unlike_what_was_made(self.bound.published_columns, written.relation)
+        query = labels.unlike_what_was_made(self.bound.published_columns, written.relation)
         return row_mismatches(self.engine, query)
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:

@@ -1,4 +1,4 @@
-"""The labels of a cut: what a value, or the numbers from one bound on and below another, become."""
+"""The labels of a cut: what a value, or the numbers from one bound on and below another, become; and the rows at it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.cut import Cut
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, Piece, TaxonomyAxis
-from sqlanon.methods.cuts.shared.queries.points import LEAVES
+from sqlanon.methods.cuts.shared.queries import points
 from sqlanon.model.methods.cuts import Range, interval_label
+from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.queries.kit.nodes import Relation, aliased, column, select
+from sqlanon.queries.release.rows import EQUAL_ROWS, unlike_groups
+from sqlanon.queries.source import SourceColumn
 
 ALL = "*"
 """The label of all values of a taxonomy whose top level has several labels."""
@@ -23,7 +26,7 @@ GIVEN = Relation("anon_given_pieces", "node")
 CUT = Relation("anon_cut", "node")
 """The same with their labels; that of no item is NULL."""
 
-SQL = Queries("cuts", {"given": GIVEN, "leaves": LEAVES, "cut": CUT})
+SQL = points.SQL.given(given=GIVEN, cut=CUT)
 
 
 def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
@@ -35,21 +38,24 @@ def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
     )
 
 
-def labelled_cut() -> Step:
-    """The step that makes :data:`CUT`."""
-    return SQL.step(CUT, "labelled_cut")
-
-
-def cut_rows() -> exp.Query:
-    """The cut as a table, ``attribute``, ``value``, ``low``, ``high``, ``label``: what ``anon.apply_cut`` takes."""
-    return SQL.query("cut_rows")
-
-
 def unlike_cut(written: exp.Expr) -> exp.Query:
     """One row, ``unlike``: how many rows of a table are not those of the cut, or are missing there."""
-    rows = cut_rows()
+    rows = SQL.query("cut_rows")
     rows.set("order", None)
     return SQL.query("cut_mismatches", rows=rows, written=written)
+
+
+def released(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.Query:
+    """The published rows, from :data:`EQUAL_ROWS`: as many copies, or with a column of counts if that has a name."""
+    shown = [column(found.name) for found in columns]
+    if counts is not None:
+        return select([*shown, aliased(column(ROW_COUNT), counts)], EQUAL_ROWS.table)
+    return Queries("release").query("repeated_rows", groups=select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table))
+
+
+def unlike_what_was_made(columns: Sequence[SourceColumn], written: exp.Expr, counts: str | None = None) -> exp.Query:
+    """One row, ``unlike``: how many groups of equal rows are not in a release as often as in :data:`EQUAL_ROWS`."""
+    return unlike_groups([found.name for found in columns], EQUAL_ROWS.table, written, counts)
 
 
 def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) -> pa.Table:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from functools import partial
 
 import pyarrow as pa
 from sqlglot import exp
@@ -16,12 +15,12 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    c,
     cast,
     column,
     count_rows,
     f,
     filtered,
-    grouped,
     number,
     select,
     string,
@@ -45,7 +44,8 @@ MARGINALS = Relation("anon_marginals", "cell")
 """How many rows of each class have a value, by predictor: all that is asked of predictors that are no sets."""
 
 CLASS = "anon_class"
-ROW_COUNT = "row_count"
+
+SQL = Queries("cuts", {"leaves": LEAVES, "points": POINTS, "marginals": MARGINALS})
 
 
 def value_column(position: int) -> str:
@@ -59,7 +59,7 @@ def ordered_leaves(taxonomy: Taxonomies, attributes: Sequence[tuple[int, str]]) 
     rows = [[number(position), string(name)] for position, name in attributes]
     given = values("anon_taxonomies", ("position", "attribute"), rows)
     labels = subquery(taxonomies.all_labels(taxonomy, names), "anon_taxonomy_labels")
-    query = Queries("cuts").query("ordered_leaves", taxonomies=given, taxonomy_labels=labels)
+    query = SQL.query("ordered_leaves", taxonomies=given, taxonomy_labels=labels)
     return Step(LEAVES, query, "the values of the taxonomies in the order of their labels")
 
 
@@ -71,14 +71,12 @@ def no_leaves() -> pa.Table:
 
 def labels() -> exp.Query:
     """``position``, ``depth``, ``first``: where the values under each label begin."""
-    return Queries("cuts").query("first_places", leaves=LEAVES)
+    return SQL.query("first_places")
 
 
 def value_type(position: int) -> exp.Create:
     """The statement that makes the ENUM type of the values of a taxonomy, in the order of their places."""
-    leaves = select([column("value")], LEAVES.table)
-    leaves = leaves.where(column("position").eq(number(position)), column("depth").eq(number(0)), copy=False)
-    return enum_type(_type_name(position), leaves, "leaf")
+    return enum_type(_type_name(position), SQL.query("values_of_axis", position=position), "leaf")
 
 
 def points(
@@ -121,27 +119,14 @@ def outside(source: exp.Table | exp.Subquery, axes: Sequence[Axis], ranges: Mapp
 
 def marginals(axes: Sequence[Axis]) -> Step:
     """The step that makes :data:`MARGINALS`: one GROUP BY of two columns for each predictor that is not a set."""
-    counts = [_marginal(axis.position) for axis in axes if not isinstance(axis, ItemAxis)]
-    if not counts:
-        none = select([aliased(number(0), name) for name in ("position", "value", "class", ROW_COUNT)], POINTS.table)
-        counts = [none.where(exp.false(), copy=False)]
-    return Step(MARGINALS, union_all(counts), "rows by value and class")
+    positions = [axis.position for axis in axes if not isinstance(axis, ItemAxis)]
+    counts = [SQL.query("marginal", position=position, value=value_column(position)) for position in positions]
+    return Step(MARGINALS, union_all(counts or [SQL.query("no_marginals")]), "rows by value and class")
 
 
 def values_in(pieces: Relation, position: int, names: Sequence[str]) -> exp.Select:
     """The values of a predictor that rows have, each with some columns of the pieces that it lies in."""
-    return Queries("cuts").query("values_in", marginals=MARGINALS, pieces=pieces, position=position, columns=names)
-
-
-def _marginal(position: int) -> exp.Select:
-    value = column(value_column(position))
-    columns = [
-        aliased(number(position), "position"),
-        aliased(cast(value, "BIGINT"), "value"),
-        aliased(column(CLASS), "class"),
-        aliased(count_rows(), ROW_COUNT),
-    ]
-    return grouped(select(columns, POINTS.table), [value.copy(), column(CLASS)])
+    return SQL.query("values_in", pieces=pieces, position=position, columns=names)
 
 
 def _place(axis: Axis, ranges: Mapping[int, Range]) -> exp.Expr:
@@ -164,46 +149,39 @@ def _place_in_range(name: str, given: Range) -> exp.Expr:
     spell them. Whatever is rounded is rounded alike in all tables, for it is a function of the row alone.
     """
     low, high = _double(given.low), _double(given.high)
-    within = exp.func("least", exp.func("greatest", cast_value(column(name), "DOUBLE"), low), high)
-    steps = exp.Div(this=exp.Paren(this=exp.Sub(this=within, expression=low.copy())), expression=_double(given.step))
-    about: exp.Expr = cast(exp.Floor(this=steps), "BIGINT")
+    within = f.least(f.greatest(cast_value(column(name), "DOUBLE"), low), high)
+    place: exp.Expr = cast(f.floor((within - low) / _double(given.step)), "BIGINT")
     if given.step != 1 or given.low % 1:
-        is_above = exp.GTE(this=within.copy(), expression=_start(exp.Add(this=about, expression=number(1)), given))
-        is_below = exp.LT(this=within.copy(), expression=_start(about.copy(), given))
-        mended = exp.Add(this=about.copy(), expression=cast(exp.Paren(this=is_above), "INTEGER"))
-        about = exp.Sub(this=mended, expression=cast(exp.Paren(this=is_below), "INTEGER"))
+        is_above, is_below = within >= _start(place + 1, given), within < _start(place, given)
+        place = place + cast(exp.paren(is_above), "INTEGER") - cast(exp.paren(is_below), "INTEGER")
     else:
-        about = exp.Sub(this=cast(exp.Floor(this=within.copy()), "BIGINT"), expression=number(int(given.low)))
-    return cast(exp.func("least", about, number(given.size - 1)), unsigned_type(given.size - 1))
+        place = cast(f.floor(within), "BIGINT") - int(given.low)
+    return cast(f.least(place, given.size - 1), unsigned_type(given.size - 1))
 
 
 def _start(place: exp.Expr, given: Range) -> exp.Expr:
     """Where a step begins: as exact as a DOUBLE can be, since both numbers of the quotient are whole."""
     digits = max(0, *(-int(each.normalize().as_tuple().exponent) for each in (given.low, given.step)))
     whole = 10**digits
-    steps = exp.Mul(this=exp.Paren(this=place), expression=number(int(given.step * whole)))
-    start = exp.Add(this=number(int(given.low * whole)), expression=steps)
-    return exp.Div(this=cast(exp.Paren(this=start), "DOUBLE"), expression=cast(number(whole), "DOUBLE"))
+    start = number(int(given.low * whole)) + place * int(given.step * whole)
+    return cast(start, "DOUBLE") / cast(number(whole), "DOUBLE")
 
 
 def _is_outside(name: str, given: Range) -> exp.Expr:
     value = cast_value(column(name), "DOUBLE")
-    return exp.or_(
-        exp.LT(this=value, expression=_double(given.low)),
-        exp.GTE(this=value.copy(), expression=_double(given.high)),
-        copy=False,
-    )
+    return exp.or_(value < _double(given.low), value >= _double(given.high), copy=False)
 
 
 def _places_of_items(axis: ItemAxis) -> exp.Expr:
     """The places of the items of a list that are no NULL: that of no item if there is none, NULL for an unknown one."""
     known = cast_value(column(axis.name), "VARCHAR[]")
-    lambda_of_item = partial(exp.Lambda, expressions=[exp.to_identifier("anon_item")])
-    place = f.enum_code(_as_value(exp.column("anon_item"), _type_name(axis.position)))
-    items = f.list_filter(known, lambda_of_item(this=exp.column("anon_item").is_(exp.null()).not_()))
-    places = f.list_transform(items, lambda_of_item(this=place))
-    none = exp.Array(expressions=[number(axis.size)])
-    return exp.case().when(f.len(places).eq(number(0)), none).else_(places)
+    items = f.list_filter(known, _of_item(c.anon_item.is_(exp.null()).not_()))
+    places = f.list_transform(items, _of_item(f.enum_code(_as_value(c.anon_item, _type_name(axis.position)))))
+    return exp.case().when(f.len(places).eq(number(0)), number([axis.size])).else_(places)
+
+
+def _of_item(value: exp.Expr) -> exp.Lambda:
+    return exp.Lambda(this=value, expressions=[exp.to_identifier("anon_item", quoted=True)])
 
 
 def _is_misplaced(axis: Axis) -> exp.Expr:

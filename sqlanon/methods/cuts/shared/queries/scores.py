@@ -8,22 +8,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.pieces import Piece, Specialization
-from sqlanon.methods.cuts.shared.queries.points import MARGINALS
-from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    aliased,
-    ascending,
-    cast,
-    column,
-    identifier,
-    made_once,
-    number,
-    select,
-    subquery,
-    union_all,
-)
+from sqlanon.methods.cuts.shared.queries.points import SQL
+from sqlanon.queries.kit.nodes import Relation, c, cast, column, f, union_all
 
 CHILDREN = Relation("anon_children", "node")
 """The children of candidates, or the intervals to split, which are children of themselves."""
@@ -53,34 +39,24 @@ def value_counts() -> exp.Select:
 
 def scores(counts: Sequence[exp.Query], utility: str, whole: int) -> exp.Select:
     """``candidate`` and ``score``: of specializations, by counts of their children."""
-    return _scored("specialization_scores", union_all(counts), [CANDIDATE], utility, whole)
+    return SQL.query("specialization_scores", counts=union_all(counts), score=_score(utility, whole))
 
 
 def split_scores(utility: str, whole: int) -> exp.Select:
     """``candidate`` (the place of an interval), ``value`` and ``score`` of a split behind it, in this order."""
-    query = _scored("split_scores", value_counts(), [CANDIDATE, "value"], utility, whole)
-    query.set("order", ascending(column(CANDIDATE), column("value")))
-    return query
+    return SQL.query("split_scores", counts=value_counts(), score=_score(utility, whole))
 
 
-def _scored(macro: str, counts: exp.Query, keys: Sequence[str], utility: str, whole: int) -> exp.Select:
-    """What a macro makes of counts, with the score that is asked for: rows, or parts of a bit."""
-    # A macro reads what it is given several times.
-    once = made_once("anon_counts", counts)
-    scored = subquery(table_call(macro, exp.Table(this=identifier("anon_counts"))), "anon_scored")
-    score: exp.Expr = column("max_score")
-    if utility == "infogain":
-        score = exp.Floor(this=exp.Mul(this=column("information_gain"), expression=number(whole)))
-    query = select([*map(column, keys), aliased(cast(score, "BIGINT"), "score")], scored)
-    query.set("with_", exp.With(expressions=[once]))
-    return query
+def _score(utility: str, whole: int) -> exp.Expr:
+    """The score that is asked for: rows, or parts of a bit."""
+    return cast(f.floor(c.information_gain * whole) if utility == "infogain" else c.max_score, "BIGINT")
 
 
 def _counts(*keys: str) -> exp.Select:
     """The rows of marginals that lie in pieces of :data:`CHILDREN`, by some columns of either."""
     places = {CANDIDATE: "anon_pieces", "child": "anon_pieces"}
     named = [column(key, places.get(key, "anon_rows")) for key in keys]
-    return Queries("cuts").query("counts_in", marginals=MARGINALS, pieces=CHILDREN, keys=named)
+    return SQL.query("counts_in", pieces=CHILDREN, keys=named)
 
 
 def _pieces(rows: Iterable[tuple[int, int, Piece]]) -> pa.Table:

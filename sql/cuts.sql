@@ -105,20 +105,22 @@ WHERE anon_rows.position = :position;
 
 -- name: specialization_scores
 -- scores of specializations
--- The counts are made once: the macro reads them several times.
+-- The counts are made once, since the macro reads anon_counts several times.
 -- :counts (candidate INTEGER, child INTEGER, class INTEGER, row_count BIGINT)
+-- :scored (candidate INTEGER, max_score BIGINT)
 -- :score CAST(max_score AS BIGINT)
 WITH anon_counts AS MATERIALIZED (SELECT * FROM :counts AS anon_child_counts)
-SELECT candidate, :score AS score FROM anon.specialization_scores(anon_counts) AS anon_scored;
+SELECT candidate, :score AS score FROM :scored AS anon_scored;
 
 -- name: split_scores
 -- scores of splits
--- The counts are made once: the macro reads them several times.
+-- The counts are made once, since the macro reads anon_counts several times.
 -- :counts (candidate INTEGER, value BIGINT, class INTEGER, row_count BIGINT)
+-- :scored (candidate INTEGER, value BIGINT, max_score BIGINT)
 -- :score CAST(max_score AS BIGINT)
 WITH anon_counts AS MATERIALIZED (SELECT * FROM :counts AS anon_value_counts)
 SELECT candidate, value, :score AS score
-FROM anon.split_scores(anon_counts) AS anon_scored
+FROM :scored AS anon_scored
 ORDER BY candidate ASC, value ASC;
 
 -- name: counts_in

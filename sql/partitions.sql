@@ -15,3 +15,137 @@ FROM (
         FROM :counted
     ) AS anon_batches
 ) AS anon_numbered;
+
+-- name: counts_of_rows
+-- counts of rows
+-- The rows of a published table by its counted columns.
+-- :rows (age VARCHAR, disease VARCHAR)
+-- :columns age, disease
+SELECT :columns, count(*) AS anon_row_count FROM :rows GROUP BY :columns;
+
+-- name: count_differences
+-- counts that differ
+-- How many counts two tables of counts do not share.
+-- :counts (disease VARCHAR, anon_row_count BIGINT)
+-- :others (disease VARCHAR, anon_row_count BIGINT)
+SELECT count(*) AS differences
+FROM (
+    SELECT * FROM (SELECT * FROM :counts EXCEPT ALL SELECT * FROM :others) AS anon_missing
+    UNION ALL
+    SELECT * FROM (SELECT * FROM :others EXCEPT ALL SELECT * FROM :counts) AS anon_added
+) AS anon_sides;
+
+-- name: rows_with_counted
+-- rows with those that were counted
+-- Columns that were not counted are NULL there.
+-- :rows (age VARCHAR, disease VARCHAR)
+-- :counted (disease VARCHAR)
+SELECT * FROM :rows
+UNION ALL BY NAME
+SELECT * FROM :counted;
+
+-- name: fingerprint
+-- a fingerprint of rows
+-- How many rows a table has, and what they are, whatever their order.
+-- :rows (age VARCHAR, disease VARCHAR)
+-- :columns age, disease
+SELECT
+    count(*) AS rows,
+    CAST(coalesce(sum(CAST(hash(:columns) AS HUGEINT)), 0) AS VARCHAR) AS fingerprint
+FROM :rows;
+
+-- name: coded_values
+-- values of a protected column with codes
+-- The distinct values with codes in their order, NULL last, as the cells of a source have them.
+-- :rows (disease VARCHAR)
+-- :name disease
+-- :code anon_sensitive_0
+SELECT :name AS value, CAST(dense_rank() OVER (ORDER BY :name ASC) AS UINTEGER) AS :code
+FROM (SELECT DISTINCT :name FROM :rows AS anon_all) AS anon_distinct;
+
+-- name: classes_kept_twice
+-- classes that are kept together and alone
+-- :kept (anon_code_0 UINTEGER, anon_code_1 UINTEGER)
+-- :alone (anon_code_0 UINTEGER, anon_code_1 UINTEGER)
+-- :keys anon_code_0, anon_code_1
+SELECT anon_together.:keys
+FROM :kept AS anon_together
+INNER JOIN :alone AS anon_alone ON anon_alone.:keys = anon_together.:keys;
+
+-- name: kept_cells
+-- cells of kept classes
+-- :cells (anon_code_0 UINTEGER, anon_code_1 UINTEGER, anon_row_count BIGINT)
+-- :kept (anon_code_0 UINTEGER, anon_code_1 UINTEGER)
+-- :keys anon_code_0, anon_code_1
+-- :columns anon_code_0, anon_row_count
+SELECT anon_cells.:columns
+FROM :cells AS anon_cells
+INNER JOIN :kept AS anon_kept_classes ON anon_kept_classes.:keys = anon_cells.:keys;
+
+-- name: kept_rows
+-- rows of kept classes
+-- The rows of the partition, and those of them in kept classes.
+-- :cells (anon_code_0 UINTEGER, anon_row_count BIGINT)
+-- :kept_cells (anon_row_count BIGINT)
+SELECT
+    (SELECT coalesce(sum(anon_row_count), 0) FROM :cells) AS new_rows,
+    coalesce(sum(anon_row_count), 0) AS kept_rows
+FROM :kept_cells;
+
+-- name: blocked_rows
+-- rows in classes that violate a model
+-- :classes (anon_code_0 UINTEGER, anon_code_1 UINTEGER, anon_class_size BIGINT)
+-- :cells (anon_code_0 UINTEGER, anon_code_1 UINTEGER, anon_row_count BIGINT)
+-- :keys anon_code_0, anon_code_1
+-- :blocked coalesce(sum(anon_new_rows) FILTER (WHERE NOT (anon_class_size >= 3)), 0) AS blocked_0
+SELECT :blocked
+FROM :classes AS anon_classes
+INNER JOIN (
+    SELECT :keys, sum(anon_row_count) AS anon_new_rows FROM :cells GROUP BY :keys
+) AS anon_rows ON anon_rows.:keys = anon_classes.:keys;
+
+-- name: left_short
+-- classes that are to be published and violate a model
+-- :classes (anon_code_0 UINTEGER, anon_class_size BIGINT)
+-- :is_met anon_class_size >= 3
+SELECT count(*) AS classes, coalesce(sum(anon_class_size), 0) AS rows FROM :classes WHERE NOT :is_met;
+
+-- name: published_counts
+-- counts of what was published
+-- :counts (anon_release INTEGER, disease VARCHAR, anon_row_count BIGINT)
+-- :columns disease
+-- :is_chosen anon_release IN (1, 2)
+SELECT :columns, CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count
+FROM :counts
+WHERE :is_chosen
+GROUP BY :columns;
+
+-- name: no_entries
+-- the table of the entries of a sidecar
+SELECT
+    CAST(NULL AS INTEGER) AS number,
+    CAST(NULL AS VARCHAR) AS release,
+    CAST(NULL AS BOOLEAN) AS pending,
+    CAST(NULL AS VARCHAR) AS place,
+    CAST(NULL AS INTEGER) AS replaces,
+    CAST(NULL AS BIGINT) AS rows,
+    CAST(NULL AS BIGINT) AS released,
+    CAST(NULL AS BIGINT) AS unknown,
+    CAST(NULL AS VARCHAR) AS fingerprint
+LIMIT 0;
+
+-- name: no_counts
+-- the table of the counts of a sidecar
+-- :shape (age VARCHAR, disease VARCHAR)
+SELECT CAST(0 AS INTEGER) AS anon_release, *, CAST(0 AS BIGINT) AS anon_row_count FROM :shape AS anon_shape LIMIT 0;
+
+-- name: document
+-- the document of a sidecar
+-- :format 2
+-- :document '{}'
+SELECT :format AS format, :document AS document;
+
+-- name: entry_count
+-- the number of entries of a sidecar
+-- :entries (number INTEGER)
+SELECT count(*) AS entries FROM :entries;

@@ -204,7 +204,8 @@ def _verified(engine: Engine, partition: Partition, written: ResolvedSource, ent
         alone = verify(engine, written, policy, beside)
         shortfalls += [f"on its own, {shortfall}" for shortfall in alone.shortfalls]
     own = sidecar.counts([entry.number]).this
-    differences = engine.fetch(counts.differences(counts.counts_of(written.relation, policy), own), "counts")[0]
+    found = counts.SQL.query("counts_of_rows", rows=written.relation, columns=counts.counted_columns(policy))
+    differences = engine.fetch(counts.SQL.query("count_differences", counts=found, others=own), "counts")[0]
     if differences["differences"]:
         shortfalls.append("its rows are not those that were counted")
     if shortfalls:

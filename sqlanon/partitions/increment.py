@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
+from sqlanon.partitions.counts import SQL
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.queries.cells.labels import at_level
 from sqlanon.queries.cells.rows import shares
@@ -22,8 +23,6 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    ascending,
-    cast,
     column,
     grouped,
     left_join,
@@ -162,12 +161,7 @@ def _decoded(encoding: Encoding, name: str) -> exp.Query:
 
 
 def _coded(encoding: Encoding, name: str, values: exp.Query) -> exp.Select:
-    """The distinct values of a protected column with codes in their order, NULL last, as the cells of a source have."""
-    order = ascending(column(name))
-    code = cast(exp.Window(this=exp.func("dense_rank"), order=order), "UINTEGER")
-    distinct = select([column(name)], subquery(values, "anon_all")).distinct(copy=False)
-    columns = [aliased(column(name), "value"), aliased(code, encoding.sensitive(name))]
-    return select(columns, subquery(distinct, "anon_distinct"))
+    return SQL.query("coded_values", rows=values, name=name, code=encoding.sensitive(name))
 
 
 def _values(increment: Increment, name: str) -> exp.Query:

@@ -15,7 +15,7 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import folded
 from sqlanon.model.release import RowCounts
-from sqlanon.partitions.counts import fingerprint
+from sqlanon.partitions.counts import SQL
 from sqlanon.partitions.fit import refuse_other_types
 from sqlanon.partitions.places import Place, place_of
 from sqlanon.partitions.sidecar import Entry, Sidecar, release_at
@@ -74,7 +74,8 @@ def partition_of(
     refuse_changed_taxonomies(sidecar.fit, bound)
     refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):
-        found = engine.fetch(fingerprint(bound.whole, _own_columns(source, bound)), "a fingerprint of the rows")[0]
+        query = SQL.query("fingerprint", rows=bound.whole, columns=_own_columns(source, bound))
+        found = engine.fetch(query, "a fingerprint of the rows")[0]
     entries = sidecar.entries
     replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
     others = tuple(entry for entry in entries if entry is not replaced)

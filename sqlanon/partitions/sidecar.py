@@ -27,23 +27,11 @@ from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
 from sqlanon.model.record import readable_record
 from sqlanon.model.release import RowCounts
-from sqlanon.partitions.counts import counted_columns
+from sqlanon.partitions.counts import SQL, counted_columns
 from sqlanon.partitions.places import Place, note_at
 from sqlanon.publish.files import staged_file
-from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
-from sqlanon.queries.kit.nodes import (
-    aliased,
-    cast,
-    column,
-    count_rows,
-    grouped,
-    identifier,
-    number,
-    select,
-    string,
-    subquery,
-)
-from sqlanon.queries.tables.taxonomies import domains_of
+from sqlanon.queries.kit.nodes import aliased, cast, column, identifier, number, select, string, subquery
+from sqlanon.queries.tables import taxonomies
 
 CATALOG = "anon_fit"
 """The name under which the file is attached."""
@@ -107,10 +95,10 @@ class Sidecar:
 
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
         """The counts of some entries together: labels, protected values, ``anon_row_count``."""
-        columns = [column(name) for name in counted_columns(self.fit.policy)]
-        chosen = exp.In(this=column(RELEASE), expressions=[number(chosen) for chosen in numbers])
-        query = select([*columns, row_sum()], table_of("counts")).where(chosen if numbers else exp.false(), copy=False)
-        return subquery(grouped(query, [key.copy() for key in columns]), "anon_published")
+        is_chosen = exp.In(this=column(RELEASE), expressions=[*map(number, numbers)]) if numbers else exp.false()
+        columns = counted_columns(self.fit.policy)
+        query = SQL.query("published_counts", counts=table_of("counts"), columns=columns, is_chosen=is_chosen)
+        return subquery(query, "anon_published")
 
     def announce(
         self,
@@ -294,7 +282,7 @@ def _unused(engine: Engine, path: Path) -> Iterator[None]:
     with opened(engine, path) as replaced:  # which settles what a dead run has left
         _refuse_published(path, len(replaced.entries))
     with attached(engine, path, REPLACED):
-        count = select([aliased(count_rows(), "entries")], table_of("releases", REPLACED))
+        count = SQL.query("entry_count", entries=table_of("releases", REPLACED))
         _refuse_published(path, int(engine.fetch(count, "the entries of the sidecar")[0]["entries"]))
         yield
 
@@ -317,34 +305,15 @@ def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query)
         counts: a query of no rows with the counted columns as they are published.
         reference: the counts of the values that classes are compared with.
     """
-    releases = {
-        "number": "INTEGER",
-        "release": "VARCHAR",
-        "pending": "BOOLEAN",
-        "place": "VARCHAR",
-        "replaces": "INTEGER",
-        "rows": "BIGINT",
-        "released": "BIGINT",
-        "unknown": "BIGINT",
-        "fingerprint": "VARCHAR",
-    }
-    empty = exp.Select(expressions=[aliased(cast(exp.null(), kind), name) for name, kind in releases.items()])
-    extra = [aliased(cast(number(0), "INTEGER"), RELEASE), exp.Star(), aliased(cast(number(0), "BIGINT"), ROW_COUNT)]
-    kept = string(fit.model_dump_json(exclude={"findings"}))
-    document = exp.Select(expressions=[aliased(number(FORMAT), "format"), aliased(kept, "document")])
+    document, used = string(fit.model_dump_json(exclude={"findings"})), [*map(string, fit.taxonomy_sha256)]
+    domains = taxonomies.domains_of(engine.taxonomy)
     queries = {
-        "fit": document,
-        "releases": empty.limit(0),
-        "counts": select(extra, subquery(counts, "anon_shape")).limit(0),
+        "fit": SQL.query("document", format=FORMAT, document=document),
+        "releases": SQL.query("no_entries"),
+        "counts": SQL.query("no_counts", shape=counts),
         "reference": reference,
-        TAXONOMY: _of_fit(engine.taxonomy, fit),
-        TAXONOMY_DOMAIN: _of_fit(domains_of(engine.taxonomy), fit),
+        TAXONOMY: taxonomies.SQL.query("rows_of", taxonomy=engine.taxonomy, attributes=used),
+        TAXONOMY_DOMAIN: taxonomies.SQL.query("rows_of", taxonomy=domains, attributes=used),
     }
     for name, query in queries.items():
         engine.execute(exp.Create(this=table_of(name), kind="TABLE", expression=query), "the sidecar")
-
-
-def _of_fit(table: exp.Table, fit: Fit) -> exp.Select:
-    """The rows of the taxonomies that a fit uses."""
-    used = exp.In(this=column("attribute"), expressions=[string(name) for name in fit.taxonomy_sha256])
-    return select([exp.Star()], table.copy()).where(used, copy=False)

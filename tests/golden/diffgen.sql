@@ -2,7 +2,7 @@
 -- It publishes 8 rows; the SHA-256 of them is 1b572fd9ecac97081184512e44bab78bcaaae0808957aa460b5f9248c54c12ed.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('complaints', 'diagnosis', 'sex')
+    attribute IN ('complaints', 'diagnosis', 'sex')
 ), anon_rows AS (
   SELECT
     attribute,
@@ -411,30 +411,30 @@ GROUP BY
 
 CREATE TEMPORARY TYPE "anon_values_1" AS ENUM(
 SELECT
-  "value"
+  value
 FROM "temp"."main"."anon_ordered_leaves"
 WHERE
-  "position" = 1 AND "depth" = 0
+  position = 1 AND depth = 0
 ORDER BY
   "leaf" ASC
 );
 
 CREATE TEMPORARY TYPE "anon_values_2" AS ENUM(
 SELECT
-  "value"
+  value
 FROM "temp"."main"."anon_ordered_leaves"
 WHERE
-  "position" = 2 AND "depth" = 0
+  position = 2 AND depth = 0
 ORDER BY
   "leaf" ASC
 );
 
 CREATE TEMPORARY TYPE "anon_values_3" AS ENUM(
 SELECT
-  "value"
+  value
 FROM "temp"."main"."anon_ordered_leaves"
 WHERE
-  "position" = 3 AND "depth" = 0
+  position = 3 AND depth = 0
 ORDER BY
   "leaf" ASC
 );
@@ -456,18 +456,18 @@ SELECT
       LIST_TRANSFORM(
         LIST_FILTER(
           CAST(COALESCE("complaints", NULL) AS TEXT[]),
-          LAMBDA anon_item : NOT anon_item IS NULL
+          LAMBDA "anon_item" : NOT "anon_item" IS NULL
         ),
-        LAMBDA anon_item : ENUM_CODE(TRY_CAST(anon_item AS anon_values_2))
+        LAMBDA "anon_item" : ENUM_CODE(TRY_CAST("anon_item" AS anon_values_2))
       )
     ) = 0
     THEN [3]
     ELSE LIST_TRANSFORM(
       LIST_FILTER(
         CAST(COALESCE("complaints", NULL) AS TEXT[]),
-        LAMBDA anon_item : NOT anon_item IS NULL
+        LAMBDA "anon_item" : NOT "anon_item" IS NULL
       ),
-      LAMBDA anon_item : ENUM_CODE(TRY_CAST(anon_item AS anon_values_2))
+      LAMBDA "anon_item" : ENUM_CODE(TRY_CAST("anon_item" AS anon_values_2))
     )
   END AS "anon_value_2",
   ENUM_CODE(TRY_CAST(CAST(COALESCE("diagnosis", NULL) AS TEXT) AS anon_values_3)) AS "anon_class"
@@ -491,24 +491,24 @@ FROM "temp"."main"."anon_points";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_marginals" AS
 SELECT
-  0 AS "position",
-  CAST("anon_value_0" AS BIGINT) AS "value",
-  "anon_class" AS "class",
-  COUNT(*) AS "row_count"
+  0 AS position,
+  CAST("anon_value_0" AS BIGINT) AS value,
+  anon_class AS class,
+  COUNT(*) AS row_count
 FROM "temp"."main"."anon_points"
 GROUP BY
   "anon_value_0",
-  "anon_class"
+  anon_class
 UNION ALL
 SELECT
-  1 AS "position",
-  CAST("anon_value_1" AS BIGINT) AS "value",
-  "anon_class" AS "class",
-  COUNT(*) AS "row_count"
+  1 AS position,
+  CAST("anon_value_1" AS BIGINT) AS value,
+  anon_class AS class,
+  COUNT(*) AS row_count
 FROM "temp"."main"."anon_points"
 GROUP BY
   "anon_value_1",
-  "anon_class";
+  anon_class;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -529,7 +529,7 @@ FROM "anon_children_values";
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS MATERIALIZED (
+WITH "anon_value_counts" AS (
   SELECT
     "anon_pieces"."candidate",
     "anon_rows"."value",
@@ -544,6 +544,10 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_pieces"."candidate",
     "anon_rows"."value",
     "anon_rows"."class"
+), anon_counts AS MATERIALIZED (
+  SELECT
+    *
+  FROM "anon_value_counts"
 ), anon_totals AS (
   SELECT
     candidate,
@@ -630,13 +634,13 @@ WITH "anon_counts" AS MATERIALIZED (
     value
 )
 SELECT
-  "candidate",
-  "value",
-  CAST("max_score" AS BIGINT) AS "score"
+  candidate,
+  value,
+  CAST("max_score" AS BIGINT) AS score
 FROM "anon_scored"
 ORDER BY
-  "candidate" ASC,
-  "value" ASC;
+  candidate ASC,
+  value ASC;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -691,7 +695,7 @@ WITH "anon_placed" AS (
   FROM (VALUES
     (2, 0, 7)) AS "anon_parts"("candidate", "shift", "all_children")
   CROSS JOIN "anon_masked"
-), "anon_counts" AS MATERIALIZED (
+), "anon_child_counts" AS (
   SELECT
     "candidate",
     "anon_mask" AS "child",
@@ -719,6 +723,10 @@ WITH "anon_placed" AS (
     "anon_pieces"."candidate",
     "anon_pieces"."child",
     "anon_rows"."class"
+), anon_counts AS MATERIALIZED (
+  SELECT
+    *
+  FROM "anon_child_counts"
 ), "anon_of_classes" AS (
   SELECT
     candidate,
@@ -781,8 +789,8 @@ WITH "anon_placed" AS (
     ON anon_classes.candidate = anon_children.candidate
 )
 SELECT
-  "candidate",
-  CAST("max_score" AS BIGINT) AS "score"
+  candidate,
+  CAST("max_score" AS BIGINT) AS score
 FROM "anon_scored";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
@@ -805,7 +813,7 @@ FROM "anon_children_values";
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS MATERIALIZED (
+WITH "anon_value_counts" AS (
   SELECT
     "anon_pieces"."candidate",
     "anon_rows"."value",
@@ -820,6 +828,10 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_pieces"."candidate",
     "anon_rows"."value",
     "anon_rows"."class"
+), anon_counts AS MATERIALIZED (
+  SELECT
+    *
+  FROM "anon_value_counts"
 ), anon_totals AS (
   SELECT
     candidate,
@@ -906,13 +918,13 @@ WITH "anon_counts" AS MATERIALIZED (
     value
 )
 SELECT
-  "candidate",
-  "value",
-  CAST("max_score" AS BIGINT) AS "score"
+  candidate,
+  value,
+  CAST("max_score" AS BIGINT) AS score
 FROM "anon_scored"
 ORDER BY
-  "candidate" ASC,
-  "value" ASC;
+  candidate ASC,
+  value ASC;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -936,7 +948,7 @@ FROM "anon_children_values";
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS MATERIALIZED (
+WITH "anon_child_counts" AS (
   SELECT
     "anon_pieces"."candidate",
     "anon_pieces"."child",
@@ -951,6 +963,10 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_pieces"."candidate",
     "anon_pieces"."child",
     "anon_rows"."class"
+), anon_counts AS MATERIALIZED (
+  SELECT
+    *
+  FROM "anon_child_counts"
 ), "anon_of_classes" AS (
   SELECT
     candidate,
@@ -1013,8 +1029,8 @@ WITH "anon_counts" AS MATERIALIZED (
     ON anon_classes.candidate = anon_children.candidate
 )
 SELECT
-  "candidate",
-  CAST("max_score" AS BIGINT) AS "score"
+  candidate,
+  CAST("max_score" AS BIGINT) AS score
 FROM "anon_scored";
 
 WITH "anon_placed" AS (
@@ -1115,7 +1131,7 @@ WITH "anon_found" AS (
   FROM (VALUES
     (0, 0, 3)) AS "anon_parts"("candidate", "shift", "all_children")
   CROSS JOIN "anon_masked"
-), "anon_counts" AS MATERIALIZED (
+), "anon_child_counts" AS (
   SELECT
     "candidate",
     "anon_mask" AS "child",
@@ -1128,6 +1144,10 @@ WITH "anon_found" AS (
     "candidate",
     "anon_mask",
     "anon_class"
+), anon_counts AS MATERIALIZED (
+  SELECT
+    *
+  FROM "anon_child_counts"
 ), "anon_of_classes" AS (
   SELECT
     candidate,
@@ -1190,8 +1210,8 @@ WITH "anon_found" AS (
     ON anon_classes.candidate = anon_children.candidate
 )
 SELECT
-  "candidate",
-  CAST("max_score" AS BIGINT) AS "score"
+  candidate,
+  CAST("max_score" AS BIGINT) AS score
 FROM "anon_scored";
 
 CREATE TEMPORARY TABLE "anon_pieces_values" AS

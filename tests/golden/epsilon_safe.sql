@@ -2,7 +2,7 @@
 -- It publishes 745 rows; the SHA-256 of them is 3f69e5c8a8910f71da1e7d77ad549a57e114552188fabd72a72c4212877f927d.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('age', 'sex')
+    attribute IN ('age', 'sex')
 ), anon_rows AS (
   SELECT
     attribute,

@@ -2,7 +2,7 @@
 -- It publishes 1175 rows; the SHA-256 of them is c8ce01615ba5da16e69932cde8168159e2d5cff5df5ab1488592c56112b1c482.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('age', 'sex')
+    attribute IN ('age', 'sex')
 ), anon_rows AS (
   SELECT
     attribute,
@@ -1750,7 +1750,7 @@ SELECT
 FROM "anon_repeated";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH "anon_classes" AS (
@@ -1785,19 +1785,19 @@ WITH "anon_classes" AS (
   FROM "anon_class_sizes"
 )
 SELECT
-  "anon_k_anonymity"."k",
-  "anon_k_anonymity"."class_count",
-  "anon_k_anonymity"."row_count",
-  "anon_prosecutor_risk"."highest_risk",
-  "anon_prosecutor_risk"."average_risk",
-  "anon_sample_uniqueness"."unique_rows",
-  "anon_sample_uniqueness"."unique_share"
+  anon_k_anonymity.k,
+  anon_k_anonymity.class_count,
+  anon_k_anonymity.row_count,
+  anon_prosecutor_risk.highest_risk,
+  anon_prosecutor_risk.average_risk,
+  anon_sample_uniqueness.unique_rows,
+  anon_sample_uniqueness.unique_share
 FROM "anon_k_anonymity"
 CROSS JOIN "anon_prosecutor_risk"
 CROSS JOIN "anon_sample_uniqueness";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH anon_rows AS (

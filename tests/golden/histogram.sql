@@ -2,7 +2,7 @@
 -- It publishes 1024 rows; the SHA-256 of them is ae0e8f0880bb84b432f997a0dba56bc9b569d9fef6e96a9929b8e9bbff16accc.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('age', 'sex')
+    attribute IN ('age', 'sex')
 ), anon_rows AS (
   SELECT
     attribute,

@@ -2,7 +2,7 @@
 -- It publishes 9 rows; the SHA-256 of them is eb29aa27435ee966c3f9c7c851f9b10408d0b0b29af6207d64659795b42cacb0.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('age', 'sex', 'zip')
+    attribute IN ('age', 'sex', 'zip')
 ), anon_rows AS (
   SELECT
     attribute,
@@ -1613,7 +1613,7 @@ SELECT
 FROM "anon_repeated";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH "anon_classes" AS (
@@ -1649,13 +1649,13 @@ WITH "anon_classes" AS (
   FROM "anon_class_sizes"
 )
 SELECT
-  "anon_k_anonymity"."k",
-  "anon_k_anonymity"."class_count",
-  "anon_k_anonymity"."row_count",
-  "anon_prosecutor_risk"."highest_risk",
-  "anon_prosecutor_risk"."average_risk",
-  "anon_sample_uniqueness"."unique_rows",
-  "anon_sample_uniqueness"."unique_share"
+  anon_k_anonymity.k,
+  anon_k_anonymity.class_count,
+  anon_k_anonymity.row_count,
+  anon_prosecutor_risk.highest_risk,
+  anon_prosecutor_risk.average_risk,
+  anon_sample_uniqueness.unique_rows,
+  anon_sample_uniqueness.unique_share
 FROM "anon_k_anonymity"
 CROSS JOIN "anon_prosecutor_risk"
 CROSS JOIN "anon_sample_uniqueness";
@@ -1772,7 +1772,7 @@ SELECT
 FROM "anon_measured";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH anon_rows AS (

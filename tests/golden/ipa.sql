@@ -2,7 +2,7 @@
 -- It publishes 944 rows; the SHA-256 of them is 015f15aa7c759615360344374393004f7eaaa96970ae1640cefe0001da948621.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('age', 'sex')
+    attribute IN ('age', 'sex')
 ), anon_rows AS (
   SELECT
     attribute,

@@ -2,7 +2,7 @@
 -- It publishes 12 rows; the SHA-256 of them is 6b13a631a68015d696429e2b7ceba352c3b56bc481626f2b07d2beb4a605d90f.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('age', 'sex', 'zip')
+    attribute IN ('age', 'sex', 'zip')
 ), anon_rows AS (
   SELECT
     attribute,
@@ -1652,7 +1652,7 @@ SELECT
 FROM "anon_repeated";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH "anon_classes" AS (
@@ -1688,13 +1688,13 @@ WITH "anon_classes" AS (
   FROM "anon_class_sizes"
 )
 SELECT
-  "anon_k_anonymity"."k",
-  "anon_k_anonymity"."class_count",
-  "anon_k_anonymity"."row_count",
-  "anon_prosecutor_risk"."highest_risk",
-  "anon_prosecutor_risk"."average_risk",
-  "anon_sample_uniqueness"."unique_rows",
-  "anon_sample_uniqueness"."unique_share"
+  anon_k_anonymity.k,
+  anon_k_anonymity.class_count,
+  anon_k_anonymity.row_count,
+  anon_prosecutor_risk.highest_risk,
+  anon_prosecutor_risk.average_risk,
+  anon_sample_uniqueness.unique_rows,
+  anon_sample_uniqueness.unique_share
 FROM "anon_k_anonymity"
 CROSS JOIN "anon_prosecutor_risk"
 CROSS JOIN "anon_sample_uniqueness";
@@ -1731,7 +1731,7 @@ SELECT
 FROM "anon_measured";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH anon_rows AS (

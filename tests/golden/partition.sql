@@ -55,7 +55,7 @@ GROUP BY
   attribute;
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "anon_fit"."main"."taxonomy";
 
 SELECT
@@ -94,7 +94,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "anon_fit"."main"."taxonomy"
   WHERE
-    "attribute" IN ('admission', 'age', 'sex', 'zip')
+    attribute IN ('admission', 'age', 'sex', 'zip')
 ), anon_rows AS (
   SELECT
     attribute,
@@ -298,13 +298,13 @@ GROUP BY
   anon_wanted.anon_name;
 
 SELECT
-  COUNT(*) AS "rows",
+  COUNT(*) AS rows,
   CAST(COALESCE(
     SUM(
       CAST(HASH("patient_id", "ssn", "age", "sex", "zip", "admission", "diagnosis", "length_of_stay") AS INT128)
     ),
     0
-  ) AS TEXT) AS "fingerprint"
+  ) AS TEXT) AS fingerprint
 FROM (
   SELECT
     *
@@ -781,7 +781,7 @@ WITH "anon_labels_0" AS (
   FROM "anon_all"
 ), "anon_decoded_anon_sensitive_0" AS (
   SELECT
-    "diagnosis" AS "value",
+    "diagnosis" AS value,
     CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
   FROM "anon_distinct"
 )
@@ -818,7 +818,7 @@ WITH "anon_published" AS (
     "zip",
     "admission",
     "diagnosis",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
   FROM "anon_fit"."main"."counts"
   WHERE
     FALSE
@@ -842,7 +842,7 @@ WITH "anon_published" AS (
   FROM "anon_all"
 ), "anon_coded" AS (
   SELECT
-    "diagnosis" AS "value",
+    "diagnosis" AS value,
     CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
   FROM "anon_distinct"
 )
@@ -875,7 +875,7 @@ WITH "anon_counted" AS (
     "zip",
     "admission",
     "diagnosis",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
   FROM "anon_fit"."main"."counts"
   WHERE
     FALSE
@@ -973,38 +973,38 @@ SELECT
 FROM "temp"."main"."anon_old_cells"
 UNION ALL BY NAME
 SELECT
-  "anon_new_cells"."anon_code_0_4",
-  "anon_new_cells"."anon_code_1_0",
-  "anon_new_cells"."anon_code_2_2",
-  "anon_new_cells"."anon_code_3_2",
-  "anon_new_cells"."anon_sensitive_0",
-  "anon_new_cells"."anon_row_count"
-FROM "temp"."main"."anon_new_cells" AS anon_new_cells
-JOIN "temp"."main"."anon_kept" AS anon_kept
-  ON "anon_kept"."anon_code_0_4" = "anon_new_cells"."anon_code_0_4"
-  AND "anon_kept"."anon_code_1_0" = "anon_new_cells"."anon_code_1_0"
-  AND "anon_kept"."anon_code_2_2" = "anon_new_cells"."anon_code_2_2"
-  AND "anon_kept"."anon_code_3_2" = "anon_new_cells"."anon_code_3_2";
+  "anon_cells"."anon_code_0_4",
+  "anon_cells"."anon_code_1_0",
+  "anon_cells"."anon_code_2_2",
+  "anon_cells"."anon_code_3_2",
+  "anon_cells"."anon_sensitive_0",
+  "anon_cells"."anon_row_count"
+FROM "temp"."main"."anon_new_cells" AS anon_cells
+INNER JOIN "temp"."main"."anon_kept" AS anon_kept_classes
+  ON "anon_kept_classes"."anon_code_0_4" = "anon_cells"."anon_code_0_4"
+  AND "anon_kept_classes"."anon_code_1_0" = "anon_cells"."anon_code_1_0"
+  AND "anon_kept_classes"."anon_code_2_2" = "anon_cells"."anon_code_2_2"
+  AND "anon_kept_classes"."anon_code_3_2" = "anon_cells"."anon_code_3_2";
 
 COMMIT;
 
 WITH "anon_kept_cells" AS (
   SELECT
-    "anon_new_cells"."anon_row_count"
-  FROM "temp"."main"."anon_new_cells" AS anon_new_cells
-  JOIN "temp"."main"."anon_kept" AS anon_kept
-    ON "anon_kept"."anon_code_0_4" = "anon_new_cells"."anon_code_0_4"
-    AND "anon_kept"."anon_code_1_0" = "anon_new_cells"."anon_code_1_0"
-    AND "anon_kept"."anon_code_2_2" = "anon_new_cells"."anon_code_2_2"
-    AND "anon_kept"."anon_code_3_2" = "anon_new_cells"."anon_code_3_2"
+    "anon_cells"."anon_row_count"
+  FROM "temp"."main"."anon_new_cells" AS anon_cells
+  INNER JOIN "temp"."main"."anon_kept" AS anon_kept_classes
+    ON "anon_kept_classes"."anon_code_0_4" = "anon_cells"."anon_code_0_4"
+    AND "anon_kept_classes"."anon_code_1_0" = "anon_cells"."anon_code_1_0"
+    AND "anon_kept_classes"."anon_code_2_2" = "anon_cells"."anon_code_2_2"
+    AND "anon_kept_classes"."anon_code_3_2" = "anon_cells"."anon_code_3_2"
 )
 SELECT
   (
     SELECT
-      COALESCE(SUM("anon_row_count"), 0)
+      COALESCE(SUM(anon_row_count), 0)
     FROM "temp"."main"."anon_new_cells"
-  ) AS "new_rows",
-  COALESCE(SUM("anon_row_count"), 0) AS "kept_rows"
+  ) AS new_rows,
+  COALESCE(SUM(anon_row_count), 0) AS kept_rows
 FROM "anon_kept_cells";
 
 WITH "anon_values" AS (
@@ -1040,8 +1040,8 @@ WITH "anon_values" AS (
     "anon_code_3_2"
 )
 SELECT
-  COUNT(*) AS "classes",
-  COALESCE(SUM("anon_class_size"), 0) AS "rows"
+  COUNT(*) AS classes,
+  COALESCE(SUM(anon_class_size), 0) AS rows
 FROM "anon_classes"
 WHERE
   NOT (
@@ -1056,7 +1056,7 @@ BEGIN;
 
 INSERT INTO "anon_fit"."main"."releases" BY NAME SELECT 1 AS "number", CAST(UUID() AS TEXT) AS "release", TRUE AS "pending", '{"name":"released","file":null,"table":["memory","main","released"]}' AS "place", NULL AS "replaces", 489 AS "rows", 446 AS "released", 0 AS "unknown", '4554374780160131705327' AS "fingerprint";
 
-INSERT INTO "anon_fit"."main"."counts" BY NAME WITH "anon_kept_counts" AS (SELECT "anon_partition_counts"."age", "anon_partition_counts"."sex", "anon_partition_counts"."zip", "anon_partition_counts"."admission", "anon_partition_counts"."diagnosis", "anon_partition_counts"."anon_row_count" FROM "temp"."main"."anon_partition_counts" AS anon_partition_counts JOIN "temp"."main"."anon_kept" AS anon_kept ON "anon_kept"."anon_code_0_4" = "anon_partition_counts"."anon_code_0_4" AND "anon_kept"."anon_code_1_0" = "anon_partition_counts"."anon_code_1_0" AND "anon_kept"."anon_code_2_2" = "anon_partition_counts"."anon_code_2_2" AND "anon_kept"."anon_code_3_2" = "anon_partition_counts"."anon_code_3_2") SELECT 1 AS "anon_release", * FROM "anon_kept_counts";
+INSERT INTO "anon_fit"."main"."counts" BY NAME WITH "anon_kept_counts" AS (SELECT "anon_cells"."age", "anon_cells"."sex", "anon_cells"."zip", "anon_cells"."admission", "anon_cells"."diagnosis", "anon_cells"."anon_row_count" FROM "temp"."main"."anon_partition_counts" AS anon_cells INNER JOIN "temp"."main"."anon_kept" AS anon_kept_classes ON "anon_kept_classes"."anon_code_0_4" = "anon_cells"."anon_code_0_4" AND "anon_kept_classes"."anon_code_1_0" = "anon_cells"."anon_code_1_0" AND "anon_kept_classes"."anon_code_2_2" = "anon_cells"."anon_code_2_2" AND "anon_kept_classes"."anon_code_3_2" = "anon_cells"."anon_code_3_2") SELECT 1 AS "anon_release", * FROM "anon_kept_counts";
 
 COMMIT;
 
@@ -1459,7 +1459,7 @@ SELECT
 FROM anon_sums;
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "anon_fit"."main"."taxonomy";
 
 WITH "anon_k_anonymity" AS (
@@ -1509,7 +1509,7 @@ WITH "anon_k_anonymity" AS (
                   "zip",
                   "admission",
                   "diagnosis",
-                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+                  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
                 FROM "anon_fit"."main"."counts"
                 WHERE
                   FALSE
@@ -1573,7 +1573,7 @@ WITH "anon_k_anonymity" AS (
                   "zip",
                   "admission",
                   "diagnosis",
-                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+                  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
                 FROM "anon_fit"."main"."counts"
                 WHERE
                   FALSE
@@ -1640,7 +1640,7 @@ WITH "anon_k_anonymity" AS (
                   "zip",
                   "admission",
                   "diagnosis",
-                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+                  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
                 FROM "anon_fit"."main"."counts"
                 WHERE
                   FALSE
@@ -1660,13 +1660,13 @@ WITH "anon_k_anonymity" AS (
   ) AS anon_class_sizes
 )
 SELECT
-  "anon_k_anonymity"."k",
-  "anon_k_anonymity"."class_count",
-  "anon_k_anonymity"."row_count",
-  "anon_prosecutor_risk"."highest_risk",
-  "anon_prosecutor_risk"."average_risk",
-  "anon_sample_uniqueness"."unique_rows",
-  "anon_sample_uniqueness"."unique_share"
+  anon_k_anonymity.k,
+  anon_k_anonymity.class_count,
+  anon_k_anonymity.row_count,
+  anon_prosecutor_risk.highest_risk,
+  anon_prosecutor_risk.average_risk,
+  anon_sample_uniqueness.unique_rows,
+  anon_sample_uniqueness.unique_share
 FROM "anon_k_anonymity"
 CROSS JOIN "anon_prosecutor_risk"
 CROSS JOIN "anon_sample_uniqueness";
@@ -1723,7 +1723,7 @@ WITH "anon_measured" AS (
                   "zip",
                   "admission",
                   "diagnosis",
-                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+                  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
                 FROM "anon_fit"."main"."counts"
                 WHERE
                   FALSE
@@ -1749,17 +1749,17 @@ SELECT
 FROM "anon_measured";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "anon_fit"."main"."taxonomy";
 
-WITH "anon_side" AS (
+WITH "anon_counts" AS (
   SELECT
     "age",
     "sex",
     "zip",
     "admission",
     "diagnosis",
-    COUNT(*) AS "anon_row_count"
+    COUNT(*) AS anon_row_count
   FROM "memory"."main"."released"
   GROUP BY
     "age",
@@ -1767,14 +1767,14 @@ WITH "anon_side" AS (
     "zip",
     "admission",
     "diagnosis"
-  EXCEPT ALL
+), "anon_others" AS (
   SELECT
     "age",
     "sex",
     "zip",
     "admission",
     "diagnosis",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
   FROM "anon_fit"."main"."counts"
   WHERE
     "anon_release" IN (1)
@@ -1784,49 +1784,33 @@ WITH "anon_side" AS (
     "zip",
     "admission",
     "diagnosis"
-), "anon_side_2" AS (
+), "anon_missing" AS (
   SELECT
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-  FROM "anon_fit"."main"."counts"
-  WHERE
-    "anon_release" IN (1)
-  GROUP BY
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis"
+    *
+  FROM "anon_counts"
   EXCEPT ALL
   SELECT
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis",
-    COUNT(*) AS "anon_row_count"
-  FROM "memory"."main"."released"
-  GROUP BY
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis"
+    *
+  FROM "anon_others"
+), "anon_added" AS (
+  SELECT
+    *
+  FROM "anon_others"
+  EXCEPT ALL
+  SELECT
+    *
+  FROM "anon_counts"
 ), "anon_sides" AS (
   SELECT
     *
-  FROM "anon_side"
+  FROM "anon_missing"
   UNION ALL
   SELECT
     *
-  FROM "anon_side_2" AS "anon_side"
+  FROM "anon_added"
 )
 SELECT
-  COUNT(*) AS "differences"
+  COUNT(*) AS differences
 FROM "anon_sides";
 
 COMMIT;

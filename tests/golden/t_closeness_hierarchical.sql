@@ -2,7 +2,7 @@
 -- It publishes 11 rows; the SHA-256 of them is a21560628018ea7f74d0641eac0a8130ee4e46021db969a172bbe6cc4ef52f55.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('age', 'diagnosis', 'sex', 'zip')
+    attribute IN ('age', 'diagnosis', 'sex', 'zip')
 ), anon_rows AS (
   SELECT
     attribute,
@@ -2475,7 +2475,7 @@ SELECT
 FROM "anon_repeated";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH "anon_classes" AS (
@@ -2511,13 +2511,13 @@ WITH "anon_classes" AS (
   FROM "anon_class_sizes"
 )
 SELECT
-  "anon_k_anonymity"."k",
-  "anon_k_anonymity"."class_count",
-  "anon_k_anonymity"."row_count",
-  "anon_prosecutor_risk"."highest_risk",
-  "anon_prosecutor_risk"."average_risk",
-  "anon_sample_uniqueness"."unique_rows",
-  "anon_sample_uniqueness"."unique_share"
+  anon_k_anonymity.k,
+  anon_k_anonymity.class_count,
+  anon_k_anonymity.row_count,
+  anon_prosecutor_risk.highest_risk,
+  anon_prosecutor_risk.average_risk,
+  anon_sample_uniqueness.unique_rows,
+  anon_sample_uniqueness.unique_share
 FROM "anon_k_anonymity"
 CROSS JOIN "anon_prosecutor_risk"
 CROSS JOIN "anon_sample_uniqueness";
@@ -2802,7 +2802,7 @@ SELECT
 FROM "anon_measured";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH anon_rows AS (

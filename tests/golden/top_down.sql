@@ -2,7 +2,7 @@
 -- It publishes 978 rows; the SHA-256 of them is 5faf02c0fc509131931e843b874113cbf49e7a58c9b4cf2ce93296707715579e.
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 SELECT
@@ -49,7 +49,7 @@ WITH "anon_taxonomy" AS (
     *
   FROM "memory"."anon"."taxonomy"
   WHERE
-    "attribute" IN ('sex')
+    attribute IN ('sex')
 ), anon_rows AS (
   SELECT
     attribute,
@@ -425,10 +425,10 @@ GROUP BY
 
 CREATE TEMPORARY TYPE "anon_values_1" AS ENUM(
 SELECT
-  "value"
+  value
 FROM "temp"."main"."anon_ordered_leaves"
 WHERE
-  "position" = 1 AND "depth" = 0
+  position = 1 AND depth = 0
 ORDER BY
   "leaf" ASC
 );
@@ -479,24 +479,24 @@ FROM "temp"."main"."anon_points";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_marginals" AS
 SELECT
-  0 AS "position",
-  CAST("anon_value_0" AS BIGINT) AS "value",
-  "anon_class" AS "class",
-  COUNT(*) AS "row_count"
+  0 AS position,
+  CAST("anon_value_0" AS BIGINT) AS value,
+  anon_class AS class,
+  COUNT(*) AS row_count
 FROM "temp"."main"."anon_points"
 GROUP BY
   "anon_value_0",
-  "anon_class"
+  anon_class
 UNION ALL
 SELECT
-  1 AS "position",
-  CAST("anon_value_1" AS BIGINT) AS "value",
-  "anon_class" AS "class",
-  COUNT(*) AS "row_count"
+  1 AS position,
+  CAST("anon_value_1" AS BIGINT) AS value,
+  anon_class AS class,
+  COUNT(*) AS row_count
 FROM "temp"."main"."anon_points"
 GROUP BY
   "anon_value_1",
-  "anon_class";
+  anon_class;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_rows_in_parts" AS
 SELECT
@@ -1709,7 +1709,7 @@ SELECT
 FROM "anon_repeated";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH "anon_classes" AS (
@@ -1744,19 +1744,19 @@ WITH "anon_classes" AS (
   FROM "anon_class_sizes"
 )
 SELECT
-  "anon_k_anonymity"."k",
-  "anon_k_anonymity"."class_count",
-  "anon_k_anonymity"."row_count",
-  "anon_prosecutor_risk"."highest_risk",
-  "anon_prosecutor_risk"."average_risk",
-  "anon_sample_uniqueness"."unique_rows",
-  "anon_sample_uniqueness"."unique_share"
+  anon_k_anonymity.k,
+  anon_k_anonymity.class_count,
+  anon_k_anonymity.row_count,
+  anon_prosecutor_risk.highest_risk,
+  anon_prosecutor_risk.average_risk,
+  anon_sample_uniqueness.unique_rows,
+  anon_sample_uniqueness.unique_share
 FROM "anon_k_anonymity"
 CROSS JOIN "anon_prosecutor_risk"
 CROSS JOIN "anon_sample_uniqueness";
 
 SELECT DISTINCT
-  "attribute"
+  attribute
 FROM "memory"."anon"."taxonomy";
 
 WITH "anon_made" AS (

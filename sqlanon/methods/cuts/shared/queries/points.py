@@ -21,6 +21,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     f,
     filtered,
+    identifier,
     number,
     select,
     string,
@@ -181,7 +182,7 @@ def _places_of_items(axis: ItemAxis) -> exp.Expr:
 
 
 def _of_item(value: exp.Expr) -> exp.Lambda:
-    return exp.Lambda(this=value, expressions=[exp.to_identifier("anon_item", quoted=True)])
+    return exp.Lambda(this=value, expressions=[identifier("anon_item")])
 
 
 def _is_misplaced(axis: Axis) -> exp.Expr:

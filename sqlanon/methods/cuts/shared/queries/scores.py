@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.pieces import Piece, Specialization
 from sqlanon.methods.cuts.shared.queries.points import SQL
-from sqlanon.queries.kit.nodes import Relation, c, cast, column, f, union_all
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.nodes import Relation, c, cast, column, f, identifier, union_all
 
 CHILDREN = Relation("anon_children", "node")
 """The children of candidates, or the intervals to split, which are children of themselves."""
@@ -39,17 +40,19 @@ def value_counts() -> exp.Select:
 
 def scores(counts: Sequence[exp.Query], utility: str, whole: int) -> exp.Select:
     """``candidate`` and ``score``: of specializations, by counts of their children."""
-    return SQL.query("specialization_scores", counts=union_all(counts), score=_score(utility, whole))
+    return _scored("specialization_scores", union_all(counts), utility, whole)
 
 
 def split_scores(utility: str, whole: int) -> exp.Select:
     """``candidate`` (the place of an interval), ``value`` and ``score`` of a split behind it, in this order."""
-    return SQL.query("split_scores", counts=value_counts(), score=_score(utility, whole))
+    return _scored("split_scores", value_counts(), utility, whole)
 
 
-def _score(utility: str, whole: int) -> exp.Expr:
-    """The score that is asked for: rows, or parts of a bit."""
-    return cast(f.floor(c.information_gain * whole) if utility == "infogain" else c.max_score, "BIGINT")
+def _scored(macro: str, counts: exp.Query, utility: str, whole: int) -> exp.Select:
+    """What a macro makes of counts, with the score that is asked for: rows, or parts of a bit."""
+    scored = table_call(macro, exp.Table(this=identifier("anon_counts")))
+    score = cast(f.floor(c.information_gain * whole) if utility == "infogain" else c.max_score, "BIGINT")
+    return SQL.query(macro, counts=counts, scored=scored, score=score)
 
 
 def _counts(*keys: str) -> exp.Select:

@@ -22,7 +22,7 @@ from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import Relation, Step, select, string
 from sqlanon.queries.source import MadeTaxonomy
-from sqlanon.queries.tables import generate, taxonomies
+from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import is_respelled, with_spellings
 from sqlanon.queries.tables.taxonomies import SQL
 
@@ -88,23 +88,23 @@ def levels_of(engine: Engine, wanted: TaxonomyLoad, *, whole: bool = False) -> t
         relation = engine.resolve(taxonomy.query, restricted=True).relation
         names = [found.name for found in engine.describe(relation)]
         query = select([exp.Star()], relation.copy())
-        is_long = set(generate.LONG_COLUMNS) <= set(names)
-        return (SQL.query("long_taxonomy", rows=query) if is_long else generate.unpivoted(query, names)), ()
+        is_long = set(taxonomies.LONG_COLUMNS) <= set(names)
+        return (SQL.query("long_taxonomy", rows=query) if is_long else taxonomies.unpivoted(query, names)), ()
     if taxonomy.coarser is not None:
         assert wanted.source is not None
-        return generate.of_columns(wanted.source.relation, wanted.name, taxonomy.coarser), ()
+        return taxonomies.of_columns(wanted.source.relation, wanted.name, taxonomy.coarser), ()
     assert taxonomy.rules is not None
     if isinstance(taxonomy.values, tuple):
-        return generate.labelled(SQL.query("given_values"), taxonomy.rules), ([*taxonomy.values],)
-    return generate.labelled(_domain(wanted, () if whole else wanted.occurring), taxonomy.rules), ()
+        return taxonomies.labelled(SQL.query("given_values"), taxonomy.rules), ([*taxonomy.values],)
+    return taxonomies.labelled(_domain(wanted, () if whole else wanted.occurring), taxonomy.rules), ()
 
 
 def _domain(wanted: TaxonomyLoad, occurring: Sequence[exp.Expr]) -> exp.Query:
     match wanted.taxonomy.values:
         case IntegerRange() as numbers:
-            return generate.integers(numbers, [(relation, wanted.name) for relation in occurring])
+            return taxonomies.integers(numbers, [(relation, wanted.name) for relation in occurring])
         case DateRange() as dates:
-            return generate.days(dates)
+            return taxonomies.days(dates)
     assert wanted.source is not None
     return SQL.query("observed_values", source=wanted.source.relation, name=wanted.name)
 

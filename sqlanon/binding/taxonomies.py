@@ -16,7 +16,7 @@ from sqlanon.model.names import possible, spelled_like
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.publish.files import staged_file
 from sqlanon.queries.source import TaxonomyShape
-from sqlanon.queries.tables import generate, taxonomies
+from sqlanon.queries.tables import taxonomies
 
 CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
 """Columns that identify the rows of a level."""
@@ -114,7 +114,7 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
     shape = shapes(engine, [attribute]).get(attribute)
     if shape is None:
         raise TaxonomyError(f'there is no taxonomy "{attribute}"; there are: {_listed(shapes(engine))}')
-    query = generate.wide(engine.taxonomy, attribute, shape.height)
+    query = taxonomies.wide(engine.taxonomy, attribute, shape.height)
     with staged_file(path, replace=replace) as staged:
         engine.write_csv(staged, query, header=False, delimiter=";")
         with staged.open("rb") as file:

@@ -13,7 +13,7 @@ from sqlanon.model.names import folded
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier, string
-from sqlanon.queries.tables import generate, taxonomies
+from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies, with_spellings
 
 MAX_LISTED_VALUES = 100
@@ -63,9 +63,9 @@ def values_made_by(taxonomy: Taxonomy) -> exp.Query | None:
         return taxonomies.values_in_file(paths.escaped(taxonomy.file), taxonomy.delimiter)
     match taxonomy.values:
         case IntegerRange() as numbers:
-            return generate.integers(numbers)
+            return taxonomies.integers(numbers)
         case DateRange() as dates:
-            return generate.days(dates)
+            return taxonomies.days(dates)
         case tuple() as values:
             return _spelled_out(values)
     return None if taxonomy.rows is None else _spelled_out([row[0] for row in taxonomy.rows])

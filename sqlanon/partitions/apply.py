@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlanon.binding.prepare import read_by, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import EngineError, VerificationError
+from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
@@ -21,11 +21,10 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.record import PartitionRecord, RowsRecord
-from sqlanon.model.release import Measurement
+from sqlanon.model.release import Measurement, RowCounts
 from sqlanon.model.release.result import with_notes
-from sqlanon.partitions import counts, kept
-from sqlanon.partitions.decision import decided
-from sqlanon.partitions.increment import PUBLISHED_CELLS, Increment, join
+from sqlanon.partitions import increment as queries
+from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
 from sqlanon.partitions.partition import (
     Partition,
     is_published,
@@ -34,9 +33,9 @@ from sqlanon.partitions.partition import (
     refuse_other_rows,
     refuse_rows_published_elsewhere,
     rows_of,
+    taxonomies_of_fit,
 )
 from sqlanon.partitions.sidecar import Entry, opened
-from sqlanon.partitions.taxonomies import taxonomies_of_fit
 from sqlanon.publish.provenance import release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
@@ -128,7 +127,7 @@ def _staged(
     rows = decided(engine, partition, increment, table.unknown)
     entry = partition.sidecar.announce(
         partition.place,
-        kept.kept_counts(increment, KEPT_CLASSES),
+        queries.kept_counts(increment, KEPT_CLASSES),
         rows=rows,
         fingerprint=partition.fingerprint,
         replaces=partition.replaced,
@@ -157,8 +156,8 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
                 levels = tuple(fit.node[name] for name in fit.policy.quasi_identifiers)
                 increment = Increment(table.encoding, levels, published, partition.sidecar.reference)
                 steps = join(increment)
-                classes = kept.kept_classes(increment, every_partition=fit.every_partition)
-                steps += [Step(KEPT_CLASSES, classes, "kept classes"), kept.published_cells(increment, KEPT_CLASSES)]
+                classes = queries.kept_classes(increment, every_partition=fit.every_partition)
+                steps += [Step(KEPT_CLASSES, classes, "kept classes"), queries.published_cells(increment, KEPT_CLASSES)]
                 for step in steps:
                     # The shares of the partition give way to those of the reference.
                     engine.drop(step.makes)
@@ -195,17 +194,19 @@ def _verified(engine: Engine, partition: Partition, written: ResolvedSource, ent
     """
     policy, sidecar = partition.fit.policy, partition.sidecar
     others = sidecar.counts([other.number for other in partition.others])
-    union = ResolvedSource(counts.with_rows(written.relation, others), f"{written.description} with what was published")
+    union = ResolvedSource(
+        queries.with_rows(written.relation, others), f"{written.description} with what was published"
+    )
     compared = any(model.compares_with_source for model in policy.privacy)
-    beside = Beside(source=counts.as_rows(sidecar.reference) if compared else None)
+    beside = Beside(source=queries.as_rows(sidecar.reference) if compared else None)
     verification = verify(engine, union, policy, beside)
     shortfalls = list(verification.shortfalls)
     if partition.fit.every_partition:
         alone = verify(engine, written, policy, beside)
         shortfalls += [f"on its own, {shortfall}" for shortfall in alone.shortfalls]
     own = sidecar.counts([entry.number]).this
-    found = counts.SQL.query("counts_of_rows", rows=written.relation, columns=counts.counted_columns(policy))
-    differences = engine.fetch(counts.SQL.query("count_differences", counts=found, others=own), "counts")[0]
+    found = queries.SQL.query("counts_of_rows", rows=written.relation, columns=queries.counted_columns(policy))
+    differences = engine.fetch(queries.SQL.query("count_differences", counts=found, others=own), "counts")[0]
     if differences["differences"]:
         shortfalls.append("its rows are not those that were counted")
     if shortfalls:
@@ -245,3 +246,68 @@ def _release(
     replaced = any(known.replaces is not None for known in (*partition.others, entry))
     promised = guarantee_of_partitions(fit, partitions, replaced=replaced)
     return PartitionRelease(into=into, node=fit.node, guarantee=promised, report=report)
+
+
+def decided(engine: Compute, partition: Partition, increment: Increment, unknown: UnknownRows) -> RowCounts:
+    """How many rows of the partition are published.
+
+    Raises:
+        UnsatisfiableError: too few.
+        VerificationError: the partition is not what it was when its rows were counted first.
+    """
+    policy = partition.fit.policy
+    found = engine.fetch(queries.kept_rows(increment, KEPT_CLASSES), "rows of kept classes")[0]
+    known, released = int(found["new_rows"]), int(found["kept_rows"])
+    source = known + unknown.suppressed
+    if source != partition.rows:
+        raise VerificationError(f"{partition.bound.description} has changed during the run; nothing was published")
+    rows = RowCounts(source=source, released=released, masked=0, dropped=known - released, unknown=unknown.suppressed)
+    union = partition.union(rows)
+    allowed = policy.allowed_rows(union.source)
+    left_out = union.source - union.released
+    if left_out > allowed or released == 0:
+        before = left_out - (source - released)
+        suppressed = (
+            f"with {before:,} of {union.source - source:,} rows suppressed before, that is "
+            f"{left_out:,} of {union.source:,}, where {allowed:,} may be "
+            f"(suppression_limit {100 * policy.suppression_limit:g} %)"
+        )
+        problems = [
+            f"{rows.dropped:,} of its {source:,} rows are in classes that fall short",
+            *unknown_notes(policy, unknown),
+            suppressed if left_out > allowed else "nothing would be left to publish",
+            *_blocking(engine, partition, increment),
+            "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
+        ]
+        raise UnsatisfiableError(f"{partition.bound.description} cannot be published with this fit:", problems)
+    _refuse_what_falls_short(engine, partition, increment)
+    return rows
+
+
+def _blocking(engine: Compute, partition: Partition, increment: Increment) -> list[str]:
+    """The rows that each privacy model stands in the way of."""
+    places = {"together with what was published": UNION_CELLS}
+    if partition.fit.every_partition:
+        places["on its own"] = NEW_CELLS
+    lines = []
+    for place, cells in places.items():
+        blocked = engine.fetch(queries.blocked_rows(increment, cells), "blocked rows")[0]
+        lines += [
+            f"{model}: {blocked[f'blocked_{index}']:,} of its rows are in classes that violate it {place}"
+            for index, model in enumerate(partition.fit.policy.privacy)
+            if blocked[f"blocked_{index}"]
+        ]
+    return lines
+
+
+def _refuse_what_falls_short(engine: Compute, partition: Partition, increment: Increment) -> None:
+    """Rows that are replaced may be needed by classes that other partitions have rows in."""
+    short = engine.fetch(queries.left_short(increment), "classes left short")[0]
+    if short["classes"]:
+        raise UnsatisfiableError(
+            f'"{partition.place.name}" cannot be replaced by {partition.bound.description}:',
+            [
+                f"{short['rows']:,} rows of other partitions, in {short['classes']:,} classes, would fall short "
+                "without the rows that are there now; leave them there, and publish the others under a new name"
+            ],
+        )

@@ -13,17 +13,23 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.partitions.counts import SQL
+from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.queries.cells.labels import at_level
 from sqlanon.queries.cells.rows import shares
+from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    c,
     column,
+    f,
+    filtered,
     grouped,
     left_join,
     number,
@@ -33,6 +39,24 @@ from sqlanon.queries.kit.nodes import (
     union_all,
 )
 from sqlanon.queries.kit.values import exact_text
+
+SQL = Queries("partitions")
+
+
+def counted_columns(policy: Policy) -> tuple[str, ...]:
+    """The columns that counts are by: the quasi-identifiers, as labels, and the protected columns."""
+    return (*policy.quasi_identifiers, *policy.protected_columns)
+
+
+def as_rows(counts: exp.Expr) -> exp.Subquery:
+    """The rows that were counted: each as often as ``anon_row_count`` says, without that column."""
+    return subquery(SQL.query("counted_rows", counted=counts), "anon_counted")
+
+
+def with_rows(table: exp.Expr, counts: exp.Expr) -> exp.Subquery:
+    """A table with the rows that were counted below it; columns that were not counted are NULL there."""
+    return subquery(SQL.query("rows_with_counted", rows=table, counted=as_rows(counts)), "anon_union")
+
 
 COUNTS = Relation("anon_partition_counts", "cell")
 NEW_CELLS = Relation("anon_new_cells", "cell")
@@ -253,3 +277,53 @@ def _with_codes(increment: Increment, query: exp.Select, names: Sequence[str] | 
 def named(name: str, relation: exp.Expr) -> exp.Expr:
     """A relation under another name."""
     return exp.alias_(relation.copy(), name, table=True)
+
+
+def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
+    """The codes of the classes that meet the policy with the new rows in them, and in the partition alone if asked."""
+    kept = evaluate.kept_keys(increment.classes(UNION_CELLS))
+    if not every_partition:
+        return kept
+    alone = evaluate.kept_keys(increment.classes(NEW_CELLS))
+    return SQL.query("classes_kept_twice", kept=kept, alone=alone, keys=increment.keys or (evaluate.ALL_ROWS,))
+
+
+def kept_counts(increment: Increment, kept: Relation) -> exp.Query:
+    """The counts of the partition's rows in kept classes: labels, protected values and ``anon_row_count``."""
+    names = (*increment.encoding.spec.quasi_identifiers, *increment.protected, ROW_COUNT)
+    return _kept(increment, names, COUNTS, kept)
+
+
+def kept_rows(increment: Increment, kept: Relation) -> exp.Query:
+    """One row: ``new_rows`` of the partition, and ``kept_rows`` of them in kept classes."""
+    return SQL.query("kept_rows", cells=NEW_CELLS, kept_cells=_kept(increment, [ROW_COUNT], NEW_CELLS, kept))
+
+
+def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
+    """One row, ``blocked_<model>``: the partition's rows in classes of some cells that violate each privacy model."""
+    grouping = increment.classes(cells)
+    blocked = []
+    for index, model in enumerate(increment.encoding.criteria.models):
+        is_violated = exp.Not(this=exp.Paren(this=within(grouping.encoding, model.bounds)))
+        rows = filtered(f.sum(c.anon_new_rows), is_violated)
+        blocked.append(aliased(f.coalesce(rows, 0), f"blocked_{index}"))
+    classes = class_relation(grouping, with_keys=True)
+    return SQL.query("blocked_rows", classes=classes, cells=NEW_CELLS, keys=grouping.keys, blocked=blocked)
+
+
+def published_cells(increment: Increment, kept: Relation) -> Step:
+    """What is published once the partition is: the cells from before, and the new ones of kept classes."""
+    names = cell_columns(increment)
+    new = _kept(increment, names, NEW_CELLS, kept)
+    return Step(PUBLISHED_CELLS, by_name([cells_of(OLD_CELLS), new]), "cells published then")
+
+
+def left_short(increment: Increment) -> exp.Query:
+    """One row: ``classes`` that are to be published and violate a privacy model, and the ``rows`` in them."""
+    grouping = increment.classes(PUBLISHED_CELLS)
+    met = within(grouping.encoding, increment.encoding.criteria.bounds)
+    return SQL.query("left_short", classes=class_relation(grouping, with_keys=True), is_met=met)
+
+
+def _kept(increment: Increment, columns: Sequence[str], cells: Relation, kept: Relation) -> exp.Select:
+    return SQL.query("kept_cells", cells=cells, kept=kept, keys=increment.keys, columns=columns)

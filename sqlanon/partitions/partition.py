@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.carried_taxonomies import reading_taxonomies
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.base import Engine
 from sqlanon.engines.paths import folder_columns
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import EngineError, PolicyError, TaxonomyError
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import folded
 from sqlanon.model.release import RowCounts
-from sqlanon.partitions.counts import SQL
 from sqlanon.partitions.fit import refuse_other_types
+from sqlanon.partitions.increment import SQL
 from sqlanon.partitions.places import Place, place_of
 from sqlanon.partitions.sidecar import Entry, Sidecar, release_at
-from sqlanon.partitions.taxonomies import refuse_other_taxonomies
+
+
+@contextmanager
+def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
+    """The taxonomies that the fit has kept hold within the block.
+
+    Raises:
+        TaxonomyError: the session has another one than the fit was made with: nobody knows which one is meant.
+    """
+    wanted = [name for name in sidecar.fit.taxonomy_sha256 if name not in sidecar.fit.policy.taxonomies]
+    found = {name: shape.sha256 for name, shape in taxonomies.shapes(engine, wanted).items()}
+    refuse_other_taxonomies(sidecar.fit, found)
+    with reading_taxonomies(engine, sidecar.taxonomies):
+        yield
+
+
+def refuse_other_taxonomies(fit: Fit, found: Mapping[str, str]) -> None:
+    """Refuse taxonomies of other hashes than a fit was made with.
+
+    Raises:
+        TaxonomyError: names all of them.
+    """
+    changed = [f'"{name}"' for name, known in fit.taxonomy_sha256.items() if found.get(name, known) != known]
+    if changed:
+        raise TaxonomyError("taxonomies have changed since the fit; load those that it was made with:", changed)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
 from sqlanon.model.record import readable_record
 from sqlanon.model.release import RowCounts
-from sqlanon.partitions.counts import SQL, counted_columns
+from sqlanon.partitions.increment import SQL, counted_columns
 from sqlanon.partitions.places import Place, note_at
 from sqlanon.publish.files import staged_file
 from sqlanon.queries.kit.nodes import aliased, cast, column, identifier, number, select, string, subquery

@@ -10,19 +10,8 @@ from sqlglot import exp
 
 from sqlanon.evaluation.workload import GroupQuery
 from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    all_of,
-    ascending,
-    column,
-    double,
-    same,
-    select,
-    string,
-    subquery,
-)
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, column, double, same, select, string, subquery
 from sqlanon.queries.kit.values import text
 
 ROWS = "anon_rows"
@@ -66,10 +55,7 @@ def errors(tables: Tables, query: GroupQuery) -> exp.Query:
 def compared(tables: Tables, query: GroupQuery) -> exp.Query:
     """A row per group, in order: ``anon.compared_answers``."""
     rows = table_call("compared_answers", *_answers(tables, query), _missing(query))
-    columns: list[exp.Expr] = [column(name) for name in ("group_label", "group_start", "truth", "answer")]
-    ordered = select(columns, subquery(rows, "anon_answers"))
-    ordered.set("order", ascending(column("group_start"), column("group_label")))
-    return ordered
+    return Queries("evaluation").query("ordered_answers", answers=rows)
 
 
 def _missing(query: GroupQuery) -> exp.Expr:
@@ -106,9 +92,8 @@ def _chances(tables: Tables, query: GroupQuery) -> exp.Subquery:
     joined = select([], _named(released))
     for place, (name, value) in enumerate(query.where.items()):
         condition = f"anon_condition_{place}"
-        spread = subquery(table_call("spread_labels", released.copy(), string(name)), "anon_spread")
-        meeting = select([column("label"), column("share")], spread)
-        meeting.where(same(column("value"), _value(value)), copy=False)
+        spread = table_call("spread_labels", released.copy(), string(name))
+        meeting = Queries("evaluation").query("shares_of_value", spread=spread, value=_value(value))
         is_shown = same(column("label", condition), text(column(name, ROWS)))
         joined.join(subquery(meeting, condition), on=is_shown, join_type="inner", copy=False)
         shares.append(column("share", condition))

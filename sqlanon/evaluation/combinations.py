@@ -15,23 +15,12 @@ from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.extras import extra_module
 from sqlanon.model.names import folded
-from sqlanon.queries.kit.nodes import (
-    aliased,
-    ascending,
-    column,
-    copies,
-    count_distinct,
-    count_rows,
-    double,
-    filtered,
-    grouped,
-    number,
-    select,
-    string,
-    subquery,
-)
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import aliased, ascending, column, count_rows, double, f, select, string
 from sqlanon.queries.kit.values import cast_value, exact_text
 from sqlanon.queries.source import SourceColumn
+
+SQL = Queries("evaluation")
 
 ROWS = "anon_rows"
 LABEL = "anon_label"
@@ -131,27 +120,14 @@ def kind_of(source_column: SourceColumn) -> str:
 
 def contents(engine: Compute, part: Part, roles: Roles) -> Contents:
     """What there is in a table, to be refused or not."""
-    weighed = exp.GT(this=column(WEIGHT), expression=number(0))
-    fit = exp.and_(_is_finite(column(WEIGHT)), exp.GTE(this=column(WEIGHT), expression=number(0)), copy=False)
-    unfit = exp.not_(exp.Coalesce(this=fit, expressions=[exp.false()]), copy=False)
-    unlabelled = exp.Is(this=column(LABEL), expression=exp.null())
-    counted = [
-        aliased(filtered(count_rows(), weighed), "weighed_rows"),
-        aliased(filtered(count_rows(), unlabelled), "unlabelled_rows"),
-        aliased(filtered(count_rows(), unfit), "unfit_rows"),
-        aliased(filtered(count_distinct(column(LABEL)), weighed.copy()), "label_count"),
-    ]
-    [found] = engine.fetch(select(counted, _values(part, roles)), "labels and weights")
+    [found] = engine.fetch(SQL.query("contents", rows=_values(part, roles)), "labels and weights")
     return Contents(**found)
 
 
 def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
     """The combinations of a table, counted by the database; those of weight 0 are left out."""
-    keys = [column(name) for name in [*_places(roles).values(), LABEL]]
-    query = select([*copies(keys), aliased(_total(part, roles), WEIGHT)], _values(part, roles))
-    query.where(exp.GT(this=column(WEIGHT), expression=number(0)), copy=False)
-    grouped(query, copies(keys))
-    query.set("order", ascending(*copies(keys)))
+    keys = [*_places(roles).values(), LABEL]
+    query = SQL.query("combinations", rows=_values(part, roles), keys=keys, total=_total(part, roles))
     found = engine.fetch(query, "combinations of values", "cell")
     return Combinations(
         predictors={name: [_hashable(row[place]) for row in found] for name, place in _places(roles).items()},
@@ -160,7 +136,7 @@ def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
     )
 
 
-def _values(part: Part, roles: Roles) -> exp.Subquery:
+def _values(part: Part, roles: Roles) -> exp.Query:
     """The rows of a table by the places of the predictors, with a label and a weight."""
     weight = _double(part.column(str(roles.weight))) if roles.weighs(part) else double(1)
     read = [
@@ -168,7 +144,7 @@ def _values(part: Part, roles: Roles) -> exp.Subquery:
         aliased(_value(part.column(roles.target)), LABEL),
         aliased(weight, WEIGHT),
     ]
-    return subquery(select(read, exp.alias_(part.source.relation.copy(), ROWS, table=True)), "anon_values")
+    return select(read, exp.alias_(part.source.relation.copy(), ROWS, table=True))
 
 
 def _places(roles: Roles) -> dict[str, str]:
@@ -180,9 +156,10 @@ def _value(read: SourceColumn) -> exp.Expr:
     """A value as classifiers take it; NULL where it is missing, which a number that is not finite is, too."""
     match kind_of(read):
         case "numbers":
-            return exp.Case(ifs=[exp.If(this=_is_finite(_double(read)), true=_double(read))])
+            return exp.Case(ifs=[exp.If(this=f.isfinite(_double(read)), true=_double(read))])
         case "lists":
-            items = exp.Anonymous(this="list_distinct", expressions=[cast_value(column(read.name, ROWS), "VARCHAR[]")])
+            items = f.list_distinct(cast_value(column(read.name, ROWS), "VARCHAR[]"))
+            # A node of its own would not have the order.
             return exp.Anonymous(this="list_sort", expressions=[items, string("ASC"), string("NULLS LAST")])
         case _:
             return exact_text(column(read.name, ROWS))
@@ -197,10 +174,6 @@ def _total(part: Part, roles: Roles) -> exp.Expr:
 
 def _double(read: SourceColumn) -> exp.Cast:
     return cast_value(column(read.name, ROWS), "DOUBLE")
-
-
-def _is_finite(value: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="isfinite", expressions=[value])
 
 
 def _hashable(value: Any) -> Any:

@@ -65,3 +65,35 @@ FROM (
 -- published rows
 -- :groups (disease VARCHAR, anon_row_count BIGINT)
 SELECT coalesce(sum(anon_row_count), 0) AS rows, count(*) AS groups FROM :groups;
+
+-- name: homogeneous_values
+-- values of a column with one value of others
+-- :rows (anon_value_0 VARCHAR, anon_kept_0 VARCHAR)
+-- :position 0
+-- :key anon_value_0
+-- :are min(anon_kept_0) IS NOT DISTINCT FROM max(anon_kept_0) AS anon_0
+-- :hold coalesce(bool_and(anon_0), TRUE) AS holds_0
+SELECT :position AS position, :hold FROM (SELECT :are FROM :rows GROUP BY :key) AS anon_groups;
+
+-- name: pairs
+-- pairs of values of quasi-identifiers and kept columns
+-- :rows (anon_value_0 VARCHAR, anon_kept_0 VARCHAR)
+-- :columns anon_value_0, anon_kept_0
+-- :sets anon_value_0, anon_kept_0
+SELECT :columns, grouping(:columns) AS anon_grouping, count(*) AS anon_row_count
+FROM :rows AS anon_values
+GROUP BY GROUPING SETS (:sets);
+
+-- name: counted_sides
+-- rows by the sides of a dependency
+-- :pairs (determinant VARCHAR, dependent VARCHAR, row_count BIGINT)
+SELECT determinant, dependent, sum(row_count) AS row_count FROM :pairs AS anon_sides GROUP BY determinant, dependent;
+
+-- name: homogeneous_rows
+-- rows of classes with a single value
+-- :groups (anon_label_0 VARCHAR, disease VARCHAR, anon_row_count BIGINT)
+-- :labels anon_label_0
+-- :are min(disease) IS NOT DISTINCT FROM max(disease) AS anon_is_homogeneous_0
+-- :homogeneous coalesce(sum(anon_class_rows) FILTER (WHERE anon_is_homogeneous_0), 0) AS homogeneous_0
+SELECT :homogeneous, coalesce(sum(anon_class_rows), 0) AS rows
+FROM (SELECT :are, sum(anon_row_count) AS anon_class_rows FROM :groups GROUP BY :labels) AS anon_classes;

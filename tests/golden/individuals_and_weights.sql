@@ -1387,14 +1387,14 @@ WITH "anon_groups" AS (
     "anon_value_2"
 )
 SELECT
-  0 AS "position",
+  0 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
 FROM "anon_groups"
 UNION ALL
 SELECT
-  2 AS "position",
+  2 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups_2" AS "anon_groups";
+FROM "anon_groups_2" AS anon_groups;
 
 WITH "anon_groups" AS (
   SELECT
@@ -1411,7 +1411,7 @@ WITH "anon_groups" AS (
     "anon_kept_0"
 )
 SELECT
-  0 AS "position",
+  0 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
   COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
 FROM "anon_groups";
@@ -1424,7 +1424,7 @@ WITH "anon_classes" AS (
       MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
       AND COUNT("diagnosis") IN (0, COUNT(*))
     ) AS "anon_is_homogeneous_0",
-    SUM("anon_row_count") AS "anon_class_rows"
+    SUM(anon_row_count) AS anon_class_rows
   FROM "temp"."main"."anon_equal_rows"
   GROUP BY
     "anon_label_0",
@@ -1434,7 +1434,7 @@ WITH "anon_classes" AS (
 SELECT
   COALESCE(SUM("anon_class_rows") FILTER(WHERE
     "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
-  COALESCE(SUM("anon_class_rows"), 0) AS "rows"
+  COALESCE(SUM(anon_class_rows), 0) AS rows
 FROM "anon_classes";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS

@@ -1658,22 +1658,22 @@ WITH "anon_groups" AS (
     "anon_value_3"
 )
 SELECT
-  0 AS "position",
+  0 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
   COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
 FROM "anon_groups"
 UNION ALL
 SELECT
-  2 AS "position",
+  2 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
   COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
-FROM "anon_groups_2" AS "anon_groups"
+FROM "anon_groups_2" AS anon_groups
 UNION ALL
 SELECT
-  3 AS "position",
+  3 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
   COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
-FROM "anon_groups_3" AS "anon_groups";
+FROM "anon_groups_3" AS anon_groups;
 
 WITH "anon_groups" AS (
   SELECT
@@ -1711,18 +1711,18 @@ WITH "anon_groups" AS (
     "anon_kept_1"
 )
 SELECT
-  0 AS "position",
+  0 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
   COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1",
   COALESCE(BOOL_AND(CAST("anon_2" AS BOOLEAN)), TRUE) AS "holds_2"
 FROM "anon_groups"
 UNION ALL
 SELECT
-  1 AS "position",
+  1 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
   COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1",
   COALESCE(BOOL_AND(CAST("anon_2" AS BOOLEAN)), TRUE) AS "holds_2"
-FROM "anon_groups_2" AS "anon_groups";
+FROM "anon_groups_2" AS anon_groups;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 

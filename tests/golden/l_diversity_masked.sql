@@ -1413,19 +1413,19 @@ WITH "anon_groups" AS (
     "anon_value_2"
 )
 SELECT
-  0 AS "position",
+  0 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
 FROM "anon_groups"
 UNION ALL
 SELECT
-  1 AS "position",
+  1 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups_2" AS "anon_groups"
+FROM "anon_groups_2" AS anon_groups
 UNION ALL
 SELECT
-  2 AS "position",
+  2 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups_3" AS "anon_groups";
+FROM "anon_groups_3" AS anon_groups;
 
 WITH "anon_groups" AS (
   SELECT
@@ -1446,7 +1446,7 @@ WITH "anon_groups" AS (
     "anon_kept_0"
 )
 SELECT
-  0 AS "position",
+  0 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
   COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1",
   COALESCE(BOOL_AND(CAST("anon_2" AS BOOLEAN)), TRUE) AS "holds_2"

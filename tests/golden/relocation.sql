@@ -1309,7 +1309,7 @@ WITH "anon_groups" AS (
     "anon_value_0"
 )
 SELECT
-  0 AS "position",
+  0 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
 FROM "anon_groups";
 
@@ -1324,7 +1324,7 @@ WITH "anon_groups" AS (
     "anon_kept_0"
 )
 SELECT
-  0 AS "position",
+  0 AS position,
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
 FROM "anon_groups";
 
@@ -1355,7 +1355,7 @@ WITH "anon_classes" AS (
       MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
       AND COUNT("diagnosis") IN (0, COUNT(*))
     ) AS "anon_is_homogeneous_0",
-    SUM("anon_row_count") AS "anon_class_rows"
+    SUM(anon_row_count) AS anon_class_rows
   FROM "temp"."main"."anon_equal_rows"
   GROUP BY
     "anon_label_0",
@@ -1364,7 +1364,7 @@ WITH "anon_classes" AS (
 SELECT
   COALESCE(SUM("anon_class_rows") FILTER(WHERE
     "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
-  COALESCE(SUM("anon_class_rows"), 0) AS "rows"
+  COALESCE(SUM(anon_class_rows), 0) AS rows
 FROM "anon_classes";
 
 WITH "anon_classes" AS (

@@ -1664,7 +1664,7 @@ WITH "anon_classes" AS (
       MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
       AND COUNT("diagnosis") IN (0, COUNT(*))
     ) AS "anon_is_homogeneous_0",
-    SUM("anon_row_count") AS "anon_class_rows"
+    SUM(anon_row_count) AS anon_class_rows
   FROM "temp"."main"."anon_equal_rows"
   GROUP BY
     "age",
@@ -1673,7 +1673,7 @@ WITH "anon_classes" AS (
 SELECT
   COALESCE(SUM("anon_class_rows") FILTER(WHERE
     "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
-  COALESCE(SUM("anon_class_rows"), 0) AS "rows"
+  COALESCE(SUM(anon_class_rows), 0) AS rows
 FROM "anon_classes";
 
 CREATE TABLE "memory"."main"."released" AS

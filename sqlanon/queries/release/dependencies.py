@@ -19,8 +19,7 @@ from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
     column,
-    count_rows,
-    grouped,
+    f,
     left_join,
     number,
     same,
@@ -29,7 +28,7 @@ from sqlanon.queries.kit.nodes import (
     union_all,
 )
 from sqlanon.queries.kit.values import exact_text
-from sqlanon.queries.release.findings import comparable
+from sqlanon.queries.release.findings import SQL, comparable
 
 FEW_ROWS = Relation("anon_few_rows", "row")
 """Some rows of the source: values and finer labels of quasi-identifiers, and kept columns."""
@@ -83,19 +82,14 @@ class PairCounts:
     def step(self) -> Step:
         """The step that makes :data:`PAIRS`."""
         rows = select([aliased(value, name) for name, value in self._values.items()], self.encoding.spec.source.copy())
-        query = select([column(name) for name in self._values], subquery(rows, "anon_values"))
-        grouping = exp.Anonymous(this="grouping", expressions=[column(name) for name in self._values])
-        query = query.select(aliased(grouping, GROUPING), aliased(count_rows(), ROW_COUNT), copy=False)
-        sets = [exp.Tuple(expressions=[column(name) for name in self._names(pair)]) for pair in self.pairs]
-        query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
-        return Step(PAIRS, query, "pairs of values of quasi-identifiers and kept columns")
+        sets = [exp.Tuple(expressions=[*map(column, self._names(pair))]) for pair in self.pairs]
+        return SQL.step(PAIRS, "pairs", rows=rows, columns=[*self._values], sets=sets)
 
     def dependency(self, pair: tuple[int, str], determinant: Side, dependent: Side) -> exp.Query:
         """``anon.dependency`` of one side of a pair on another."""
         value, kept = self._names(pair)
         query = select([], exp.alias_(PAIRS.table, "anon_paired", table=True))
-        sides = {"determinant": determinant, "dependent": dependent}
-        for role, side in sides.items():
+        for role, side in (("determinant", determinant), ("dependent", dependent)):
             if isinstance(side, int):
                 query = _with_label(self.encoding, pair[0], side, query, column(value, "anon_paired"), role)
             else:
@@ -103,11 +97,7 @@ class PairCounts:
                 query = query.select(aliased(column(name, "anon_paired"), role), copy=False)
         query = query.select(aliased(column(ROW_COUNT, "anon_paired"), "row_count"), copy=False)
         query = query.where(column(GROUPING, "anon_paired").eq(number(self._grouping(pair))), copy=False)
-        keys = [column(role) for role in sides]
-        counts = [*(key.copy() for key in keys), aliased(exp.Sum(this=column("row_count")), "row_count")]
-        return table_call(
-            "dependency", subquery(grouped(select(counts, subquery(query, "anon_sides")), keys), "anon_sides")
-        )
+        return table_call("dependency", subquery(SQL.query("counted_sides", pairs=query), "anon_sides"))
 
     @property
     def _kept(self) -> dict[str, str]:
@@ -130,10 +120,9 @@ class PairCounts:
 def _all_homogeneous(position: int, key: str, names: Sequence[str]) -> exp.Select:
     """Whether all rows of a value of a column have one value, for each of some other columns."""
     are = [aliased(scalar_call("is_homogeneous", column(name)), f"anon_{place}") for place, name in enumerate(names)]
-    groups = grouped(select(are, FEW_ROWS.table), [column(key)])
-    every = (exp.func("bool_and", column(f"anon_{place}")) for place in range(len(names)))
-    found = [aliased(exp.func("coalesce", each, exp.true()), f"holds_{place}") for place, each in enumerate(every)]
-    return select([aliased(number(position), "position"), *found], subquery(groups, "anon_groups"))
+    every = (f.coalesce(f.bool_and(column(each.alias)), exp.true()) for each in are)
+    hold = [aliased(each, f"holds_{place}") for place, each in enumerate(every)]
+    return SQL.query("homogeneous_values", rows=FEW_ROWS, position=position, key=key, are=are, hold=hold)
 
 
 def _with_label(

@@ -11,24 +11,21 @@ from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
+    c,
     cast,
     column,
     count_distinct,
     count_rows,
     f,
     filtered,
-    grouped,
     number,
     select,
-    subquery,
     union_all,
 )
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import Traits
 
 SQL = Queries("release")
-
-CLASS_ROWS = "anon_class_rows"
 
 
 def identifier_counts(names: Sequence[str], one_in: int) -> list[exp.Alias]:
@@ -64,13 +61,13 @@ def homogeneous_rows(labels: Sequence[str], traits: Mapping[str, Traits], names:
         traits: the types of the columns, by name.
         names: the columns.
     """
-    of_class = [
-        aliased(scalar_call("is_homogeneous", comparable(traits, name)), _is(place)) for place, name in enumerate(names)
+    are = [
+        aliased(scalar_call("is_homogeneous", comparable(traits, name)), f"anon_is_homogeneous_{place}")
+        for place, name in enumerate(names)
     ]
-    of_class.append(aliased(exp.Sum(this=column(ROW_COUNT)), CLASS_ROWS))
-    classes = grouped(select(of_class, EQUAL_ROWS.table), [column(label) for label in labels])
-    found = [aliased(_rows(column(_is(place))), f"homogeneous_{place}") for place in range(len(names))]
-    return select([*found, aliased(_rows(), "rows")], subquery(classes, "anon_classes"))
+    rows = (f.coalesce(filtered(f.sum(c.anon_class_rows), column(each.alias)), 0) for each in are)
+    found = [aliased(each, f"homogeneous_{place}") for place, each in enumerate(rows)]
+    return SQL.query("homogeneous_rows", groups=EQUAL_ROWS, labels=labels, are=are, homogeneous=found)
 
 
 def distinct_estimates(traits: Mapping[str, Traits], names: Sequence[str]) -> exp.Query:
@@ -127,13 +124,3 @@ def _some_values(name: str, is_some: exp.Expr) -> exp.Expr:
     is_filled = value.is_(exp.null()).not_()
     listed = filtered(f.list(f.hash(value)), exp.and_(is_filled, is_some.copy(), copy=False))
     return f.coalesce(f.list_unique(listed), 0)
-
-
-def _is(place: int) -> str:
-    return f"anon_is_homogeneous_{place}"
-
-
-def _rows(condition: exp.Expr | None = None) -> exp.Expr:
-    """The rows of all classes, or of those that meet a condition."""
-    rows: exp.Expr = exp.Sum(this=column(CLASS_ROWS))
-    return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))

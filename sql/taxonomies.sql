@@ -271,3 +271,16 @@ SELECT DISTINCT attribute FROM :taxonomy;
 -- :source (drugs VARCHAR[])
 -- :name drugs
 SELECT unnest(:name) AS :name FROM :source;
+
+-- name: known_values
+-- values of a taxonomy without NULL
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :attribute 'age'
+SELECT value FROM :taxonomy WHERE attribute = :attribute AND level = 0 AND value IS NOT NULL;
+
+-- name: both_spellings
+-- values as they are and as a column spells them
+-- Beside others than whole numbers and days, NULL.
+-- :known (value VARCHAR)
+-- :spelled CASE WHEN value = '27' THEN '27.0' END
+SELECT unnest([value, :spelled]) AS value FROM :known AS anon_whole;

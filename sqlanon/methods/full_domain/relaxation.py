@@ -14,14 +14,7 @@ from typing import Any
 
 from sqlanon.binding.bound import is_too_wide
 from sqlanon.engines.base import Compute
-from sqlanon.errors import (
-    BlockingModel,
-    Explanation,
-    PolicyError,
-    Relaxation,
-    RelaxationKind,
-    UnsatisfiableError,
-)
+from sqlanon.errors import BlockingModel, Explanation, PolicyError, Relaxation, RelaxationKind, UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.nodes.counting import (
     Examination,

@@ -14,15 +14,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel
 from sqlanon.papers import adult
-from sqlanon.papers.adult import (
-    BASELINE,
-    LOWER_BOUND,
-    MODELS,
-    RAW_TEST,
-    RAW_TRAINING,
-    as_they_are,
-    at_node,
-)
+from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.h_ceiling import QUASI_IDENTIFIERS
 

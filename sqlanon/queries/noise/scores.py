@@ -17,17 +17,7 @@ from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
 from sqlanon.queries.classes.label_losses import LabelLosses, in_units
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    all_bits,
-    c,
-    cast,
-    column,
-    number,
-    string,
-)
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_bits, c, cast, column, number, string
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.measures import level_map
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.macros import scalar_call
-from sqlanon.queries.kit.nodes import aliased, cast, column, number
+from sqlanon.queries.kit.nodes import aliased, cast, column, f, number
 from sqlanon.queries.kit.values import cast_value, exact_text, exact_text_in_utc
 from sqlanon.queries.source import SourceColumn, Traits
 
@@ -64,7 +64,7 @@ def kept_columns(encoding: Encoding, *, of_cells: bool) -> list[KeptColumn]:
 def pseudonym(raw: exp.Expr) -> exp.Expr:
     """The pseudonym of a value; the blocks of the key are the first two parameters of the statement."""
     blocks = (cast(exp.Parameter(this=number(place)), "BLOB") for place in (1, 2))
-    return scalar_call("hmac_of_blocks", *blocks, exp.Anonymous(this="encode", expressions=[exact_text_in_utc(raw)]))
+    return scalar_call("hmac_of_blocks", *blocks, f.encode(exact_text_in_utc(raw)))
 
 
 def can_be_grouped(shown: Sequence[KeptColumn]) -> bool:
@@ -86,9 +86,7 @@ def released_value(source_column: SourceColumn, raw: exp.Expr) -> exp.Expr:
 def plain_value(source_column: SourceColumn) -> exp.Expr:
     """What is published of such a column of rows; a cast would leave texts the collation that they are compared by."""
     value = column(source_column.name)
-    if not source_column.traits.is_text:
-        return value
-    return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[value])])
+    return f.decode(f.encode(value)) if source_column.traits.is_text else value
 
 
 def _keys(traits: Traits, value: exp.Expr) -> list[exp.Expr]:
@@ -100,7 +98,7 @@ def _keys(traits: Traits, value: exp.Expr) -> list[exp.Expr]:
     if traits.is_float:
         return [_total_order(value)]
     # Not the value itself: DuckDB 1.5 gives what it has sorted by back with 0.0 for -0.0.
-    return [exp.func("coalesce", value.copy()), exact_text(value.copy())]
+    return [f.coalesce(value), exact_text(value.copy())]
 
 
 def _is_grouped(traits: Traits) -> bool:
@@ -111,5 +109,4 @@ def _is_grouped(traits: Traits) -> bool:
 def _total_order(value: exp.Expr) -> exp.Expr:
     """The bits of a floating-point number as an integer: in the order of the numbers, and -0.0 before 0.0."""
     bits = cast(cast(cast(value.copy(), "DOUBLE"), "BIT"), "BIGINT")
-    flipped = exp.Anonymous(this="xor", expressions=[bits.copy(), number(NO_SIGN)])
-    return exp.case().when(exp.LT(this=bits.copy(), expression=number(0)), flipped).else_(bits)
+    return exp.case().when(bits < 0, f.xor(bits, NO_SIGN)).else_(bits)

@@ -10,16 +10,7 @@ from sqlglot import exp
 
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    column,
-    count_rows,
-    names,
-    select,
-    subquery,
-)
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, count_rows, names, select, subquery
 from sqlanon.queries.tables import taxonomies
 
 LABELS = Relation("anon_noted_labels", "node")

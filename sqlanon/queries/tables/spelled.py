@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import DIALECT, aliased, cast, column, number, select, string, subquery
 from sqlanon.queries.kit.values import text
 from sqlanon.queries.source import SourceColumn
@@ -52,8 +53,7 @@ def with_spellings(known: exp.Query, type_name: str) -> exp.Select:
     value, whole = column("value"), _whole(column("value"), type_name)
     spelled = cast(_try_cast(value, type_name), "VARCHAR")
     number_of = exp.Case(ifs=[exp.If(this=cast(whole, "VARCHAR").eq(value.copy()), true=spelled)])
-    both = exp.Unnest(expressions=[exp.Array(expressions=[value.copy(), number_of])])
-    return select([aliased(both, "value")], subquery(known, "anon_whole"))
+    return Queries("taxonomies").query("both_spellings", known=known, spelled=number_of)
 
 
 def with_whole_numbers(relation: exp.Expr, names: Sequence[str], taxonomy: exp.Table) -> exp.Expr:
@@ -81,8 +81,7 @@ def _whole_number(name: str, taxonomy: exp.Table) -> exp.Expr:
 
 
 def _values(taxonomy: exp.Table, attribute: str) -> exp.Select:
-    own = select([column("value")], taxonomy.copy())
-    return own.where(_is(attribute), column("level").eq(number(0)), column("value").is_(exp.null()).not_(), copy=False)
+    return Queries("taxonomies").query("known_values", taxonomy=taxonomy, attribute=string(attribute))
 
 
 def _spelled(name: str, taxonomy: exp.Table, types: Mapping[str, str]) -> exp.Expr:

@@ -163,7 +163,7 @@ def _connected(
     database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
 ) -> Iterator[Session]:
     from sqlanon.api.connection import check_resources, connect
-    from sqlanon.ledger.retries import IN_USE, retry_while_locked
+    from sqlanon.ledger.ledger import IN_USE, retry_while_locked
 
     machine = _machine.get()
     try:

@@ -8,10 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.mechanisms import binomial, continuous, grouped, words
-from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms import binomial, grouped, words
+from sqlanon.mechanisms.accountant import Charge, difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.probability import Probability
-from sqlanon.mechanisms.scales import difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 
 
@@ -64,7 +63,13 @@ class WordSource(RandomSource):
         return words.uniforms(size, self._words)
 
     def laplace(self, size: int, scale: float) -> Floats:
-        return continuous.laplace(self.uniform(size), scale)
+        centred = self.uniform(size) - 0.5
+        noise: Floats = -scale * np.sign(centred) * np.log1p(-2 * np.abs(centred))
+        return noise
 
     def softmax_choice(self, log_weights: Floats, *, runs: int = 1) -> Integers:
-        return continuous.softmax_choice(log_weights, self.uniform(runs))
+        weights = np.exp(log_weights - np.max(log_weights, axis=-1, keepdims=True))
+        cumulative = np.cumsum(weights, axis=-1)
+        drawn = self.uniform(runs)[:, None] * cumulative[..., -1:]
+        positions: Integers = np.sum(cumulative <= drawn, axis=-1, dtype=np.int64)
+        return positions

@@ -7,8 +7,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.scales import difference_sensitivity, require_covered, scale_for
+from sqlanon.mechanisms.accountant import Charge, difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.mechanisms.system import SystemSource, without_opendp
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.accountant import Charge, difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.base import WordSource
-from sqlanon.mechanisms.scales import difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.source import Integers
 
 SCORES_AT_ONCE = 1 << 20

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from sqlanon.model.lattice import Levels, LossContext
+from sqlanon.search.dense import region_of
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.problem import Search, SearchProblem, SearchStopped
-from sqlanon.search.regions import region_of
 
 
 def datafly(problem: SearchProblem) -> Search:

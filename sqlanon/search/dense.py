@@ -8,6 +8,7 @@ import numpy as np
 
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search.arrays import Bounds, Mask, levels_of, spread_downwards, spread_upwards
+from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import SearchProblem, margin
 
 
@@ -88,3 +89,12 @@ def _known_bounds(problem: SearchProblem) -> Bounds:
     """The bounds that follow from the levels alone: an array with an entry per node."""
     terms = [np.asarray(losses, dtype=np.float64) for losses in problem.known_terms()]
     return problem.quality.combined(reduce(np.add.outer, terms))
+
+
+DENSE_NODES = 2**20
+"""The most nodes of a lattice that is held as arrays with an entry per node: a pass over them takes milliseconds."""
+
+
+def region_of(problem: SearchProblem) -> DenseRegion | WideRegion:
+    """Every node of the lattice, none of them checked yet."""
+    return DenseRegion(problem) if problem.context.lattice.size <= DENSE_NODES else WideRegion(problem)

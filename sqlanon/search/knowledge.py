@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Protocol
 
 from sqlanon.model.lattice import Asked, Levels, NodeSummary, total
@@ -130,3 +130,31 @@ def ranked(problem: SearchProblem, ties: Iterable[NodeSummary]) -> list[NodeSumm
     best = min((summary for summary in others if entropies[summary.levels] <= least + margin(least)), key=order)
     others.remove(best)
     return [best, *others]
+
+
+def check(
+    knowledge: Knowledge, nodes: Sequence[Levels]
+) -> Generator[Inquiry, Sequence[NodeSummary], list[NodeSummary]]:
+    """Count some nodes, and ask what labels lose only where that decides.
+
+    It is asked of one node after another, the most promising first: that one may rule out the rest.
+
+    Returns:
+        what was learned of each node.
+    """
+    labels_lose = bool(knowledge.problem.quality.label_losses)
+    learned: list[NodeSummary] = []
+    waiting: list[NodeSummary] = []
+    for summary in (yield knowledge.ask(nodes, "counts" if labels_lose else None)):
+        if knowledge.problem.needs_labels(summary) and knowledge.may_be_best(summary):
+            waiting.append(summary)
+        else:
+            learned.append(summary)
+            knowledge.learn(summary)
+    for counted in sorted(waiting, key=knowledge.problem.least_loss):
+        summary = counted
+        if knowledge.may_be_best(counted):
+            (summary,) = yield knowledge.ask([counted.levels], "loss")
+        learned.append(summary)
+        knowledge.learn(summary)
+    return learned

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.search.dense import region_of
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.ola import at_height
 from sqlanon.search.problem import Part, Search, SearchProblem, SearchStopped, batches
-from sqlanon.search.regions import region_of
 
 
 def samarati(problem: SearchProblem) -> Search:

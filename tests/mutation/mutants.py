@@ -81,7 +81,7 @@ DRAWS = "tests/integration/test_private_draws.py"
 DECLARED = "tests/integration/test_declared_sensitivities.py"
 
 SCALES = _of(
-    "sqlanon/mechanisms/scales.py",
+    "sqlanon/mechanisms/accountant.py",
     (
         "scale-not-rounded-up",
         "return nearest if nearest >= number else math.nextafter(nearest, math.inf)",

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import sqlanon as sa
 from sqlanon.errors import BudgetError
 from sqlanon.mechanisms import opendp, seeded
-from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.accountant import LARGEST_SCALE, SMALLEST_SCALE, Charge, require_covered, scale_for
 from sqlanon.mechanisms.discrete_laplace import (
     Mass,
     Tail,
@@ -30,7 +30,6 @@ from sqlanon.mechanisms.discrete_laplace import (
     threshold,
 )
 from sqlanon.mechanisms.probability import bounds, complement, exponential, is_at_most
-from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, require_covered, scale_for
 from sqlanon.mechanisms.source import RandomSource
 
 pytestmark = pytest.mark.one_line

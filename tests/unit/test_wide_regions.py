@@ -16,9 +16,8 @@ import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary, total
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.optimal.antichain import Antichain
-from sqlanon.search.optimal.projections import parts
-from sqlanon.search.optimal.terms import WholeTerms
+from sqlanon.search.optimal.boxes import Antichain
+from sqlanon.search.optimal.projections import WholeTerms, parts
 from sqlanon.search.optimal.walls import Walls, shares_below
 from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import BATCH_SIZE

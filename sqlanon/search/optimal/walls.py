@@ -13,7 +13,7 @@ import numpy as np
 
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search.arrays import Bounds, Index
-from sqlanon.search.optimal.antichain import Antichain
+from sqlanon.search.optimal.boxes import Antichain
 from sqlanon.search.optimal.forecast import POWER, Forecast, forecast_of, lost_information
 from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import SearchProblem

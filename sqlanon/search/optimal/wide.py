@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search.arrays import Index
-from sqlanon.search.optimal.antichain import Antichain, Nodes, as_column
-from sqlanon.search.optimal.boxes import Boxes
-from sqlanon.search.optimal.projections import NOTHING, Projection, parts
-from sqlanon.search.optimal.terms import WholeTerms
+from sqlanon.search.optimal.boxes import Antichain, Boxes, Nodes, as_column
+from sqlanon.search.optimal.projections import NOTHING, Projection, WholeTerms, parts
 from sqlanon.search.problem import SearchProblem
 
 PROJECTED_NODES = 2**16

@@ -60,7 +60,7 @@ class Preparations(Part):
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
         from sqlanon.model.preparations import Flattening
-        from sqlanon.run.flatten import flatten
+        from sqlanon.run.preparations import flatten
 
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
         may_go, target = replacing(replace, detects_changes=False), with_csv_formulas(destination(into), csv_formulas)
@@ -99,7 +99,7 @@ class Preparations(Part):
             TaxonomyError: taxonomies of the release are not in the warehouse, or others are.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
-        from sqlanon.run.generalize import generalize
+        from sqlanon.run.preparations import generalize
 
         may_go, target = replacing(replace, detects_changes=False), with_csv_formulas(destination(into), csv_formulas)
         read, released = self._opened.resolve(source), self._opened.resolve(release)

@@ -9,9 +9,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import evaluation, ledger, plan, publishing, tables, taxonomy, warehouse
+from sqlanon.cli import evaluation, ledger, plan, publishing, tables, taxonomy
 from sqlanon.cli.demo import demo
-from sqlanon.cli.fit import apply, fit
+from sqlanon.cli.publishing import apply, fit
 from sqlanon.cli.sessions import on_this_machine
 from sqlanon.cli.terminal import outcome
 from sqlanon.cli.terminal.interrupt import as_interruption, ignore_interrupts, interrupt_once
@@ -27,9 +27,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(demo)
-app.command()(on_this_machine(warehouse.install))
-app.command()(warehouse.sql)
-app.command()(warehouse.schema)
+app.command()(on_this_machine(tables.install))
+app.command()(tables.sql)
+app.command()(tables.schema)
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
 app.command()(on_this_machine(tables.flatten))

@@ -14,7 +14,7 @@ from sqlanon.cli.terminal.output import put, say, show, write_json
 from sqlanon.papers import NAMES
 
 if TYPE_CHECKING:
-    from sqlanon.evaluation.audit_report import Audit
+    from sqlanon.evaluation.audit import Audit
     from sqlanon.evaluation.results import Reproduced
     from sqlanon.model.budget import Budget
     from sqlanon.report.document import Document

@@ -1,4 +1,4 @@
-"""Commands that make tables which are as sensitive as their source: flattened, or labelled like a release."""
+"""Commands that make tables as sensitive as their source, put macros in place, and print what sqlanon consists of."""
 
 from __future__ import annotations
 
@@ -7,8 +7,45 @@ from typing import Annotated, Any, cast
 import typer
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.sessions import writing
-from sqlanon.cli.terminal.output import say, write_json
+from sqlanon.cli.options import Json, NewDatabase
+from sqlanon.cli.sessions import existing_or_new, writing
+from sqlanon.cli.terminal.output import say, write, write_json
+
+
+def install(database: NewDatabase, as_json: Json = False) -> None:
+    """Create schema anon with all macros in a DuckDB file, for any DuckDB client to call.
+
+    Example: sqlanon install --db clinic.duckdb
+    """
+    from sqlanon.queries.kit.macros import macros
+
+    with existing_or_new(database) as session:
+        session.install()
+    if as_json:
+        write_json({"database": str(database), "macros": list(macros())})
+    say(f"Installed {len(macros())} macros in schema anon of {database}.")
+
+
+def sql() -> None:
+    """Print the SQL that creates schema anon with all macros.
+
+    Example: sqlanon sql > sqlanon.sql, then .read sqlanon.sql in DuckDB's shell.
+    """
+    from sqlanon.queries.kit.macros import install_script
+
+    write(install_script())
+
+
+def schema() -> None:
+    """Print the JSON Schema of a policy, with which editors complete and check policy files.
+
+    Example: sqlanon schema > policy.schema.json
+    """
+    import sqlanon.papers.methods  # noqa: F401
+    from sqlanon.model.policy.policy import Policy
+
+    write_json(Policy.model_json_schema())
+
 
 Like = Annotated[
     str,

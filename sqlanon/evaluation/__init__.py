@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.accuracy import Accuracy, Classification, classification
-    from sqlanon.evaluation.audit import audit_privacy
-    from sqlanon.evaluation.audit_report import Audit
-    from sqlanon.evaluation.mechanisms import Enumerable, Repeatable
+    from sqlanon.evaluation.audit import Audit, audit_privacy
+    from sqlanon.evaluation.mechanisms import AuditedPolicy, Enumerable, Repeatable, repeatable
     from sqlanon.evaluation.node_chances import NodeProbability, node_probabilities
     from sqlanon.evaluation.plans import EpsilonSafePlan, PlannedSample, plan_epsilon_safe
-    from sqlanon.evaluation.policies import AuditedPolicy, repeatable
     from sqlanon.evaluation.queries import query_answers, query_errors
     from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
 
@@ -44,12 +42,10 @@ __all__ = [
 
 _HOMES = {
     "accuracy": ("Accuracy", "Classification", "classification"),
-    "audit": ("audit_privacy",),
-    "audit_report": ("Audit",),
-    "mechanisms": ("Enumerable", "Repeatable"),
+    "audit": ("Audit", "audit_privacy"),
+    "mechanisms": ("AuditedPolicy", "Enumerable", "Repeatable", "repeatable"),
     "node_chances": ("NodeProbability", "node_probabilities"),
     "plans": ("EpsilonSafePlan", "PlannedSample", "plan_epsilon_safe"),
-    "policies": ("AuditedPolicy", "repeatable"),
     "queries": ("query_answers", "query_errors"),
     "workload": ("AverageQuery", "CountQuery", "GroupQuery", "stroke_queries"),
 }

@@ -12,8 +12,17 @@ from numpy.typing import NDArray
 from sqlanon.engines.base import Engine
 from sqlanon.engines.exclusion import exclusive
 from sqlanon.engines.relations import Source
-from sqlanon.evaluation.accuracy_checks import Asked, Pair, refuse_arguments, refuse_no_pair, refuse_rows, refuse_values
-from sqlanon.evaluation.classifiers import CLASSIFIERS, Classifier, require_scikit_learn
+from sqlanon.evaluation.accuracy_checks import (
+    CLASSIFIERS,
+    Asked,
+    Classifier,
+    Pair,
+    refuse_arguments,
+    refuse_no_pair,
+    refuse_rows,
+    refuse_values,
+    require_scikit_learn,
+)
 from sqlanon.evaluation.combinations import Combinations, Floats, Roles, columns_of, combinations, label_codes, matrices
 from sqlanon.model.release.result import Result
 

@@ -13,7 +13,7 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.audit_outputs import countable
-from sqlanon.evaluation.policies import AuditedPolicy
+from sqlanon.evaluation.mechanisms import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant, Portions
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, Scored, SetOfChildren

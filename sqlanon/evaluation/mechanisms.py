@@ -1,15 +1,32 @@
-"""What an audit looks at: mechanisms that are run many times, or that list their outputs."""
+"""What an audit looks at: mechanisms that are run many times, or that list their outputs; also private policies."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.carried_taxonomies import own_taxonomies
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.frames import is_stream
+from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
-from sqlanon.model.policy.policy import Policy
+from sqlanon.mechanisms.accountant import Accountant
+from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, NoisyNodeRun, bounded, node_method, prepared
+from sqlanon.methods.registry import method_of
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.private.chance import private_method
+from sqlanon.model.budget import Budget
+from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
+from sqlanon.queries.cells.contributions import crowded, differences
+from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.noise.combinations import outcomes
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -51,9 +68,7 @@ def mechanism_of(
 ) -> Repeatable | Enumerable:
     """The mechanism of what was given to an audit: of a policy in a session, of a function, or what it is itself."""
     if isinstance(method, Policy):
-        # By name: policies build on what is here, and audits of other mechanisms do without them.
-        made: Repeatable = import_module("sqlanon.evaluation.policies").repeatable(session, method)
-        return made
+        return repeatable(session, method)
     assert not isinstance(method, str), "which is checked before"
     return method if isinstance(method, Repeatable | Enumerable) else Repeated(method)
 
@@ -106,3 +121,163 @@ class Repeated:
     def original(self, counted: Hashable) -> Any:
         """The output as it was returned."""
         return self._originals.get(counted, counted)
+
+
+RUNS_AT_ONCE = 100_000
+"""How many releases are drawn together at most: each takes a row per combination."""
+
+
+AUDITED = {"diffgen": "sqlanon.evaluation.audited_diffgen:AuditedDiffGen"}
+"""Where the audits of methods are that publish no node."""
+
+
+class AuditedPolicy:
+    """The mechanism of a policy: what a run would publish, as its node with a hash and the rows of all that is shown.
+
+    Nothing is written or spent: what is drawn to be audited must not be published.
+
+    Args:
+        session: where the tables are.
+        policy: the policy, with a private method.
+        source: the source of chance.
+    """
+
+    def __init__(self, session: Session, policy: Policy, source: RandomSource) -> None:
+        self._session = session
+        self._policy = policy
+        self._source = source
+        self._salt = source.seed()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of an audit must know."""
+        return ("Made from the data, and nothing was charged for it: the audit is as private as the data.",)
+
+    @property
+    def claimed(self) -> Budget | None:
+        """What a release of the policy promises; None if it promises nothing."""
+        wanted = private_method(self._policy)
+        return wanted.budget if wanted.claims_privacy else None
+
+    def refuse_strangers(self, table: Source, neighbour: Source) -> None:
+        """Refuse tables that differ by more than a row, or by more than one individual if the policy knows them.
+
+        Raises:
+            PolicyError: they do, or not at all.
+        """
+        if is_stream(table) or is_stream(neighbour):
+            raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
+        engine, resolve = self._session._engine, self._session._opened.resolve
+        with self._session._opened.call():
+            first, second = (self._prepared(resolve(name)) for name in (table, neighbour))
+            found = engine.fetch(differences(first.cells, second.cells), "differences")[0]
+        individual = self._policy.individual
+        what = "rows" if individual is None else f'values of "{individual}" with other rows'
+        if found["differing"] != 1:
+            raise PolicyError(
+                f"{first.description} and {second.description} are no neighbours:",
+                [f"{found['differing']:,} {what}, where neighbours differ by one"],
+            )
+
+    def outcomes(self, table: Source, runs: int) -> Mapping[object, int]:
+        """Draw ``runs`` releases of a table; each different one with the number of runs in which it was drawn."""
+        found: dict[object, int] = {}
+        for start in range(0, runs, RUNS_AT_ONCE):
+            with self._session._opened.call():
+                drawn = self._drawn(table, min(RUNS_AT_ONCE, runs - start))
+            for outcome, count in drawn:
+                found[outcome] = found.get(outcome, 0) + count
+        return found
+
+    def _drawn(self, table: Source, runs: int) -> list[tuple[object, int]]:
+        engine = self._session._engine
+        source = self._session._opened.resolve(table)
+        with own_taxonomies(engine, source, self._policy):
+            return self._drawn_from(source, runs)
+
+    def _drawn_from(self, source: ResolvedSource, runs: int) -> list[tuple[object, int]]:
+        engine = self._session._engine
+        bound = self._prepared(source)
+        _refuse_crowded(engine, bound)
+        wanted = private_method(self._policy)
+        accountant = Accountant(None, dataset="", method=wanted.name, policy_sha256=self._policy.sha256())
+        with engine.transaction(), engine.scratch():
+            return list(self._outcomes(engine, bound, accountant, runs))
+
+    def _prepared(self, source: ResolvedSource) -> BoundPolicy:
+        """The policy, bound to a table."""
+        return prepared(self._session._engine, source, self._policy)
+
+    def _outcomes(
+        self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
+    ) -> Iterator[tuple[object, int]]:
+        """What is shown, and in how many runs it is just that."""
+        for encoded, node in self._drawn_nodes(engine, bound, accountant, runs):
+            with engine.scratch():
+                relations, recoding = node.draw_counts(), AtNode(encoded.encoding, node.levels)
+                query = outcomes(recoding, relations, self._salt, with_left_over=node.with_left_over)
+                yield from _counted(engine, query, node)
+
+    def _drawn_nodes(
+        self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
+    ) -> Iterator[tuple[EncodedTable, DrawnNode]]:
+        """The nodes that are drawn, each with the cells, and with how its counts are drawn."""
+        method = method_of(bound.policy)
+        assert issubclass(method, NoisyNodeRun)
+        wanted, algorithm = node_method(bound.policy), method.algorithm
+        draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
+        rows = bounded(engine, bound, self._source)
+        encoded = encode_table(engine, bound, rows, label_losses=algorithm.label_losses, may_be_empty=True)
+        for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):
+            yield encoded, node
+
+
+def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSource | None = None) -> AuditedPolicy:
+    """A policy as a mechanism to audit, with the operating system's randomness if no other source is given.
+
+    Raises:
+        PolicyError: the policy is not valid, has no private method, or OpenDP is not installed.
+    """
+    policy = policy_of(policy)
+    if session is None:
+        raise PolicyError("a policy is audited where its tables are: give the session")
+    if not policy.has_private_method:
+        raise PolicyError("the policy has no private method: there is no ε to audit")
+    if source is None:
+        from sqlanon.mechanisms.opendp import OpenDPSource
+
+        source = OpenDPSource()
+    module, _, name = AUDITED.get(policy.method.name, f"{__name__}:AuditedPolicy").partition(":")
+    audited: AuditedPolicy = getattr(import_module(module), name)(session, policy, source)
+    return audited
+
+
+def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:
+    """Refuse individuals with more rows than are counted: all runs would share the choice of them, which is chance too.
+
+    Raises:
+        PolicyError: there are some.
+    """
+    individual, most = bound.policy.individual, private_method(bound.policy).rows_per_individual
+    if (
+        individual is not None
+        and engine.fetch(crowded(bound.source, individual, most), "individuals")[0]["individuals"]
+    ):
+        raise PolicyError(
+            f"individuals of {bound.description} have more than {most:,} rows: an audit draws many releases at once, "
+            "which would share the choice of the rows that are counted; audit tables in which nobody has more"
+        )
+
+
+def _counted(engine: Compute, query: exp.Query, node: DrawnNode) -> list[tuple[object, int]]:
+    """What was shown in how many runs at a node; the runs that show nothing are those that are left."""
+    rows = engine.fetch(query, "outcomes", "count")
+    shown = [
+        (
+            countable((node.levels, {item["anon_place"]: item["anon_noisy_rows"] for item in row["shown"]})),
+            int(row["runs"]),
+        )
+        for row in rows
+    ]
+    silent = node.runs - sum(count for _, count in shown)
+    return [*shown, (countable((node.levels, {})), silent)] if silent else shown

@@ -10,7 +10,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.exact import permute_and_flip
-from sqlanon.evaluation.policies import AuditedPolicy
+from sqlanon.evaluation.mechanisms import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant, Charge, difference_sensitivity, scale_for
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Integers

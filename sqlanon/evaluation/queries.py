@@ -4,24 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from sqlglot import exp
 
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.exclusion import exclusive
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
-from sqlanon.evaluation import answers
-from sqlanon.evaluation.answers import Tables
 from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
 from sqlanon.model.base import unknown_names
 from sqlanon.model.methods.h_ceiling import CLASS_ID, CLASS_IDS, COUNTERFEITS
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_of,
+    column,
+    double,
+    same,
+    select,
+    string,
+    subquery,
+)
+from sqlanon.queries.kit.values import text
 from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
+
 
 __all__ = ["AverageQuery", "CountQuery", "GroupQuery", "query_answers", "query_errors", "stroke_queries"]
 
@@ -98,7 +114,7 @@ def query_errors(
         rows = [
             {"query": str(query), **found}
             for query in queries
-            for found in engine.fetch(taxonomies.at(answers.errors(tables, query), engine.taxonomy), str(query))
+            for found in engine.fetch(taxonomies.at(errors(tables, query), engine.taxonomy), str(query))
         ]
     return pa.Table.from_pylist(rows, schema=ERRORS)
 
@@ -123,7 +139,7 @@ def query_answers(
         PolicyError, EngineError: as :func:`query_errors`.
     """
     with _prepared(session, original, released, [query], without_masked, catalog) as (engine, tables):
-        found = engine.fetch(taxonomies.at(answers.compared(tables, query), engine.taxonomy), str(query))
+        found = engine.fetch(taxonomies.at(compared(tables, query), engine.taxonomy), str(query))
     return pa.Table.from_pylist(found, schema=ANSWERS)
 
 
@@ -155,8 +171,8 @@ def _prepared(
     tables = Tables(true.relation, shown.relation, tuple(without_masked))
     with engine.transaction(), engine.scratch():
         if listed is not None:
-            engine.run(answers.weighted(shown.relation, listed.relation, sensitive))
-            tables = replace(tables, released=answers.WEIGHTED.table, is_weighted=True)
+            engine.run(weighted(shown.relation, listed.relation, sensitive))
+            tables = replace(tables, released=WEIGHTED.table, is_weighted=True)
         yield engine, tables
 
 
@@ -178,3 +194,117 @@ def sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
 def _missing(engine: Compute, table: ResolvedSource, names: Iterable[str]) -> list[str]:
     columns = [column.name for column in engine.describe(table.relation)]
     return [f'{table.description} has no column "{name}"{meant}' for name, meant in unknown_names(names, columns)]
+
+
+ROWS = "anon_rows"
+CHANCE = "anon_chance"
+"""The column with the probability that a released row is true and meets all conditions."""
+MASK = "*"
+"""What stands in every quasi-identifier of a masked row."""
+TRUTH = "anon_truth"
+"""The column of ``anon.row_truths``."""
+WEIGHTED = Relation("anon_weighted_rows", "row")
+"""The rows of a release with the column :data:`TRUTH`, made once for all queries."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What is asked: an original and its release, whose rows with a mask in all of some columns are left out.
+
+    Attributes:
+        original: the table with the true answers.
+        released: its release.
+        masked_by: the columns that masked rows have a mask in.
+        is_weighted: whether the release has the column :data:`TRUTH`.
+    """
+
+    original: exp.Expr
+    released: exp.Expr
+    masked_by: tuple[str, ...] = ()
+    is_weighted: bool = False
+
+
+def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
+    """The step that makes :data:`WEIGHTED` of a release, its catalog and the sensitive column of both."""
+    return Step(WEIGHTED, table_call("row_truths", released, catalog, string(sensitive)), "the truth of rows")
+
+
+def errors(tables: Tables, query: GroupQuery) -> exp.Query:
+    """One row: ``anon.answer_errors``."""
+    return table_call("answer_errors", *_answers(tables, query), _without_row(query))
+
+
+def compared(tables: Tables, query: GroupQuery) -> exp.Query:
+    """A row per group, in order: ``anon.compared_answers``."""
+    rows = table_call("compared_answers", *_answers(tables, query), _without_row(query))
+    return Queries("evaluation").query("ordered_answers", answers=rows)
+
+
+def _without_row(query: GroupQuery) -> exp.Expr:
+    """The answer for a group without a row: nobody was counted, and there is no average."""
+    return double(0) if query.averaged is None else exp.null()
+
+
+def _answers(tables: Tables, query: GroupQuery) -> tuple[exp.Subquery, exp.Subquery]:
+    """The true answers and the estimated ones."""
+    kind = "counts" if query.averaged is None else "averages"
+    true = table_call(f"grouped_{kind}", _true_rows(tables, query), *_asked(query))
+    chances = _chances(tables, query)
+    estimated = table_call(f"estimated_{kind}", chances, *_asked(query), string(CHANCE))
+    return subquery(true, "anon_truth"), subquery(estimated, "anon_estimate")
+
+
+def _asked(query: GroupQuery) -> list[exp.Expr]:
+    """The arguments of the macros after the table."""
+    width = exp.null() if query.width is None else exp.convert(query.width)
+    return [string(query.column), width, *([] if query.averaged is None else [string(query.averaged)])]
+
+
+def _true_rows(tables: Tables, query: GroupQuery) -> exp.Subquery:
+    """The rows of the original that meet the conditions."""
+    rows = select(_read(query), _named(tables.original))
+    conditions = [same(text(column(name, ROWS)), _value(value)) for name, value in query.where.items()]
+    return subquery(rows.where(all_of(conditions), copy=False), "anon_true_rows")
+
+
+def _chances(tables: Tables, query: GroupQuery) -> exp.Subquery:
+    """The rows of the release that may meet the conditions, with the probability that they do and are true."""
+    released = _unmasked(tables)
+    shares: list[exp.Expr] = [column(TRUTH, ROWS)] if tables.is_weighted else []
+    joined = select([], _named(released))
+    for place, (name, value) in enumerate(query.where.items()):
+        condition = f"anon_condition_{place}"
+        spread = table_call("spread_labels", released.copy(), string(name))
+        meeting = Queries("evaluation").query("shares_of_value", spread=spread, value=_value(value))
+        is_shown = same(column("label", condition), text(column(name, ROWS)))
+        joined.join(subquery(meeting, condition), on=is_shown, join_type="inner", copy=False)
+        shares.append(column("share", condition))
+    joined.set("expressions", [*_read(query), aliased(_product(shares), CHANCE)])
+    return subquery(joined, "anon_chances")
+
+
+def _unmasked(tables: Tables) -> exp.Expr:
+    """The release without its masked rows."""
+    if not tables.masked_by:
+        return tables.released
+    masked = all_of([same(text(column(name)), string(MASK)) for name in tables.masked_by])
+    return subquery(select([exp.Star()], tables.released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
+
+
+def _named(table: exp.Expr) -> exp.Expr:
+    """The table under a name of its own, so that no alias beside a column can be taken for it."""
+    return exp.alias_(table.copy(), ROWS, table=True)
+
+
+def _read(query: GroupQuery) -> list[exp.Expr]:
+    """The columns to group by and to average."""
+    names: Sequence[str | None] = (query.column, query.averaged)
+    return [aliased(column(name, ROWS), name) for name in dict.fromkeys(names) if name is not None]
+
+
+def _product(shares: Iterable[exp.Expr]) -> exp.Expr:
+    return reduce(lambda left, right: exp.Mul(this=left, expression=right), shares, double(1))
+
+
+def _value(value: str | int | None) -> exp.Expr:
+    return exp.null() if value is None else string(str(value))

@@ -14,8 +14,7 @@ from sqlglot import exp
 
 from sqlanon.engines.exclusion import exclusive
 from sqlanon.engines.relations import Source
-from sqlanon.evaluation.answers import TRUTH, weighted
-from sqlanon.evaluation.queries import query_errors
+from sqlanon.evaluation.queries import TRUTH, query_errors, weighted
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.evaluation.workload import CountQuery
 from sqlanon.mechanisms.seeded import SeededSource

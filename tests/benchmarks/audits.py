@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import sqlanon as sa
-from sqlanon.evaluation.audit_report import Audit, write_chart
+from sqlanon.evaluation.audit import Audit, write_chart
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP
 from tests.diffgen_pairs import DRAWS, PAIRS, audited

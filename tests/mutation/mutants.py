@@ -1425,7 +1425,7 @@ MODELS = [
         ),
     ),
     *_of(
-        "sqlanon/run/generalize.py",
+        "sqlanon/run/preparations.py",
         (
             "generalize-by-any-taxonomy",
             "elif stored[name].sha256 != record.taxonomy_sha256.get(name):",

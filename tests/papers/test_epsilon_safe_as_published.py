@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.evaluation.audit import audit_privacy
-from sqlanon.evaluation.audit_report import Audit
+from sqlanon.evaluation.audit import Audit, audit_privacy
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge, scale_for
 from sqlanon.mechanisms.source import Floats, Integers

@@ -15,7 +15,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.evaluation.audit import audit_privacy
-from sqlanon.evaluation.policies import AuditedPolicy
+from sqlanon.evaluation.mechanisms import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 from sqlanon.methods.noisy_node.shared import Draws, prepared

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.evaluation import Audit, audit_privacy
+from sqlanon.evaluation.audit import write_chart
 from sqlanon.evaluation.audit_events import (
     ABSENT,
     Event,
@@ -33,7 +34,6 @@ from sqlanon.evaluation.audit_events import (
     weighed,
 )
 from sqlanon.evaluation.audit_outputs import countable, default_features
-from sqlanon.evaluation.audit_report import write_chart
 from tests.conftest import ROOT, open_clinic
 
 pytestmark = pytest.mark.one_line
@@ -412,9 +412,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
             ((count,),) = self.session.connection.table(table).count("*").fetchall()  # type: ignore[misc]
             return super().outcomes(count, runs)
 
-    policies = ModuleType("sqlanon.evaluation.policies")
-    policies.repeatable = lambda session, _: Counted(session)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "sqlanon.evaluation.policies", policies)
+    monkeypatch.setattr("sqlanon.evaluation.mechanisms.repeatable", lambda session, _: Counted(session))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "policy.toml").write_text((ROOT / "README.md").read_text().split("```toml\n")[1].split("```")[0])
     app = typer.Typer()

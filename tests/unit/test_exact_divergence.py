@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.evaluation.exact import Bounds, hockey_stick, smallest_epsilon
-from sqlanon.evaluation.thresholded_counts import NoisyThreshold, ThresholdedCounts
+from sqlanon.evaluation.exact import Bounds, NoisyThreshold, ThresholdedCounts, hockey_stick, smallest_epsilon
 from sqlanon.mechanisms.discrete_laplace import threshold
 
 pytestmark = pytest.mark.one_line

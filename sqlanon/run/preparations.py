@@ -1,8 +1,9 @@
-"""New rows at the cut of a release, in one transaction: how a test part becomes like the training part."""
+"""Tables made before and after a release: of individuals from events, and new rows at the cut of a release."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -16,16 +17,80 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import as_text, interval_label
 from sqlanon.model.policy.fields import action_for
-from sqlanon.model.preparations import Generalized
-from sqlanon.model.record import GeneralizedRecord, Record, RecordError
+from sqlanon.model.preparations import Flattened, Flattening, Generalized
+from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, RecordError
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.cells.unknown import known_rows
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import cuts as queries
+from sqlanon.queries.tables import flatten as flattening_queries
 from sqlanon.queries.tables.cuts import Predictors
 from sqlanon.verification.published import provenance_at
+
+
+def flatten(
+    engine: Engine, source: ResolvedSource, flattening: Flattening, into: Destination, *, replace: Replace
+) -> Flattened:
+    """Write a table with a row per individual. It is as sensitive as its source: nothing is anonymized.
+
+    Args:
+        engine: the database.
+        source: the events.
+        flattening: which columns they become.
+        into: the target.
+        replace: whether an existing table, file or folder of that name may be replaced.
+
+    Raises:
+        PolicyError: the columns do not fit, events belong to no individual, or a column to keep varies.
+        EngineError: the database or the file system refused a step. The target is as it was before in every case.
+    """
+    with target_for(engine, into, {"source": source}, replace=replace) as target:
+        return _flatten(engine, source, flattening, target)
+
+
+def _flatten(
+    engine: Compute,
+    source: ResolvedSource,
+    flattening: Flattening,
+    target: Target,
+) -> Flattened:
+    relation, columns = spelled(source.relation, engine.describe(source.relation), flattening.named)
+    flattening.check_columns([column.name for column in columns], source.description)
+    with engine.transaction():
+        counts = engine.fetch(flattening_queries.counts(relation, flattening), "count the events")[0]
+        _refuse_unfit_rows(source, flattening, counts)
+        target.write(flattening_queries.flattened(relation, flattening))
+        made = FlattenedRecord(
+            flattening=flattening.model_dump(mode="json"), events=counts["events"], individuals=counts["individuals"]
+        )
+        target.add_record(new_record(flattened=made))
+    return Flattened(
+        source=source.description,
+        into=target.name,
+        columns=flattening.columns,
+        individuals=counts["individuals"],
+        events=counts["events"],
+        cut_individuals=counts["cut_individuals"],
+        cut_events=counts["cut_events"],
+        notes=target.notes,
+    )
+
+
+def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: Mapping[str, Any]) -> None:
+    problems = []
+    if counts["lost_events"]:
+        problems.append(f'{counts["lost_events"]:,} rows belong to nobody: their "{flattening.individual}" is NULL')
+    for place, name in enumerate(flattening.keep):
+        varying = counts[f"varying_{place}"]
+        if varying:
+            problems.append(
+                f'column "{name}" has several values for {varying:,} of {counts["individuals"]:,} individuals; '
+                "make it an event, or one value in a view"
+            )
+    if problems:
+        raise PolicyError(f"{source.description} cannot be flattened:", problems)
 
 
 # More than six parameters: what is generalized, like what, as it is called, and where to.
@@ -55,7 +120,7 @@ def generalize(
     """
     record, cut = _cut(provenance_at(engine, release, place), release.description)
     with target_for(engine, into, {"source": source, "release": release}, replace=replace) as target:
-        return _run(engine, source, record, cut, release.description, target)
+        return _generalize(engine, source, record, cut, release.description, target)
 
 
 def _cut(text: str | None, release: str) -> tuple[Record, CutRecord]:
@@ -79,7 +144,7 @@ def _cut(text: str | None, release: str) -> tuple[Record, CutRecord]:
 
 
 # More than six parameters: what is generalized, like what, as it is called, and where to.
-def _run(
+def _generalize(
     engine: Engine, source: ResolvedSource, record: Record, cut: CutRecord, release: str, target: Target
 ) -> Generalized:
     predictors = Predictors((*cut.labels,), (*cut.intervals,), (*cut.items,))

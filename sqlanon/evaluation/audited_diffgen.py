@@ -16,14 +16,11 @@ from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.evaluation.mechanisms import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant, Portions
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, Scored, SetOfChildren
+from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, Scored, SetOfChildren, draw_leaves
 from sqlanon.methods.cuts.diffgen.encode import checked, encode
-from sqlanon.methods.cuts.diffgen.evidence import CountedRows
-from sqlanon.methods.cuts.diffgen.leaves import draw_leaves
 from sqlanon.methods.cuts.diffgen.queries import SHOWN
-from sqlanon.methods.cuts.diffgen.specialize import Chosen, Evidence, specialized
-from sqlanon.methods.cuts.shared.cut import Cut
-from sqlanon.methods.cuts.shared.pieces import Axis, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.diffgen.specialize import Chosen, CountedRows, Evidence, specialized
+from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
 from sqlanon.methods.shared.private.chance import bounded_source
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise.combinations import NOISY, runs_by_outcome

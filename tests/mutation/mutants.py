@@ -1067,7 +1067,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/cuts/diffgen/leaves.py",
+        "sqlanon/methods/cuts/diffgen/draws.py",
         (
             "diffgen-nobody",
             "rows, least, size - count, runs)",
@@ -2389,7 +2389,7 @@ PSEUDONYMS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/full_domain/pseudonyms.py",
+        "sqlanon/methods/full_domain/method.py",
         (
             "pseudonyms-that-repeat",
             "pseudonym_problems(engine, EQUAL_ROWS.table, columns)",

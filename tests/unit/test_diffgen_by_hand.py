@@ -9,8 +9,15 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.cuts.diffgen.draws import Scored, groups, threshold
-from sqlanon.methods.cuts.shared.cut import Cut
-from sqlanon.methods.cuts.shared.pieces import ItemAxis, NumericAxis, Partitions, Piece, Specialization, TaxonomyAxis
+from sqlanon.methods.cuts.shared.pieces import (
+    Cut,
+    ItemAxis,
+    NumericAxis,
+    Partitions,
+    Piece,
+    Specialization,
+    TaxonomyAxis,
+)
 
 pytestmark = pytest.mark.one_line
 

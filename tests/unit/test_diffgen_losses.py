@@ -16,7 +16,7 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.evaluation.audited_diffgen import Remembered
 from sqlanon.methods.cuts.diffgen.draws import Scored
 from sqlanon.methods.cuts.diffgen.encode import checked, encode
-from sqlanon.methods.cuts.diffgen.evidence import CountedRows
+from sqlanon.methods.cuts.diffgen.specialize import CountedRows
 from sqlanon.methods.cuts.shared.pieces import Piece
 from tests import exact_diffgen
 from tests.effort import examples

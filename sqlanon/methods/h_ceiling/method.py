@@ -34,7 +34,7 @@ from sqlanon.search.arrays import Bounds, Mask
 
 
 class HCeilingRun(Run):
-    """Generalize up to a ceiling, counterfeits.fill up the classes that are too small, and verify what is written."""
+    """Generalize up to a ceiling, fill up the classes that are too small, and verify what is written."""
 
     is_random = True
     takes_far_rows = True

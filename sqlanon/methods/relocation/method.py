@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
+from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Run
 from sqlanon.methods.relocation.moving import changed_values, move, stay
 from sqlanon.methods.relocation.report import PRIVATE, guarantee, report, untold
-from sqlanon.methods.relocation.unsatisfiable import unsatisfiable
-from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.nodes.choice import choose_node, dry_run_choice, settled
-from sqlanon.methods.shared.nodes.counting import node_summaries
+from sqlanon.methods.shared.nodes.counting import examine_nodes, node_summaries
+from sqlanon.methods.shared.nodes.proposals import share_of
 from sqlanon.methods.shared.nodes.report import Decision, columns_at_the_top, doubts
 from sqlanon.methods.shared.publishing import Publication, PublishedNode, attained_at, group_rows, keep_classes
 from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
+from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.search import SearchOutcome
 
 
 class RelocationRun(Run):
@@ -83,3 +87,39 @@ class RelocationRun(Run):
 
     def guarantee(self, report: Report) -> Guarantee:
         return guarantee(self.bound.policy, report)
+
+
+def unsatisfiable(engine: Compute, table: EncodedTable, outcome: SearchOutcome) -> UnsatisfiableError:
+    """The error of a search that found no node; what it proposes was checked.
+
+    The most general node has the fewest rows in small classes, whatever the k: if it does not do, none does.
+    """
+    settings, context = table.bound.policy.method, table.context
+    assert isinstance(settings, Relocation)
+    if not outcome.unsatisfiable:
+        return UnsatisfiableError(
+            f"no node with few enough rows in classes of fewer than {settings.k:,} was found yet:",
+            [
+                f"{outcome.checked_nodes:,} of {context.lattice.size:,} nodes were checked, and there may be one among "
+                'the others: give the search more time, or take search "optimal"'
+            ],
+        )
+    return UnsatisfiableError(
+        f"no node has at most {context.allowed_rows:,} rows in classes of fewer than {settings.k:,} (limit "
+        f"{settings.limit:g}), and a class that these can go to:",
+        list(_lines(engine, table)),
+    )
+
+
+def _lines(engine: Compute, table: EncodedTable) -> Iterator[str]:
+    context, lattice = table.context, table.context.lattice
+    top, whole = (examine_nodes(engine, table, [levels])[0] for levels in (lattice.top, lattice.heights))
+    rows = top.summary.suppressed_rows
+    node = ", ".join(f"{name} {level}" for name, level in lattice.named(lattice.top).items())
+    yield f"best node: {node}; {rows:,} of {context.row_count:,} rows are in such classes there"
+    if top.summary.kept_class_count:
+        yield f"limit = {share_of(rows, context.row_count):g} is the smallest that would do"
+    if (top.best_k or 0) >= 2:
+        yield f"k = {top.best_k:,} is the largest that would do"
+    if whole.summary.kept_class_count and whole.summary.suppressed_rows <= context.allowed_rows:
+        yield "leaving out maximum_levels would do"

@@ -12,6 +12,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import difference_sensitivity, scale_for
 from sqlanon.methods.cuts.diffgen.draws import is_monotonic, sensitivity
+from sqlanon.methods.cuts.shared import points as queries
 from sqlanon.methods.cuts.shared.axes import (
     axes_of,
     leaf_count,
@@ -23,7 +24,6 @@ from sqlanon.methods.cuts.shared.axes import (
     refuse_unknown,
 )
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis
-from sqlanon.methods.cuts.shared.queries import points as queries
 from sqlanon.methods.shared.private.chance import refuse_observed
 from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
 from sqlanon.model.methods.cuts import DiffGen, Range

@@ -10,14 +10,12 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import TakesEnums
 from sqlanon.methods.cuts.diffgen import queries
-from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws
+from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, draw_leaves
 from sqlanon.methods.cuts.diffgen.encode import checked, encode
-from sqlanon.methods.cuts.diffgen.evidence import CountedRows
-from sqlanon.methods.cuts.diffgen.leaves import draw_leaves
 from sqlanon.methods.cuts.diffgen.report import THEOREM, WITHIN, Published, report
-from sqlanon.methods.cuts.diffgen.specialize import specialized
-from sqlanon.methods.cuts.shared.queries import labels
-from sqlanon.methods.cuts.shared.record import recorded_cut
+from sqlanon.methods.cuts.diffgen.specialize import CountedRows, specialized
+from sqlanon.methods.cuts.shared import labels
+from sqlanon.methods.cuts.shared.labels import recorded_cut
 from sqlanon.methods.shared.private.chance import bounded_source, row_count
 from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.shared.publishing import released_sizes, row_mismatches

@@ -15,10 +15,9 @@ from itertools import accumulate
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.methods.cuts.shared.cut import Cut
-from sqlanon.methods.cuts.shared.pieces import Axis, Partitions, Piece, Specialization
-from sqlanon.methods.cuts.shared.queries.labels import CUT, table
-from sqlanon.methods.cuts.shared.queries.points import CLASS, LEAVES, POINTS, value_column, values_in
+from sqlanon.methods.cuts.shared.labels import CUT, table
+from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.shared.points import CLASS, LEAVES, POINTS, value_column, values_in
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (

@@ -9,9 +9,8 @@ from fractions import Fraction
 from pydantic import Field
 
 from sqlanon.mechanisms.accountant import Portions
-from sqlanon.methods.cuts.diffgen.draws import LEAVES
+from sqlanon.methods.cuts.diffgen.draws import LEAVES, Leaves
 from sqlanon.methods.cuts.diffgen.encode import Points
-from sqlanon.methods.cuts.diffgen.leaves import Leaves
 from sqlanon.methods.cuts.diffgen.specialize import Chosen
 from sqlanon.methods.shared.private.chance import Chance
 from sqlanon.methods.shared.private.report import private_report_of

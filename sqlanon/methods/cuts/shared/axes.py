@@ -10,8 +10,8 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
+from sqlanon.methods.cuts.shared import points as queries
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, NumericAxis, TaxonomyAxis, taxonomy_levels
-from sqlanon.methods.cuts.shared.queries import points as queries
 from sqlanon.model.methods.cuts import Range
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import taxonomies

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.methods.cuts.shared import points as queries
 from sqlanon.methods.cuts.shared.axes import axes_of, no_number, ranges_of, read_labels, refuse_outside, refuse_unknown
 from sqlanon.methods.cuts.shared.pieces import Axis
-from sqlanon.methods.cuts.shared.queries import points as queries
 from sqlanon.methods.cuts.top_down.queries import null_counts
 from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows
 from sqlanon.model.methods.cuts import Range, TopDownSpecialization

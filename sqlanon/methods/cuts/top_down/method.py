@@ -9,13 +9,12 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run, TakesEnums
-from sqlanon.methods.cuts.shared.queries import labels
-from sqlanon.methods.cuts.shared.record import recorded_cut
+from sqlanon.methods.cuts.shared import labels
+from sqlanon.methods.cuts.shared.labels import recorded_cut
 from sqlanon.methods.cuts.top_down import queries
 from sqlanon.methods.cuts.top_down.encode import checked, encode
-from sqlanon.methods.cuts.top_down.evidence import CountedParts
 from sqlanon.methods.cuts.top_down.report import guarantee, report
-from sqlanon.methods.cuts.top_down.specialize import dry_run, specialized
+from sqlanon.methods.cuts.top_down.specialize import CountedParts, dry_run, specialized
 from sqlanon.methods.shared.publishing import Publication, row_mismatches
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord

@@ -6,10 +6,19 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.methods.cuts.shared.cut import Cut
-from sqlanon.methods.cuts.shared.queries.labels import CUT
-from sqlanon.methods.cuts.shared.queries.points import CLASS, MARGINALS, POINTS, value_column, values_in
-from sqlanon.methods.cuts.shared.queries.scores import CANDIDATE, CHILDREN, child_counts, value_counts
+from sqlanon.methods.cuts.shared.labels import CUT
+from sqlanon.methods.cuts.shared.pieces import Cut
+from sqlanon.methods.cuts.shared.points import (
+    CANDIDATE,
+    CHILDREN,
+    CLASS,
+    MARGINALS,
+    POINTS,
+    child_counts,
+    value_column,
+    value_counts,
+    values_in,
+)
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries

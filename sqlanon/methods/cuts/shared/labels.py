@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.methods.cuts.shared.cut import Cut
-from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, Piece, TaxonomyAxis
-from sqlanon.methods.cuts.shared.queries import points
-from sqlanon.model.methods.cuts import Range, interval_label
+from sqlanon.engines.base import Compute
+from sqlanon.methods.cuts.shared import points
+from sqlanon.methods.cuts.shared.pieces import Axis, Cut, ItemAxis, Piece, TaxonomyAxis
+from sqlanon.model.labels import CutRecord
+from sqlanon.model.methods.cuts import Range, interval_label, written
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, aliased, column, select
@@ -79,3 +81,17 @@ def _given(cut: Cut, given: Range | None, piece: Piece) -> tuple[object, ...]:
         return (*named, None, None, None, None)
     depth = axis.depth(piece)
     return (*named, depth, ALL if depth is None else None, None, None)
+
+
+def recorded_cut(engine: Compute, sets: Collection[str] = ()) -> CutRecord:
+    """The record of the cut whose labels are in :data:`~.queries.labels.CUT`; ``sets`` are columns of sets of items."""
+    labels: dict[str, list[object]] = defaultdict(list)
+    intervals: dict[str, list[object]] = defaultdict(list)
+    items: dict[str, list[object]] = defaultdict(list)
+    for row in engine.fetch(SQL.query("cut_labels"), "labels of the cut", "node"):
+        name = row["attribute"]
+        if row["low"] is not None:
+            intervals[name].append((written(row["low"]), written(row["high"])))
+        else:
+            (items if name in sets else labels)[name].append((row["depth"], row["label"]))
+    return CutRecord.model_validate({"labels": labels, "intervals": intervals, "items": items})

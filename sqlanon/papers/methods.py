@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sqlanon.api.extensions import register
-from sqlanon.papers.ipa.as_published.settings import IPAAsPublished
-from sqlanon.papers.thesis.epsilon_safe_as_published.settings import EpsilonSafeAsPublished
+from sqlanon.papers.ipa.as_published import IPAAsPublished
+from sqlanon.papers.thesis.epsilon_safe_as_published import EpsilonSafeAsPublished
 
 __all__ = ["EpsilonSafeAsPublished", "IPAAsPublished"]
 
-register(IPAAsPublished, method="sqlanon.papers.ipa.as_published.method:AsPublishedRun")
-register(EpsilonSafeAsPublished, method="sqlanon.papers.thesis.epsilon_safe_as_published.method:AsPublishedRun")
+register(IPAAsPublished, method="sqlanon.papers.ipa.as_published:AsPublishedRun")
+register(EpsilonSafeAsPublished, method="sqlanon.papers.thesis.epsilon_safe_as_published:AsPublishedRun")

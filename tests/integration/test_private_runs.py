@@ -25,7 +25,7 @@ from sqlanon.methods.noisy_node import ipa as noisy_counts
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
 from sqlanon.papers import IPAAsPublished
-from sqlanon.papers.ipa.as_published import queries as ipa_paper
+from sqlanon.papers.ipa import published_queries as ipa_paper
 from sqlanon.queries.noise import scores
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT

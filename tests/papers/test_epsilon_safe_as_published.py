@@ -17,7 +17,7 @@ from sqlanon.mechanisms.accountant import Charge, scale_for
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.papers import EpsilonSafeAsPublished
-from sqlanon.papers.thesis.epsilon_safe_as_published import draws as published
+from sqlanon.papers.thesis import epsilon_safe_as_published as published
 
 K = 5
 HEIGHT = 10

@@ -21,8 +21,8 @@ from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.papers import IPAAsPublished
-from sqlanon.papers.ipa.as_published import draws as ipa_paper
-from sqlanon.papers.ipa.as_published import queries
+from sqlanon.papers.ipa import as_published as ipa_paper
+from sqlanon.papers.ipa import published_queries as queries
 from sqlanon.queries.kit.macros import schema_statements
 from tests.fixed_chance import FixedChance
 

@@ -101,7 +101,6 @@ def main() -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
-    """The exit code of a command line."""
     as_events, debug = "--events" in arguments, "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:

@@ -102,7 +102,6 @@ def _document(result: Demo, database: Path | None) -> dict[str, Any]:
 
 
 def _story(result: Demo) -> Document:
-    """Before, after, and what changed."""
     from sqlanon.report.document import Document, Text, count, paragraph, strong
 
     rows, report = count(result.before.row_count), result.release.report

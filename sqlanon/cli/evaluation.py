@@ -103,7 +103,6 @@ def _claim(epsilon: str | None, delta: str | None) -> Budget | None:
 
 
 def _refuse_chart(path: Path, *, replace: bool) -> None:
-    """Refuse a chart that cannot be drawn, before the work is done."""
     from sqlanon.evaluation.results import refuse_format, required_altair
     from sqlanon.publish.files import refuse_file
 

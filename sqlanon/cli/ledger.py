@@ -135,7 +135,6 @@ def verify(
 
 
 def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Document:
-    """What data sets have spent and have left, and every row."""
     from sqlanon.model.budget import spelled
     from sqlanon.report.document import Document, Table
 

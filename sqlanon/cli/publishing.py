@@ -232,7 +232,6 @@ def verify(
 
 
 def _nodes(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
-    """All nodes, those that satisfy the policy first, the best of them first."""
     rows = [{**row, "node": dict(row["node"])} for row in nodes.to_pylist()]
     return {
         "nodes": len(rows),

@@ -192,5 +192,4 @@ def _majority_accuracy(training: Combinations, test: Combinations) -> float:
 
 
 def _share(is_right: NDArray[np.bool_], weights: Floats) -> float:
-    """The share of the weight of what is right."""
     return float(weights[is_right].sum() / weights.sum())

@@ -209,7 +209,6 @@ def _problems_of_columns(asked: Asked, pair: Pair) -> Iterator[str]:
 
 
 def _unfit_kinds(asked: Asked, part: Part) -> Iterator[str]:
-    """A target or a weight of values that cannot be one."""
     if part.has(asked.target) and kind_of(part.column(asked.target)) == "lists":
         yield f'column "{asked.target}" of {part} has lists, which are no labels'
     if asked.weight is not None and part.has(asked.weight) and kind_of(part.column(asked.weight)) != "numbers":

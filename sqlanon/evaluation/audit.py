@@ -84,7 +84,6 @@ class Audit(Result):
         return Document("Audit of privacy", (table, *event, *notes("Notes", self.notes)))
 
     def _facts(self) -> Iterator[tuple[str, str]]:
-        """The numbers in words."""
         yield "ε that was found" if self.exact else "ε is at least", f"{self.lower_bound:.4g}"
         yield "ε and δ that are claimed", "–" if self.claimed is None else str(self.claimed)
         yield "at δ", spelled(self.delta)
@@ -296,7 +295,6 @@ def _too_few(runs: int, claim: Budget | None, delta: float, error: float) -> Ite
 
 
 def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:
-    """δ at which a loss is bounded: that of the claim, if there is one."""
     given = None if delta is None else Budget(0, delta).delta
     if claim is None:
         return given or Fraction(0)
@@ -379,7 +377,6 @@ def _check(
     confidence: object,
     session: Session | None,
 ) -> None:
-    """Refuse what makes no sense, all at once."""
     problems = []
     if not isinstance(method, Policy | Repeatable | Enumerable) and not callable(method):
         problems.append("method must be a function of a table, or have outcomes(table, runs) or distribution(table)")

@@ -237,7 +237,6 @@ def _by_threshold(
 
 
 def _reached(positions: NDArray[np.int64], counts: Counts, thresholds: int) -> Counts:
-    """How many runs reach each threshold."""
     at_each = np.zeros(thresholds, dtype=np.int64)
     np.add.at(at_each, positions, counts)
     return np.cumsum(at_each[::-1])[::-1]

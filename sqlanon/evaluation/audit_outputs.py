@@ -210,7 +210,6 @@ def _sum(values: Sequence[float]) -> float:
 
 
 def _fields(item: Hashable) -> Iterator[tuple[int, Hashable]]:
-    """The values of a row, each with its position."""
     if isinstance(item, tuple):
         yield from ((position, value) for position, value in enumerate(item) if _recurs(value))
 

@@ -212,7 +212,6 @@ def label_codes(labels: Iterable[Any], known: Sequence[Any]) -> Codes:
 
 
 def _block(training: list[Any], test: list[Any], weights: Floats) -> tuple[Any, Any]:
-    """The features of one predictor, of both parts."""
     usual = _mode(training, weights)
     if usual is None:
         return _one_hot([()] * len(training), [()] * len(test))
@@ -255,7 +254,6 @@ def _marked(values: Sequence[Any], places: dict[str, int]) -> Any:
 
 
 def _items(value: Any) -> tuple[str, ...]:
-    """A text as a list of one item."""
     return value if isinstance(value, tuple) else (value,)
 
 
@@ -267,7 +265,6 @@ def _codes(values: Sequence[Any]) -> tuple[Codes, list[Any]]:
 
 
 def _csr(values: Any, **settings: Any) -> Any:
-    """A sparse matrix of rows."""
     return _sparse().csr_matrix(values, **settings)
 
 

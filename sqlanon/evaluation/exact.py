@@ -285,17 +285,14 @@ class ThresholdedCounts:
 
 @cache
 def _mass(epsilon: Fraction, value: int) -> float:
-    """P(Z = value)."""
     return float(Mass(_scale(epsilon), value).bounds(BITS)[0])
 
 
 @cache
 def _tail(epsilon: Fraction, least: int) -> float:
-    """P(Z >= least)."""
     return float(Tail(_scale(epsilon), least).bounds(BITS)[0])
 
 
 @cache
 def _scale(epsilon: Fraction) -> Fraction:
-    """The scale that the sources draw at."""
     return Fraction(scale_for(epsilon, 1))

@@ -205,7 +205,6 @@ class AuditedPolicy:
             return list(self._outcomes(engine, bound, accountant, runs))
 
     def _prepared(self, source: ResolvedSource) -> BoundPolicy:
-        """The policy, bound to a table."""
         return prepared(self._session._engine, source, self._policy)
 
     def _outcomes(

@@ -246,7 +246,6 @@ def _without_row(query: GroupQuery) -> exp.Expr:
 
 
 def _answers(tables: Tables, query: GroupQuery) -> tuple[exp.Subquery, exp.Subquery]:
-    """The true answers and the estimated ones."""
     kind = "counts" if query.averaged is None else "averages"
     true = table_call(f"grouped_{kind}", _true_rows(tables, query), *_asked(query))
     chances = _chances(tables, query)
@@ -255,7 +254,6 @@ def _answers(tables: Tables, query: GroupQuery) -> tuple[exp.Subquery, exp.Subqu
 
 
 def _asked(query: GroupQuery) -> list[exp.Expr]:
-    """The arguments of the macros after the table."""
     width = exp.null() if query.width is None else exp.convert(query.width)
     return [string(query.column), width, *([] if query.averaged is None else [string(query.averaged)])]
 
@@ -284,7 +282,6 @@ def _chances(tables: Tables, query: GroupQuery) -> exp.Subquery:
 
 
 def _unmasked(tables: Tables) -> exp.Expr:
-    """The release without its masked rows."""
     if not tables.masked_by:
         return tables.released
     masked = all_of([same(text(column(name)), string(MASK)) for name in tables.masked_by])

@@ -107,7 +107,6 @@ def refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
 
 
 def _shortfalls(dataset: str, account: Account, asked: tuple[Fraction, Fraction]) -> Iterator[str]:
-    """What is missing of ε and of δ, a line each."""
     spent_before = (account.spent.epsilon, account.spent.delta)
     caps = (None, None) if account.cap is None else (account.cap.epsilon, account.cap.delta)
     for sign, wanted, spent, cap in zip("εδ", asked, spent_before, caps, strict=True):

@@ -56,7 +56,6 @@ def with_new_sources(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Ent
 
 
 def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
-    """A function from a table or file to its data set."""
     by_name: dict[str, str] = {}
     by_content: dict[str, str] = {}
     by_place: dict[Place, str] = {}

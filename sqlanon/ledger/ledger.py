@@ -288,7 +288,6 @@ def _wait_for_names(engine: Warehouse) -> None:
 
 
 def _open(engine: Warehouse, file: Path) -> tuple[ExitStack, Engine]:
-    """A connection to the file of a ledger, and what closes it."""
     with ExitStack() as stack:
         stack.enter_context(_open_files)
         opened = stack.enter_context(engine.beside(file))

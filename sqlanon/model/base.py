@@ -295,7 +295,6 @@ def _message(details: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> 
 
 
 def _key_of_kind(context: Mapping[str, Any]) -> str:
-    """The key that names the kind of a table."""
     return str(context["discriminator"]).strip("'")
 
 

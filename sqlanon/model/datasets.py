@@ -116,7 +116,6 @@ def _is_there(path: Path) -> bool:
 
 
 def _parts(name: str) -> list[str]:
-    """What a name is made of; one that is not spelled as in SQL is one part."""
     if not TABLE.fullmatch(name):
         return [name]
     return [part[1:-1].replace('""', '"') if part[0] == '"' else part for part in re.findall(PART, name)]

@@ -87,7 +87,6 @@ class Flattening(PolicyValue):
         return (f'column "{name}" is not there{meant}' for name, meant in unknown_names(self.named, columns))
 
     def _clashes(self) -> Iterable[str]:
-        """Names that stand in the result more than once when case is ignored."""
         times = Counter(map(folded, self.columns))
         for name in dict.fromkeys(self.columns):
             if times[folded(name)] > 1:

@@ -251,7 +251,6 @@ def _taxonomy(tree: Tree) -> Taxonomy:
 
 
 def _paths(tree: Tree, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Each value with what is above it."""
     for label, under in tree.items():
         path = (label, *above)
         if under is None:

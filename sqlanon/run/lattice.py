@@ -197,7 +197,6 @@ def _pareto(nodes: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _ranks(ascending: np.ndarray[Any, np.dtype[np.float64]]) -> list[int]:
-    """The ranks of losses, which are equal within the tolerance of a search."""
     ranks: list[int] = []
     rank, least = -1, -math.inf
     for loss in ascending.tolist():

@@ -132,5 +132,4 @@ def carry_out(
 
 
 def _sealed(policy: Policy, name: str, companion: Target, release: str) -> TableRecord:
-    """A companion table of a release, once it has its own record."""
     return TableRecord(table=companion.name, content=companion.add_record(companion_record(policy, name, release)))

@@ -111,11 +111,9 @@ class _Acceptable:
         return self.learn(summary)
 
     def _mirror(self, levels: Levels) -> Index:
-        """The place of a node in an array that starts at the top."""
         return tuple(most - level for most, level in zip(self._lattice.top, levels, strict=True))
 
     def _mirrored(self, index: Index) -> Levels:
-        """The node at such a place."""
         return tuple(most - step for most, step in zip(self._lattice.top, index, strict=True))
 
     def _most_private(self) -> list[NodeSummary]:

@@ -105,7 +105,6 @@ class Knowledge:
         return int(fewest if self.closest is None else min(fewest, self.closest.suppressed_rows))
 
     def _compare(self, summary: NodeSummary) -> None:
-        """Keep a satisfying node if none found before is better."""
         loss = self.problem.loss(summary)
         if loss <= self.loss + margin(self.loss):
             self.loss = min(self.loss, loss)

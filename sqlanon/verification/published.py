@@ -141,7 +141,6 @@ def _with_shortfalls(found: Published, shortfalls: Sequence[str]) -> Published:
 def _recorded(
     source: ResolvedSource, columns: tuple[str, ...], notes: Sequence[str | None], *, without_provenance: bool
 ) -> Published:
-    """A release with what its parts record."""
     changes = tuple(dict.fromkeys(change for note in notes for change in changes_of_record(note)))
     try:
         parsed = [Record.parse(note) for note in notes]

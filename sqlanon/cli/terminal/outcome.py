@@ -83,7 +83,6 @@ def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debu
 
 
 def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
-    """The exit code and the document of an error."""
     if isinstance(error, SqlanonError):
         message = getattr(error, "heading", str(error))
         problems = getattr(error, "problems", ())
@@ -105,7 +104,6 @@ def _document(kind: str, message: str, problems: tuple[str, ...] = ()) -> dict[s
 
 
 def _relaxations(error: UnsatisfiableError) -> list[dict[str, Any]]:
-    """What could be asked for instead."""
     if error.explanation is None:
         return []
     return [asdict(relaxation) for relaxation in error.explanation.relaxations]

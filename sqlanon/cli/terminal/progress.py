@@ -46,7 +46,6 @@ def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None
 
 
 def _what_became(latest: list[Event]) -> str:
-    """What became of the release, after the latest event."""
     if not latest or latest[0].stage != "publish":
         return NOTHING_PUBLISHED
     return PUBLISHED if latest[0].state == "finished" else MAYBE_PUBLISHED
@@ -102,7 +101,6 @@ def _extent(event: Event) -> tuple[float, float | None]:
 
 
 def _doing(event: Event) -> str:
-    """The words beside the bar."""
     if event.lattice_nodes is None:
         share = "" if event.share is None else f"{event.share:.0%}"
         return " ".join(f"{share:>4} {printable(event.step)}".splitlines()) if event.step else ""

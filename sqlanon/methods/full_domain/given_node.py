@@ -59,7 +59,6 @@ def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchO
 
 
 def _in_the_way(engine: Compute, table: EncodedTable, levels: Levels) -> Iterator[str]:
-    """A line for every privacy model that classes violate."""
     blocked = examine_nodes(engine, table, [levels])[0].blocked_rows
     for model, rows in zip(table.bound.policy.privacy, blocked, strict=True):
         if rows:

@@ -99,7 +99,6 @@ class FullDomainRun(Run):
 
 
 def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:
-    """Settle what becomes of the suppressed rows."""
     policy = table.bound.policy
     short: list[PrivacyModel] = []
     if policy.suppression == "mask" and node.suppressed_rows:

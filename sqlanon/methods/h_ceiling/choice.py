@@ -251,7 +251,6 @@ class FewestCounterfeits:
         return likely
 
     def _lost_at(self, index: Index) -> float:
-        """What is lost at a node."""
         return float(sum(lost[step] for lost, step in zip(self._lost, index, strict=True)))
 
 
@@ -344,5 +343,4 @@ def need_of(node: NodeSummary, small: NodeSummary | None, k: int, fewest: int, a
 
 
 def _dropped(summary: NodeSummary) -> int:
-    """How many classes are not kept."""
     return summary.class_count - summary.kept_class_count

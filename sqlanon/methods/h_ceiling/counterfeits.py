@@ -111,7 +111,6 @@ def fill_again(engine: Compute, table: EncodedTable, filled: Filled) -> None:
 
 
 def _true_rows(engine: Compute, table: EncodedTable, levels: Levels) -> EncodedTable:
-    """The cells of the classes of a node that are not suppressed."""
     fewest = settings_of(table).fewest_true_rows
     if fewest == 1:
         return table
@@ -153,7 +152,6 @@ def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Drawn) 
 def _drawn(
     engine: Compute, table: EncodedTable, levels: Levels, totals: Mapping[str, int], source: RandomSource
 ) -> Drawn:
-    """What is drawn for all counterfeits, in their places."""
     settings = settings_of(table)
     if settings.fill == "hidden":
         if settings.impossible:
@@ -184,7 +182,6 @@ def _drawn_from_all(
 
 
 def _refuse_without_values(levels: Levels, classes: int) -> None:
-    """Refuse a node with classes that may get no value."""
     if classes:
         raise UnsatisfiableError(
             "impossible leaves counterfeits no value:",

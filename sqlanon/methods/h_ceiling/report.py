@@ -239,7 +239,6 @@ def _is_hidden(settings: HCeiling) -> bool:
 
 
 def _claims_of_strict(report: CeilingReport) -> list[str]:
-    """What a strict catalog leaves uncertain."""
     assert report.effective_k is not None
     return [
         "of every class that the catalog names there is a way, among those that agree with release and catalog, in "

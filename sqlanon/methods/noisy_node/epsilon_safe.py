@@ -245,7 +245,6 @@ def _draw_classes(engine: Compute, table: EncodedTable, levels: Levels, draws: D
 def _show_classes(
     engine: Compute, table: EncodedTable, sample: Sample, levels: Levels, k: int, runs: int
 ) -> list[Relation]:
-    """Show the classes of a sample that have k rows or more, in ``runs`` runs."""
     engine.run(private.combinations(AtNode(sample.table(engine, table).encoding, levels)))
     found = engine.fetch(SQL.query("class_sizes", k=k), "classes", "class")
     places = np.tile(np.array([row["place"] for row in found], dtype=np.int64), runs)

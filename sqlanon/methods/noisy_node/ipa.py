@@ -249,7 +249,6 @@ def draw_counts(
 
 
 def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:
-    """Draw the values of what combinations do not show."""
     rows = private.left_over(table.encoding)
     if draws.method.needs_value_domain:
         rows = unseen.every_value(table.encoding, rows, runs)

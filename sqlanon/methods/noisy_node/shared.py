@@ -144,7 +144,6 @@ def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSp
 
 
 def _refuse_node(bound: BoundPolicy) -> None:
-    """A public node must be one of the lattice."""
     node, lattice = public_node(bound), bound.lattice
     problems = [
         f'method.node: "{name}" has levels {least} to {most}, so not {level}'

@@ -177,7 +177,6 @@ def _with_information(engine: Compute, encoding: Encoding) -> Encoding:
 
 
 def _with_loss_steps(engine: Compute, encoding: Encoding, measures: Sequence[str]) -> Encoding:
-    """The encoding with what labels lose as step functions of their bits."""
     rows = engine.fetch(loss_steps(encoding, measures), "losses of labels", "node") if measures else []
     steps: dict[tuple[str, int, int], list[LossStep]] = {}
     for row in sorted(rows, key=lambda row: tuple(row["last_bits"])):
@@ -221,7 +220,6 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
 
 
 def _refuse_changed(engine: Compute, encoding: Encoding, description: str, read: int) -> None:
-    """Refuse a source that changed while its pieces were read."""
     if engine.fetch(row_count(encoding), "rows")[0]["rows"] != read:
         raise EngineError(f"{description} was changed while it was read, piece by piece; try again", step="cells")
 

@@ -138,7 +138,6 @@ def _homogeneous_columns(engine: Compute, publication: Publication) -> Iterator[
 
 
 def _is_accepted(policy: Policy, changes: Mapping[str, Any]) -> bool:
-    """Whether a policy with changes is valid."""
     try:
         Policy(**{**policy.model_dump(mode="json"), **changes})
     except PolicyError:

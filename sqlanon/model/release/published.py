@@ -172,7 +172,6 @@ def _percent(share: float) -> str:
 
 
 def _examples(name: str, rows: Iterable[Mapping[str, Any]]) -> str:
-    """Labels of a column among some rows."""
     found = list(dict.fromkeys(_cell(row[name]) for row in rows if name in row))
     return ", ".join([*found[:MAX_SHOWN_LABELS], *(["..."] if len(found) > MAX_SHOWN_LABELS else [])])
 

@@ -303,7 +303,6 @@ def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
 
 
 def _written_like(taxonomy: Taxonomy) -> dict[str, Any]:
-    """The table that makes the same taxonomy."""
     try:
         table = spelled(taxonomy)
         if table["kind"] != "file":

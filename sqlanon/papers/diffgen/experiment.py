@@ -216,7 +216,6 @@ def drawn(by_count: Sequence[Row], compared: Sequence[Row], across: Mapping[str,
 
 
 def _by_count(altair: Any, method: str, rows: Sequence[Row], across: Mapping[str, float]) -> Any:
-    """A line for each ε."""
     points = [
         {"h": row["specializations"], "epsilon": f"{row['epsilon']:g}", ACCURACY: row["tree"]}
         for row in rows
@@ -227,7 +226,6 @@ def _by_count(altair: Any, method: str, rows: Sequence[Row], across: Mapping[str
 
 
 def _by_epsilon(altair: Any, rows: Sequence[Row], across: Mapping[str, float]) -> Any:
-    """A line for each method."""
     epsilons = sorted({row["epsilon"] for row in rows if row["epsilon"] is not None})
     points = [
         {"epsilon": f"{epsilon:g}", "method": _name(row), ACCURACY: row["tree"]}
@@ -249,7 +247,6 @@ def _panel(
     shades: Sequence[str],
     across: Mapping[str, float],
 ) -> Any:
-    """Lines of points, and dotted lines across."""
     names = list(dict.fromkeys(point[colour] for point in points))
     y = altair.Y(f"{ACCURACY}:Q", title=None, scale=altair.Scale(domain=[LEAST, MOST], clamp=True))
     lines = altair.Chart(altair.InlineData(list(points))).encode(
@@ -281,5 +278,4 @@ def _across(altair: Any, across: Mapping[str, float], y: Any) -> Iterator[Any]:
 
 
 def _name(row: Row) -> str:
-    """The method as a line across several ε is named."""
     return row["method"] if row["specializations"] is None else f"{row['method']}, h = {row['specializations']}"

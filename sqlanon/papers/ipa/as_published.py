@@ -262,7 +262,6 @@ def _put(engine: Compute, perturbation: Perturbation) -> None:
 
 
 def _remake(engine: Compute, steps: Sequence[Step]) -> None:
-    """Make tables anew that were made for other nodes."""
     for step in steps:
         engine.drop(step.makes)
         engine.run(step)

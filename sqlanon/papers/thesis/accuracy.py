@@ -356,7 +356,6 @@ def _panel(
 
 
 def _across(altair: Any, row: Row, y: Any, *, above: bool) -> Iterator[Any]:
-    """A dotted line and its name."""
     line = altair.Chart(altair.InlineData([{"of": row["loss"], "accuracy": row["logistic"]}])).encode(y=y)
     yield line.mark_rule(strokeDash=[2, 3], color=BLACK)
     named = line.encode(text="of:N", x=altair.value(WIDTH))

@@ -199,7 +199,6 @@ def drawn(rows: Sequence[Row]) -> Any:
 
 
 def _by_factor(altair: Any, rows: Sequence[Row], penalty: str, tolerated: float, baseline: Row) -> Any:
-    """A line for each ε', as in figures 6.3 and 6.4."""
     points = [
         {"at": f"{row['penalty_factor']:g}", "line": f"{row['epsilon_node']:g}", "good": row["good"]}
         for row in rows
@@ -213,7 +212,6 @@ def _by_factor(altair: Any, rows: Sequence[Row], penalty: str, tolerated: float,
 
 
 def _by_epsilon(altair: Any, rows: Sequence[Row], baseline: Row) -> Any:
-    """A line for each private way to choose."""
     points = [
         {
             "at": f"{row['epsilon_node']:g}",
@@ -232,7 +230,6 @@ def _by_epsilon(altair: Any, rows: Sequence[Row], baseline: Row) -> Any:
 
 
 def _lines(altair: Any, points: Sequence[Any], x: Any, legend: str | None, shades: Sequence[str], baseline: Row) -> Any:
-    """Lines of points, and the baseline."""
     names = list(dict.fromkeys(point["line"] for point in points))
     last = [point["good"] for point in points if point["at"] == points[-1]["at"]]
     below = any(baseline["good"] < good < baseline["good"] + LETTERS for good in last)
@@ -260,7 +257,6 @@ def _lines(altair: Any, points: Sequence[Any], x: Any, legend: str | None, shade
 
 
 def _kept(altair: Any, rows: Sequence[Row]) -> Any:
-    """Bars of what releases of nine quasi-identifiers show."""
     shown = [
         {"method": named(row), "what": words, "share": row[name]}
         for row in rows

@@ -106,7 +106,6 @@ class Boxes:
         return [box.low for box in found]
 
     def _next(self, ceiling: float) -> Box | None:
-        """The box of the least bound, up to date."""
         while self._queue:
             box = heapq.heappop(self._queue)
             if box.bound > ceiling:

@@ -90,14 +90,12 @@ class Descent:
 
 
 def _lowered(node: Index) -> Iterator[Index]:
-    """The nodes a level below."""
     for position, step in enumerate(node):
         if step:
             yield (*node[:position], step - 1, *node[position + 1 :])
 
 
 def _exchanges(node: Index, top: Index) -> Iterator[Index]:
-    """The nodes with one quasi-identifier raised and another lowered."""
     for raised, lowered in itertools.permutations(range(len(node)), 2):
         for more in range(node[raised] + 1, top[raised] + 1):
             for less in range(node[lowered]):

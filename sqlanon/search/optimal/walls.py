@@ -141,7 +141,6 @@ class _Climb:
         return not self._region.is_cleared(tuple(raised))
 
     def _log_odds(self, roots: Bounds | float) -> Bounds:
-        """The logarithm of how likely nodes are to fail."""
         deviations = (roots - self._failing) / self._error
         likelihoods: Bounds = -np.logaddexp(0.0, -SLOPE * deviations)
         return likelihoods
@@ -173,5 +172,4 @@ def _boltzmann(costs: Bounds, coldness: float) -> Bounds:
 
 
 def _padded(entries: Bounds, width: int, entry: float) -> Bounds:
-    """A row of a rectangle."""
     return np.concatenate([entries, np.full(width - len(entries), entry)])

@@ -101,7 +101,6 @@ class Draws:
         return [each for each, is_kept in zip(possible, found, strict=True) if is_kept]
 
     def _drawn(self, draw: Callable[[int], NDArray[Any]]) -> Any:
-        """What is drawn in one run."""
         return draw(1)[0]
 
 

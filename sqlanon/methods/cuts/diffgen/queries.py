@@ -258,7 +258,6 @@ def _numbered(cut: Cut, classes: int) -> exp.Select:
 
 
 def _distinguishes(cut: Cut, position: int) -> bool:
-    """Whether a predictor distinguishes rows."""
     if position in cut.partitions:
         return bool(cut.partitions[position].specialized)
     return len(cut.pieces[position]) > 1

@@ -70,7 +70,6 @@ def report(
 
 
 def _spent(portions: Portions) -> list[Spent]:
-    """What each kind of step spent, all of them together."""
     spent: dict[str, Fraction] = {}
     for charge in portions.given:
         spent[charge.purpose] = spent.get(charge.purpose, Fraction(0)) + charge.budget.epsilon

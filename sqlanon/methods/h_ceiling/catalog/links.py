@@ -261,7 +261,6 @@ class _Value:
 
 
 def _product(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    """The product of two polynomials, by their coefficients."""
     found = [0] * (len(left) + len(right) - 1)
     for i, a in enumerate(left):
         for j, b in enumerate(right):

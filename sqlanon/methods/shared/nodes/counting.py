@@ -186,7 +186,6 @@ class SizesFirst:
 
     @cached_property
     def _sizes(self) -> NodeCounter:
-        """What counts the rows of classes."""
         table = self._table
         encoding, criteria = table.encoding, table.encoding.criteria
         by_rows = KAnonymity(

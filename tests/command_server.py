@@ -25,7 +25,7 @@ from typing import NoReturn
 import opendp.measurements  # noqa: F401 - imported and not practised: forks are not to share the state of its chance
 
 from sqlanon.cli import main
-from sqlanon.cli.terminal.interrupt import INTERRUPTS
+from sqlanon.cli.interrupt import INTERRUPTS
 
 LONGEST = 60
 """Seconds after which a command is ended by a signal."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
-from sqlanon.mechanisms.seeded import SeededSource
+from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.cuts.diffgen.draws import (
     CHOICES,
     ITEM_SETS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.registry import add_method, remove_method
+from sqlanon.methods.base import add_method, remove_method
 from sqlanon.model.base import KINDS, kind_of, name_of_kind
 from sqlanon.model.fit import Fit
 from sqlanon.model.methods.settings import MethodSettings

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlanon.api.opened import OpenedEngine, Part
-from sqlanon.engines.exclusion import exclusive
+from sqlanon.engines.locks import exclusive
 from sqlanon.errors import EngineError, PolicyError
 
 if TYPE_CHECKING:

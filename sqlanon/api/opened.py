@@ -12,7 +12,7 @@ from sqlanon.methods.progress import silent
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
-    from sqlanon.engines.exclusion import CallLock
+    from sqlanon.engines.locks import CallLock
     from sqlanon.engines.relations import ResolvedSource, Source
     from sqlanon.model.destination import Destination
     from sqlanon.model.policy.policy import GivenPolicy, Policy

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlanon.api.opened import Part, checked
-from sqlanon.engines.exclusion import exclusive
+from sqlanon.engines.locks import exclusive
 from sqlanon.methods.progress import Progress, never, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 

@@ -12,7 +12,7 @@ from sqlanon.api.opened import Opened, OpenedEngine, checked
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
 from sqlanon.api.taxonomies import Taxonomies
-from sqlanon.engines.exclusion import exclusive
+from sqlanon.engines.locks import exclusive
 from sqlanon.errors import VerificationError
 from sqlanon.methods.progress import Progress, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
@@ -211,8 +211,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
-        from sqlanon.methods.base import Request
-        from sqlanon.methods.registry import method_of
+        from sqlanon.methods.base import Request, method_of
         from sqlanon.model.pseudonym_key import key_for
         from sqlanon.run.pipeline import anonymize
 

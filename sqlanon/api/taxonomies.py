@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.api.opened import Part
-from sqlanon.engines.exclusion import exclusive
+from sqlanon.engines.locks import exclusive
 
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source

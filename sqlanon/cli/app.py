@@ -9,13 +9,12 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import evaluation, ledger, plan, publishing, tables, taxonomy
+from sqlanon.cli import evaluation, ledger, outcome, plan, publishing, tables, taxonomy
 from sqlanon.cli.demo import demo
+from sqlanon.cli.interrupt import as_interruption, ignore_interrupts, interrupt_once
+from sqlanon.cli.output import silence, write_event
 from sqlanon.cli.publishing import apply, fit
 from sqlanon.cli.sessions import on_this_machine
-from sqlanon.cli.terminal import outcome
-from sqlanon.cli.terminal.interrupt import as_interruption, ignore_interrupts, interrupt_once
-from sqlanon.cli.terminal.output import silence, write_event
 from sqlanon.cli.version import show_version
 
 app = typer.Typer(

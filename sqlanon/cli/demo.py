@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sqlanon.cli.interrupt import interruptible
 from sqlanon.cli.options import Json
-from sqlanon.cli.terminal.interrupt import interruptible
-from sqlanon.cli.terminal.output import show, write, write_json
-from sqlanon.cli.terminal.progress import progress
+from sqlanon.cli.output import progress, show, write, write_json
 
 if TYPE_CHECKING:
     from sqlanon.report.document import Document, Table

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.cli import options as opt
+from sqlanon.cli.outcome import NOT_MET
+from sqlanon.cli.output import put, say, show, write_json
 from sqlanon.cli.sessions import reading
-from sqlanon.cli.terminal.outcome import NOT_MET
-from sqlanon.cli.terminal.output import put, say, show, write_json
 from sqlanon.papers import NAMES
 
 if TYPE_CHECKING:

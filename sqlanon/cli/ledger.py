@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.cli.options import Json
+from sqlanon.cli.output import say, show, write, write_json
 from sqlanon.cli.sessions import existing, keeping_ledger, on_this_machine
-from sqlanon.cli.terminal.output import say, show, write, write_json
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.cli.options import Json, ReplaceFile, Tight
-from sqlanon.cli.terminal.output import say, show, write, write_json
+from sqlanon.cli.output import say, show, write, write_json
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.plans import EpsilonSafePlan

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from sqlanon.cli import options as opt
+from sqlanon.cli.outcome import NOT_MET
+from sqlanon.cli.output import progress, put, say, show, write, write_event, write_json
 from sqlanon.cli.sessions import reading, writing
-from sqlanon.cli.terminal.outcome import NOT_MET
-from sqlanon.cli.terminal.output import put, say, show, write, write_event, write_json
-from sqlanon.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -282,7 +281,7 @@ def _seeded(seed: int | None) -> RandomSource | None:
     """What draws the same again by a seed; None without one, for what no seed repeats."""
     if seed is None:
         return None
-    from sqlanon.mechanisms.seeded import SeededSource
+    from sqlanon.mechanisms.sources import SeededSource
 
     return SeededSource(seed)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hint
 
 import typer
 
-from sqlanon.cli.terminal.interrupt import interruptible
+from sqlanon.cli.interrupt import interruptible
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import typer
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.options import Json, NewDatabase
+from sqlanon.cli.output import say, write, write_json
 from sqlanon.cli.sessions import existing_or_new, writing
-from sqlanon.cli.terminal.output import say, write, write_json
 
 
 def install(database: NewDatabase, as_json: Json = False) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from sqlanon.cli import options as opt
+from sqlanon.cli.outcome import USAGE
+from sqlanon.cli.output import say, show, write_json
 from sqlanon.cli.sessions import existing, existing_or_new, on_this_machine
-from sqlanon.cli.terminal.outcome import USAGE
-from sqlanon.cli.terminal.output import say, show, write_json
 
 if TYPE_CHECKING:
     from sqlanon.model.taxonomy.taxonomy import Taxonomy

@@ -6,7 +6,7 @@ import sys
 from importlib.metadata import version
 from typing import NoReturn
 
-from sqlanon.cli.terminal.output import write
+from sqlanon.cli.output import write
 from sqlanon.errors import EngineError
 from sqlanon.model.extras import installed_version
 
@@ -16,7 +16,7 @@ def main() -> NoReturn:
     try:
         show_version()
     except EngineError as error:
-        from sqlanon.cli.terminal.outcome import report_failure
+        from sqlanon.cli.outcome import report_failure
 
         sys.exit(report_failure(error, as_json=False, as_events=False, debug=False))
     sys.exit()

@@ -1,6 +1,8 @@
 """Names that are held for as long as a process lives: the system lets go of its locks, however it ends.
 
 The lock of a name is a file of its own beside what has the name: a database may write that anew, as another file.
+
+Within a process, calls exclude each other: one at a time on a connection, whatever threads and sessions share it.
 """
 
 from __future__ import annotations
@@ -9,10 +11,16 @@ import errno
 import fcntl
 import itertools
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+from sqlanon.errors import EngineError
 
 SUFFIX = ".lock"
 
@@ -117,3 +125,67 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 def _lock_of(path: Path) -> Path:
     return path.with_name(path.name + SUFFIX)
+
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+class CallLock:
+    """Held during a call. The thread that holds it may call again, as verbs call each other; a callback may not."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._is_calling_back = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Wait for calls of other threads, and make others wait until the block ends.
+
+        Raises:
+            EngineError: a callback of a call makes another one, in the middle of its statements.
+        """
+        with self._lock:
+            if self._is_calling_back:
+                raise EngineError(
+                    "a callback cannot use the session that calls it: give it one on another connection, such as "
+                    "sqlanon.connect(session.connection.cursor())",
+                    step="session",
+                )
+            yield
+
+    def calling_back(self, callback: Callable[Given, Found]) -> Callable[Given, Found]:
+        """The same function, which cannot make calls while the lock is held."""
+
+        @wraps(callback)
+        def called(*given: Given.args, **named: Given.kwargs) -> Found:
+            self._is_calling_back = True
+            try:
+                return callback(*given, **named)
+            finally:
+                self._is_calling_back = False
+
+        return called
+
+
+_locks: WeakKeyDictionary[object, CallLock] = WeakKeyDictionary()
+_looking = threading.Lock()
+
+
+def lock_of(connection: object) -> CallLock:
+    """The lock of a connection, which all sessions on it share."""
+    with _looking:
+        return _locks.setdefault(connection, CallLock())
+
+
+def exclusive(
+    method: Callable[Concatenate[Any, Given], Found],
+) -> Callable[Concatenate[Any, Given], Found]:
+    """A function of a session, or of a part of one, as a call: see :meth:`sqlanon.api.opened.OpenedEngine.call`."""
+
+    @wraps(method)
+    def calling(session: Any, /, *given: Given.args, **named: Given.kwargs) -> Found:
+        with session._opened.call():
+            return method(session, *given, **named)
+
+    return calling

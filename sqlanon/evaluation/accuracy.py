@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.exclusion import exclusive
+from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
 from sqlanon.evaluation.accuracy_checks import (
     CLASSIFIERS,
@@ -24,7 +24,7 @@ from sqlanon.evaluation.accuracy_checks import (
     require_scikit_learn,
 )
 from sqlanon.evaluation.combinations import Combinations, Floats, Roles, columns_of, combinations, label_codes, matrices
-from sqlanon.model.release.result import Result
+from sqlanon.model.release.measurement import Result
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

@@ -18,8 +18,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods.base import method_of
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, NoisyNodeRun, bounded, node_method, prepared
-from sqlanon.methods.registry import method_of
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.private.chance import private_method
 from sqlanon.model.budget import Budget

@@ -12,8 +12,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.mechanisms import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant, Charge, difference_sensitivity, scale_for
-from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Integers
+from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.methods.noisy import NodeMethod
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of

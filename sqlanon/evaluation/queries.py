@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute, Engine
-from sqlanon.engines.exclusion import exclusive
+from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.model.datasets import GLOB_CHARACTERS, KnownSource, dataset_of_files, dataset_of_table
 from sqlanon.model.ledger import Entry
-from sqlanon.publish.globs import is_matched
+from sqlanon.publish.files import is_matched
 
 SAMPLE = 1 << 16
 """Bytes of the beginning and of the end of a file that its fingerprint covers: a lake may have many large files."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from sqlanon.mechanisms.accountant import Charge, difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.mechanisms.system import SystemSource, without_opendp
+from sqlanon.mechanisms.sources import SystemSource, without_opendp
 
 DRAWS_AT_ONCE = 100_000
 """OpenDP takes and gives lists, which are some ten times as large as arrays."""

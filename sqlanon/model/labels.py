@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, StrictInt
 
 from sqlanon.model.base import Level, respelled
 from sqlanon.model.methods.cuts import as_text, interval_label
-from sqlanon.model.release.result import PartialResult
+from sqlanon.model.release.measurement import PartialResult
 
 Number: TypeAlias = StrictInt | Annotated[float, Field(strict=True, allow_inf_nan=False)]
 

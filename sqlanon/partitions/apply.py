@@ -22,7 +22,7 @@ from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.record import PartitionRecord, RowsRecord
 from sqlanon.model.release import Measurement, RowCounts
-from sqlanon.model.release.result import with_notes
+from sqlanon.model.release.measurement import with_notes
 from sqlanon.partitions import increment as queries
 from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
 from sqlanon.partitions.partition import (

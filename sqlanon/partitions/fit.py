@@ -20,7 +20,7 @@ from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.methods.progress import Progress, Stopped, never, silent
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.findings import examine
-from sqlanon.methods.shared.nodes.report import found_by
+from sqlanon.methods.shared.reports import found_by
 from sqlanon.methods.stages import Stages
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version

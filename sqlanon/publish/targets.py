@@ -20,10 +20,9 @@ from sqlanon.publish.content import content_of_table
 from sqlanon.publish.files import refuse_own_source, staged_file
 from sqlanon.publish.folders import StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file
-from sqlanon.publish.to_csv import CsvTarget, StagedCsv, staged_csv
 from sqlanon.publish.to_far import far_target
+from sqlanon.publish.to_file import CsvTarget, ParquetTarget, StagedCsv, staged_csv
 from sqlanon.publish.to_folder import FolderTarget
-from sqlanon.publish.to_parquet import ParquetTarget
 
 CHANGED = (
     "the file {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or "

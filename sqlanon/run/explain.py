@@ -16,9 +16,8 @@ from sqlglot import exp
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.base import Request
+from sqlanon.methods.base import Request, method_of
 from sqlanon.methods.progress import silent
-from sqlanon.methods.registry import method_of
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record

@@ -18,7 +18,7 @@ from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.nodes.counting import Examination, examine_nodes, examined_at_once
+from sqlanon.methods.shared.counting import Examination, examine_nodes, examined_at_once
 from sqlanon.methods.shared.unknown import refuse_too_many
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace

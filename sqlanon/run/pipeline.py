@@ -13,16 +13,15 @@ from sqlanon.binding.folders import refuse_columns
 from sqlanon.binding.prepare import read_by
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.base import Request, Run
+from sqlanon.methods.base import Request, Run, method_of
 from sqlanon.methods.progress import Progress, silent
-from sqlanon.methods.registry import method_of
 from sqlanon.methods.shared.findings import examine, with_findings
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Release
-from sqlanon.model.release.result import with_notes
+from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record
 from sqlanon.publish.targets import Target, tables_beside, target_for
 from sqlanon.run.unchanged import made_from, published_earlier

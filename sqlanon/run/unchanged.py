@@ -24,7 +24,7 @@ from sqlanon.model.release import Release, Report
 from sqlanon.publish.files import bring_back, tidy
 from sqlanon.publish.folders import is_whole, note_of
 from sqlanon.publish.provenance import code_sha256, note_of_file
-from sqlanon.publish.to_csv import settle
+from sqlanon.publish.to_file import settle
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
 

@@ -21,7 +21,7 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.nodes.counting import SizesFirst
+from sqlanon.methods.shared.counting import SizesFirst
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.search import Inquiry

@@ -29,7 +29,7 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.nodes.counting import NodeCounter
+from sqlanon.methods.shared.counting import NodeCounter
 from sqlanon.model.lattice import Levels
 from sqlanon.search import SEARCHES, SearchProblem
 from tests.benchmarks.memory import peak_bytes

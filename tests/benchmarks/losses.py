@@ -19,8 +19,8 @@ from pathlib import Path
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
+from sqlanon.methods.shared import choice
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.nodes import choice
 from sqlanon.model.quality import QualityModel
 from sqlanon.run.demo import TAXONOMIES, invent
 from tests.benchmarks.speed import make_arx_warehouse, make_warehouse

@@ -27,7 +27,7 @@ from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.noisy_node import ipa as private
 from sqlanon.methods.noisy_node import ipa as scores
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.nodes.counting import NodeCounter
+from sqlanon.methods.shared.counting import NodeCounter
 from sqlanon.model.methods.noisy import CELLS, NODE
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent

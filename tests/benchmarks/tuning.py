@@ -71,9 +71,9 @@ CONSTANTS = {
     "MAKING": ("methods.shared.roll_up", ("big",)),
     "BUDGET": ("methods.shared.roll_up", ("big",)),
     "UPPER_SHARE": ("methods.shared.roll_up", ("big",)),
-    "PREPARED_NODES": ("methods.shared.nodes.counting", ("big",)),
-    "NODES_AT_ONCE": ("methods.shared.nodes.counting", ("lattice",)),
-    "COUNTED_CELLS": ("methods.shared.nodes.counting", ("lattice",)),
+    "PREPARED_NODES": ("methods.shared.counting", ("big",)),
+    "NODES_AT_ONCE": ("methods.shared.counting", ("lattice",)),
+    "COUNTED_CELLS": ("methods.shared.counting", ("lattice",)),
     "GROUPED": ("methods.shared.publishing", ("small", "big")),
     "MAX_STEPS": ("queries.cells.labels", ("small", "big")),
 }

@@ -23,7 +23,7 @@ import duckdb
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.nodes.choice import choose_node
+from sqlanon.methods.shared.choice import choose_node
 from sqlanon.model.quality import QualityModel
 from sqlanon.search import Inquiry
 

@@ -21,7 +21,7 @@ from sqlanon.api.session import Session
 from sqlanon.engines.base import Compute, Warehouse, Writer
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.engines.exclusion import CallLock
+from sqlanon.engines.locks import CallLock
 from sqlanon.engines.relations import Database, ResolvedSource, Stored
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step
 from sqlanon.queries.source import MadeTaxonomy, SourceColumn

@@ -10,8 +10,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.methods.shared import choice
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.nodes import choice
 from sqlanon.search import SearchOutcome
 from tests.adult import OLA_COUNTS, PRINTED_LEVELS, PRINTED_PREC, PRINTED_SCALE, uci_policy
 from tests.conftest import reading

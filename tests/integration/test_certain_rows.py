@@ -10,7 +10,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.nodes.counting import node_summaries
+from sqlanon.methods.shared.counting import node_summaries
 from sqlanon.search.arrays import spread_downwards
 from sqlanon.search.problem import batches
 from tests.conftest import ARX_COLUMNS, reading

@@ -17,7 +17,7 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.engines.csv_notes import look_at, read_note
 from sqlanon.model.destination import destination
-from sqlanon.publish import to_csv
+from sqlanon.publish import to_file as to_csv
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import target_for
 from tests.commands import document, sqlanon

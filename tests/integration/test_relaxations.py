@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.errors import Explanation, Relaxation
-from sqlanon.methods.shared.nodes.proposals import share_of
+from sqlanon.methods.shared.counting import share_of
 from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy as policy
 from tests.conftest import open_clinic

@@ -390,18 +390,18 @@ GROUPED = _of(
 
 SOURCES = [
     *_of(
-        "sqlanon/mechanisms/base.py",
+        "sqlanon/mechanisms/sources.py",
         (
             "grouped-at-half-the-scale",
-            "scale = scale_for(charge.budget.epsilon, change)",
-            "scale = scale_for(charge.budget.epsilon, sensitivity)",
+            "return grouped.grouped_choice(scores, counts, scale, runs",
+            "return grouped.grouped_choice(scores, counts, scale / 2, runs",
             "a group is chosen at twice the ε, or not at all",
             f"{SAMPLERS}::test_grouped_exponential_mechanism",
         ),
         (
             "grouped-unchecked",
-            "        require_covered(charge, change / Fraction(scale))\n",
-            "",
+            "        require_covered(charge, change / Fraction(scale))\n        return grouped",
+            "        return grouped",
             "what a choice costs is not held against what was paid",
             f"{CHOICES}::TestCosts::test_what_was_not_paid_is_not_drawn",
         ),
@@ -414,7 +414,7 @@ SOURCES = [
         ),
     ),
     *_of(
-        "sqlanon/mechanisms/seeded.py",
+        "sqlanon/mechanisms/sources.py",
         (
             "seeded-noise-of-one-sign",
             "noise: Integers = self._generator.geometric(end, size) - self._generator.geometric(end, size)",
@@ -424,8 +424,8 @@ SOURCES = [
         ),
         (
             "seeded-choice-at-half-the-scale",
-            "scale = scale_for(charge.budget.epsilon, change)",
-            "scale = scale_for(charge.budget.epsilon, change) / 2",
+            "(scores - np.max(scores)) / scale",
+            "(scores - np.max(scores)) / scale * 2",
             "audits see another choice than is published",
             f"{SAMPLERS}::test_exponential_mechanism",
         ),
@@ -462,7 +462,7 @@ SOURCES = [
         ),
     ),
     *_of(
-        "sqlanon/mechanisms/system.py",
+        "sqlanon/mechanisms/sources.py",
         (
             "words-of-no-chance",
             "os.urandom(8 * count)",
@@ -2091,7 +2091,7 @@ VERIFICATION = [
         ),
     ),
     *_of(
-        "sqlanon/methods/shared/nodes/counting.py",
+        "sqlanon/methods/shared/counting.py",
         (
             "sizes-at-the-limit",
             "if summary.suppressed_rows > allowed}",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
+from sqlanon.methods.shared import counting as node_counter
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.nodes import counting as node_counter
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import NodeSummary
 from tests import brute_force

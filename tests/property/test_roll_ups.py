@@ -18,10 +18,9 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared import publishing, roll_up
+from sqlanon.methods.shared import choice, publishing, roll_up
+from sqlanon.methods.shared import counting as node_counter
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.nodes import choice
-from sqlanon.methods.shared.nodes import counting as node_counter
 from sqlanon.methods.shared.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.methods.full_domain import SearchName

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.errors import BudgetError
-from sqlanon.mechanisms import opendp, seeded
+from sqlanon.mechanisms import opendp
+from sqlanon.mechanisms import sources as seeded
 from sqlanon.mechanisms.accountant import LARGEST_SCALE, SMALLEST_SCALE, Charge, require_covered, scale_for
 from sqlanon.mechanisms.discrete_laplace import (
     Mass,

@@ -15,8 +15,7 @@ import duckdb
 
 from sqlanon.engines.duckdb.refusals import not_opened, refusals, remove_unfinished
 from sqlanon.engines.duckdb.resources import Resources, discard
-from sqlanon.engines.exclusion import lock_of
-from sqlanon.engines.locks import Held
+from sqlanon.engines.locks import Held, lock_of
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.texts import query_text
 

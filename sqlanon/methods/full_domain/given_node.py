@@ -8,8 +8,8 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.nodes.choice import only_checked
-from sqlanon.methods.shared.nodes.counting import examine_nodes, node_summaries
+from sqlanon.methods.shared.choice import only_checked
+from sqlanon.methods.shared.counting import examine_nodes, node_summaries
 from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.lattice import Levels
 from sqlanon.search import SearchOutcome, SearchProblem

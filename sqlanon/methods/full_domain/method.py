@@ -12,8 +12,8 @@ from sqlanon.methods.base import Run
 from sqlanon.methods.full_domain.given_node import check_given, given_levels
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.nodes.choice import choose_with_alternatives, dry_run_choice, settled
-from sqlanon.methods.shared.nodes.report import Decision, columns_at_the_top, doubts, report
+from sqlanon.methods.shared.choice import choose_with_alternatives, dry_run_choice, settled
+from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts, report
 from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import Levels, NodeSummary

@@ -16,14 +16,17 @@ from sqlanon.binding.bound import is_too_wide
 from sqlanon.engines.base import Compute
 from sqlanon.errors import BlockingModel, Explanation, PolicyError, Relaxation, RelaxationKind, UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.nodes.counting import (
+from sqlanon.methods.shared.counting import (
     Examination,
     attainable_bounds,
     examine_nodes,
     examined_at_once,
+    in_few_digits,
     node_summaries,
+    share_of,
+    strictest_kept,
+    threshold_field,
 )
-from sqlanon.methods.shared.nodes.proposals import in_few_digits, share_of, strictest_kept, threshold_field
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel

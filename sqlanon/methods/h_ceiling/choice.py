@@ -27,7 +27,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.h_ceiling.counterfeits import settings_of
 from sqlanon.methods.progress import Stopped
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.nodes.counting import NodeCounter, node_summaries
+from sqlanon.methods.shared.counting import NodeCounter, node_summaries
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import KAnonymity

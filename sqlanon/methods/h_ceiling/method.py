@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.mechanisms.system import SystemSource
+from sqlanon.mechanisms.sources import SystemSource
 from sqlanon.methods.base import Run
 from sqlanon.methods.h_ceiling import catalogs, counterfeits
 from sqlanon.methods.h_ceiling.ceiling import largest_degrees, level_errors, nodes_below
@@ -18,10 +18,10 @@ from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.queries import invented_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, ceiling_record, guarantee, report
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.nodes.choice import only_checked
-from sqlanon.methods.shared.nodes.counting import node_summaries
-from sqlanon.methods.shared.nodes.report import columns_at_the_top
+from sqlanon.methods.shared.choice import only_checked
+from sqlanon.methods.shared.counting import node_summaries
 from sqlanon.methods.shared.publishing import Publication, attained_at, group_rows, keep_classes
+from sqlanon.methods.shared.reports import columns_at_the_top
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.h_ceiling import CATALOG, INVENTED, HCeiling

@@ -13,11 +13,10 @@ from sqlanon.methods.base import Run
 from sqlanon.methods.relocation.moving import changed_values, move, stay
 from sqlanon.methods.relocation.report import PRIVATE, guarantee, report, untold
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.nodes.choice import choose_node, dry_run_choice, settled
-from sqlanon.methods.shared.nodes.counting import examine_nodes, node_summaries
-from sqlanon.methods.shared.nodes.proposals import share_of
-from sqlanon.methods.shared.nodes.report import Decision, columns_at_the_top, doubts
+from sqlanon.methods.shared.choice import choose_node, dry_run_choice, settled
+from sqlanon.methods.shared.counting import examine_nodes, node_summaries, share_of
 from sqlanon.methods.shared.publishing import Publication, PublishedNode, attained_at, group_rows, keep_classes
+from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts
 from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.methods.full_domain import Relocation

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pydantic import Field
 
 from sqlanon.methods.relocation.moving import Moves
+from sqlanon.methods.shared import reports as full_domain
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
-from sqlanon.methods.shared.nodes import report as full_domain
-from sqlanon.methods.shared.nodes.report import Decision
+from sqlanon.methods.shared.reports import Decision
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.policy.policy import Policy

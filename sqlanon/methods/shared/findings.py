@@ -22,7 +22,7 @@ from sqlanon.model.release import (
     SuppressedGroup,
     Suppression,
 )
-from sqlanon.model.release.result import Reported
+from sqlanon.model.release.measurement import Reported
 from sqlanon.queries.classes import examination
 from sqlanon.queries.kit.nodes import select
 from sqlanon.queries.release import findings as queries

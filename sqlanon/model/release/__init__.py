@@ -10,7 +10,7 @@ from sqlanon.model.release.findings import (
     SuppressedGroup,
     Suppression,
 )
-from sqlanon.model.release.measurement import Exposure, Measurement, ModelResult, RowCounts, Verification
+from sqlanon.model.release.measurement import Exposure, Measurement, ModelResult, Result, RowCounts, Verification
 from sqlanon.model.release.published import Published, Release
 from sqlanon.model.release.reports import (
     CUSTODIAN_FIELDS,
@@ -21,7 +21,6 @@ from sqlanon.model.release.reports import (
     Report,
     Spent,
 )
-from sqlanon.model.release.result import Result
 
 __all__ = [
     "CUSTODIAN_FIELDS",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.model.release.result import Result
+from sqlanon.model.release.measurement import Result
 from sqlanon.report.document import Document, Part, Table, notes, percent
 
 MAX_SHOWN_PAIRS = 5

@@ -8,9 +8,8 @@ from typing import Any
 from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from sqlanon.errors import EngineError, SqlanonError
-from sqlanon.model.release.measurement import Exposure
+from sqlanon.model.release.measurement import Exposure, PartialResult
 from sqlanon.model.release.reports import Guarantee, Report
-from sqlanon.model.release.result import PartialResult
 from sqlanon.report.document import Document, Part, Table, Text, notes, paragraph, strong
 from sqlanon.report.notebook import fragment
 

@@ -9,8 +9,7 @@ from pydantic import Field
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.full_domain import INVERSE_OLA
 from sqlanon.model.release.findings import Findings
-from sqlanon.model.release.measurement import Exposure, ModelResult, RowCounts, models_table
-from sqlanon.model.release.result import PartialResult, Result
+from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
 from sqlanon.report.document import Document, Part, Table, count, facts, figure, notes, paragraph, percent
 
 REPORTED_TIES = 100

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.evaluation.accuracy import classification
-from sqlanon.mechanisms.seeded import SeededSource
+from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.cuts.diffgen.report import DiffGenReport
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cuts import COUNT, DiffGen, TopDownSpecialization, Utility

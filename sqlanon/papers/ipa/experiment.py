@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.evaluation.queries import query_errors
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded, spelled
 from sqlanon.evaluation.workload import stroke_queries
-from sqlanon.mechanisms.seeded import SeededSource
+from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.noisy import IPA, Histogram
 from sqlanon.model.policy.policy import Policy

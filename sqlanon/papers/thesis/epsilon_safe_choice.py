@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from sqlanon.engines.base import Compute
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.results import Row
-from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Floats, Integers
+from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.noisy_node.epsilon_safe import samples, scores
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.methods.shared.cells import EncodedTable, encode_table

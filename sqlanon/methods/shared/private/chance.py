@@ -22,8 +22,8 @@ from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Charge, Ledger
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
 from sqlanon.mechanisms.opendp import OpenDPSource
-from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.base import Request
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.datasets import KnownSource

@@ -1,4 +1,4 @@
-"""A release as a CSV file, with a note beside it that is right whenever a run is cut short."""
+"""A release as a Parquet file, or as a CSV file with a note beside it that is right whenever a run is cut short."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.destination import CsvFormulas
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.model.taxonomy.hierarchies import note_path
-from sqlanon.publish.content import content_of_csv
+from sqlanon.publish.content import UNKNOWN, content_of_csv, content_of_parquet, replace_note
 from sqlanon.publish.files import cannot_be_written, flush, hidden, publish, refuse_file, staged_file, taken, tidy
 from sqlanon.queries.release.files import formula_counts, quoted_names, with_quoted_formulas
 from sqlanon.queries.source import SourceColumn
@@ -253,3 +253,32 @@ def _refuse_note(target: Path, *, anything: bool) -> None:
             'with replace="anything" that it may go',
             step="target",
         ) from None
+
+
+@dataclass(frozen=True)
+class ParquetTarget:
+    """A Parquet file, written beside its place and verified there."""
+
+    engine: Engine
+    name: str
+    staged: Path
+
+    def takes_enums(self, name: str) -> bool:
+        return True
+
+    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
+        columns = self.engine.file_columns(query, "Parquet")
+        self.engine.write_parquet(self.staged, query, columns, UNKNOWN, streamed=streamed)
+        written = self.engine.read_files(Files(str(self.staged)))
+        self.engine.refuse_altered(query, written, columns, "Parquet")
+        return ResolvedSource(written, f"Parquet {self.name}")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    def add_record(self, record: Record) -> ContentRecord:
+        with cannot_be_written(Path(self.name), "publish"):
+            content = content_of_parquet(self.staged, UNKNOWN)
+            replace_note(self.staged, UNKNOWN, record.sealed(content).text)
+        return content

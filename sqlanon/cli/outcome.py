@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from sqlanon.cli.terminal.output import say, write_event, write_json
+from sqlanon.cli.output import say, write_event, write_json
 from sqlanon.errors import (
     BudgetError,
     EngineError,

@@ -14,16 +14,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import cached_property
 from typing import Any
 
 from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RolledUp, RollUps, roll_up
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import CLASS_SIZE, KAnonymity
+from sqlanon.model.privacy import CLASS_SIZE, Bound, KAnonymity, PrivacyModel
 from sqlanon.queries.cells.keys import words_of
 from sqlanon.queries.classes import examination as examine
 from sqlanon.queries.classes import summaries as queries
@@ -271,3 +273,51 @@ def _examination(policy: Policy, levels: Levels, row: dict[str, Any]) -> Examina
         worst=taken("worst", len(policy.criteria.bounds)),
         summary=NodeSummary.of_row(levels, row),
     )
+
+
+DIGITS = 6
+"""Digits of a threshold that is proposed."""
+
+
+def share_of(rows: int, row_count: int) -> float:
+    """The shortest decimal that as a limit allows exactly ``rows`` rows."""
+    for digits in itertools.count():
+        share = (Decimal(rows) / row_count).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
+        if share * row_count < rows + 1:
+            return float(share)
+    raise AssertionError("some number of digits is enough")
+
+
+def threshold_field(bound: Bound) -> str | None:
+    """The field of a privacy model that a bound comes from."""
+    if bound.measure.name == "presence":
+        return "minimum" if bound.at_least else "maximum"
+    return bound.measure.field
+
+
+def strictest_kept(model: PrivacyModel, bound: Bound, field: str, attained: float) -> float | None:
+    """The strictest threshold in a few digits that a measure keeps, if there is one that is not what is asked for."""
+    if bound.measure.name == "absent_classes":
+        return 0.0
+    if isinstance(bound.required, int):
+        return int(attained)
+    away = ROUND_FLOOR if bound.at_least else ROUND_CEILING
+    unit = Decimal(1).scaleb(Decimal(attained).adjusted() - DIGITS + 1)
+    beyond = Decimal(in_few_digits(attained, away)) + (unit if away == ROUND_CEILING else -unit)
+    for value in (in_few_digits(attained), in_few_digits(attained, away), in_few_digits(float(beyond), None)):
+        try:
+            kept = type(model)(**{**model.model_dump(), field: value}).bounds
+        except PolicyError:
+            continue
+        if all(
+            each.met_by(attained)
+            for each in kept
+            if (each.measure, each.comparison) == (bound.measure, bound.comparison)
+        ):
+            return value
+    return None
+
+
+def in_few_digits(value: float, rounding: str | None = None) -> float:
+    """A number in a few digits."""
+    return float(Context(prec=DIGITS, rounding=rounding).create_decimal_from_float(value))

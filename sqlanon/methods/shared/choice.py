@@ -12,7 +12,7 @@ from functools import partial
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.nodes.counting import SizesFirst, node_summaries
+from sqlanon.methods.shared.counting import SizesFirst, node_summaries
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel

@@ -1,0 +1,147 @@
+"""Sources of chance that draw from uniform words: the entropy of the system, and a seed, for tests and reproductions.
+
+What they share are the draws that are made of words, and the noise that is made of other noise.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms import binomial, grouped, words
+from sqlanon.mechanisms.accountant import Charge, difference_sensitivity, require_covered, scale_for
+from sqlanon.mechanisms.probability import Probability
+from sqlanon.mechanisms.source import Floats, Integers, RandomSource
+from sqlanon.model.extras import how_to_install
+
+
+class WordSource(RandomSource):
+    """A source that has uniform 64-bit words."""
+
+    @abstractmethod
+    def _words(self, count: int) -> NDArray[np.uint64]:
+        """``count`` independent uniform words."""
+
+    def discrete_laplace_tail(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        found = np.empty(0, dtype=np.int64)
+        while True:  # at least half of the draws are 0 or more
+            drawn = self.discrete_laplace(2 * (size - len(found)), charge, sensitivity=sensitivity)
+            found = np.concatenate([found, drawn[drawn >= 0]])[:size]
+            if len(found) == size:
+                return found
+
+    def grouped_exponential_mechanism(
+        self,
+        scores: Integers,
+        counts: Integers,
+        charge: Charge,
+        *,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
+    ) -> tuple[Integers, Integers]:
+        change = difference_sensitivity(sensitivity, monotonic=monotonic)
+        scale = scale_for(charge.budget.epsilon, change)
+        require_covered(charge, change / Fraction(scale))
+        return grouped.grouped_choice(scores, counts, scale, runs, self._words)
+
+    def thinned(self, counts: Integers, probability: Fraction) -> Integers:
+        return words.thinned(counts, probability, self._words)
+
+    def binomial(self, trials: int, probability: Probability, *, runs: int = 1) -> Integers:
+        return binomial.binomial(trials, probability, runs, self._words)
+
+    def chosen(self, population: int, count: int) -> Integers:
+        return words.chosen(population, count, self._words)
+
+    def sampled(self, weights: Integers, size: int) -> Integers:
+        return words.sampled(weights, size, self._words)
+
+    def seed(self) -> int:
+        return words.one_word(self._words)
+
+    def uniform(self, size: int) -> Floats:
+        return words.uniforms(size, self._words)
+
+    def laplace(self, size: int, scale: float) -> Floats:
+        centred = self.uniform(size) - 0.5
+        noise: Floats = -scale * np.sign(centred) * np.log1p(-2 * np.abs(centred))
+        return noise
+
+    def softmax_choice(self, log_weights: Floats, *, runs: int = 1) -> Integers:
+        weights = np.exp(log_weights - np.max(log_weights, axis=-1, keepdims=True))
+        cumulative = np.cumsum(weights, axis=-1)
+        drawn = self.uniform(runs)[:, None] * cumulative[..., -1:]
+        positions: Integers = np.sum(cumulative <= drawn, axis=-1, dtype=np.int64)
+        return positions
+
+
+class SystemSource(WordSource):
+    """Draws made of the operating system's entropy; noise, and choices by permute-and-flip, are OpenDP's alone."""
+
+    def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        raise without_opendp()
+
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
+        raise without_opendp()
+
+    def _words(self, count: int) -> NDArray[np.uint64]:
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+
+def without_opendp() -> PolicyError:
+    """What is raised where OpenDP is needed and not there."""
+    return PolicyError("differential privacy needs OpenDP, which is not installed", [how_to_install("dp")])
+
+
+SCORES_AT_ONCE = 1 << 20
+
+
+class SeededSource(WordSource):
+    """The draws of :class:`OpenDPSource` from a generator that repeats itself; releases are stamped ``NOT PRIVATE``.
+
+    Noise and permute-and-flip are made in floating point, and what they cost is our formula: sensitivity / scale for
+    noise, difference sensitivity / scale for choices, which is what the same draw of OpenDP costs.
+
+    Args:
+        seed: a whole number of 0 or more; the same seed gives the same draws in the same order.
+
+    Raises:
+        PolicyError: it is none.
+    """
+
+    def __init__(self, seed: int) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise PolicyError("the seed must be a whole number of 0 or more")
+        self._generator = np.random.default_rng(seed)
+
+    def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        scale = scale_for(charge.budget.epsilon, sensitivity)
+        require_covered(charge, sensitivity / Fraction(scale))
+        end = -np.expm1(-1 / scale)
+        noise: Integers = self._generator.geometric(end, size) - self._generator.geometric(end, size)
+        return noise
+
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
+        change = difference_sensitivity(sensitivity, monotonic=monotonic)
+        scale = scale_for(charge.budget.epsilon, change)
+        require_covered(charge, change / Fraction(scale))
+        scaled = (scores - np.max(scores)) / scale
+        runs_at_once = max(1, SCORES_AT_ONCE // len(scores))
+        portions = [
+            np.argmax(scaled + self._generator.standard_exponential((min(runs_at_once, runs - start), len(scores))), 1)
+            for start in range(0, runs, runs_at_once)
+        ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *portions])
+
+    def _words(self, count: int) -> NDArray[np.uint64]:
+        return self._generator.integers(0, 2**64, count, dtype=np.uint64)

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -763,7 +764,7 @@ class TestCatalog:
                     wanted(*given).select("class_ids", "disease", "1 AS counterfeits", append=False).limit(1)
                 ),
             ):
-                monkeypatch.setattr(method, "catalog_rows", spoilt)
+                monkeypatch.setattr(method, "catalogs", SimpleNamespace(**{**vars(catalogs), "catalog_rows": spoilt}))
                 with pytest.raises(sa.VerificationError, match="rows of the catalog are not as they were to be"):
                     session.anonymize("people", policy, "released", tables=BESIDE, replace=True)
                 assert [session.connection.table(name).fetchall() for name in BOTH] == before

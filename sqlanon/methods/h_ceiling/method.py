@@ -112,8 +112,7 @@ class HCeilingRun(Run):
 
     def make(self) -> Publication:
         engine, table, added = self.engine, self.filled.table, self.filled.added
-        self.encoding = table.encoding
-        recoding = AtNode(self.encoding, self.filled.levels)
+        self.encoding, recoding = table.encoding, AtNode(table.encoding, self.filled.levels)
         keep_classes(engine, recoding)
         self.attained = attained_at(engine, recoding)
         # Of no node: a dependency that holds in true rows alone gives away the counterfeits, which break it.

@@ -64,7 +64,7 @@ class WideLimits:
     def imposed(self) -> Iterator[None]:
         """No lattice is small enough for arrays."""
         limits = {
-            "regions.DENSE_NODES": 0,
+            "dense.DENSE_NODES": 0,
             "optimal.wide.PROJECTED_NODES": self.projected_nodes,
             "optimal.boxes.SPLITS": self.splits,
             "optimal.boxes.MAX_BOXES": self.most_boxes,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import pytest
+from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node import epsilon_safe as draws
+from sqlanon.queries.kit.named import Queries
 from tests.hostile import FIRST_CELL, LAST_CELL, Pair, Person, session_on
 from tests.node_choices import ELSEWHERE, ROW, Neighbours, exact_audit
 
@@ -103,7 +106,11 @@ class TestReleases:
 
     def test_classes_that_are_shown_with_fewer_rows_are_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         wanted = ON_SAMPLE["half of the rows"]
-        sizes, shown = draws.queries.class_sizes, draws.private.noisy_combinations
-        monkeypatch.setattr(draws.queries, "class_sizes", lambda _: sizes(1))
+        query, shown = Queries.query, draws.private.noisy_combinations
+
+        def of_one_row(self: Queries, name: str, **roles: Any) -> exp.Select:
+            return query(self, name, **(roles | {"k": 1} if name == "class_sizes" else roles))
+
+        monkeypatch.setattr(Queries, "query", of_one_row)
         monkeypatch.setattr(draws.private, "noisy_combinations", lambda _: shown(1))
         assert audited(wanted, pairs(5)["alone in a class"]).violates

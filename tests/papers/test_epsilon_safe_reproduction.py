@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,32 +22,17 @@ from sqlanon.papers.thesis.epsilon_safe_choice import AS_PUBLISHED, CHOICE, ON_S
 from sqlanon.papers.thesis.epsilon_safe_delta import DELTA, MINIMUM_K
 from sqlanon.papers.thesis.epsilon_safe_releases import FOUR, NINE
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
+from tests.papers.invented_adult import write_adult
 
 pytestmark = pytest.mark.one_line
 
 PARTS = [DELTA, MINIMUM_K, CHOICE, FOUR, NINE]
 
 
-def rows_of_adult() -> Iterator[list[object]]:
-    for number in range(400):
-        yield [
-            20 + number * 7 % 60, ["Private", "?"][number % 9 == 0], number, ["HS-grad", "Masters"][number % 3 == 0],
-            9, "Divorced", ["Sales", "Craft-repair"][number % 2], "Husband", ["White", "Black"][number % 11 == 0],
-            ["Male", "Female"][number % 2], 0, 0, 40, "United-States", [">50K", "<=50K"][number % 3 > 0],
-        ]  # fmt: skip
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A folder like that of UCI Adult, with invented rows and flat hierarchies."""
-    folder = tmp_path / "adult"
-    (folder / "hierarchies").mkdir(parents=True)
-    rows = [list(map(str, row)) for row in rows_of_adult()]
-    (folder / "adult.data").write_text("".join(f"{', '.join(row)}\n" for row in rows))
-    for name in UCI_QUASI_IDENTIFIERS:
-        values = sorted({row[adult.COLUMNS.index(name)] for row in rows} | {"0"})
-        (folder / "hierarchies" / f"{name}.csv").write_text("".join(f"{value};*\n" for value in values))
-    return folder
+    return write_adult(tmp_path / "adult", UCI_QUASI_IDENTIFIERS, {"adult.data": ""})
 
 
 def run(*arguments: str | Path) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -14,11 +13,11 @@ import pytest
 import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced
-from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
 from sqlanon.papers.thesis import accuracy as thesis_accuracy
 from sqlanon.papers.thesis.accuracy import LOSSES, PUBLISHED, SEVEN, THESIS, Contender
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
+from tests.papers.invented_adult import write_adult
 
 pytestmark = pytest.mark.one_line
 
@@ -28,27 +27,10 @@ FEW = {(25, 50): PUBLISHED[25, 50], (100, 0): PUBLISHED[100, 0]}
 LABELS = [BASELINE, LOWER_BOUND, *LOSSES]
 
 
-def rows_of_adult() -> Iterator[list[object]]:
-    for number in range(400):
-        yield [
-            20 + number * 7 % 60, ["Private", "?"][number % 9 == 0], number, ["HS-grad", "Masters"][number % 3 == 0],
-            9, "Divorced", ["Sales", "Craft-repair"][number % 2], "Husband", ["White", "Black"][number % 11 == 0],
-            ["Male", "Female"][number % 2], 0, 0, 40, "United-States", [">50K", "<=50K"][number % 3 > 0],
-        ]  # fmt: skip
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A folder like that of UCI Adult, with invented rows, the same for training and for tests."""
-    folder = tmp_path / "adult"
-    (folder / "hierarchies").mkdir(parents=True)
-    rows = [list(map(str, row)) for row in rows_of_adult()]
-    for name, dot in (("adult.data", ""), ("adult.test", ".")):
-        (folder / name).write_text("".join(f"{', '.join(row)}{dot}\n" for row in rows))
-    for name in THESIS.quasi_identifiers:
-        values = sorted({row[adult.COLUMNS.index(name)] for row in rows} | {"0"})
-        (folder / "hierarchies" / f"{name}.csv").write_text("".join(f"{value};*\n" for value in values))
-    return folder
+    return write_adult(tmp_path / "adult", THESIS.quasi_identifiers, {"adult.data": "", "adult.test": "."})
 
 
 def run(*arguments: str | Path) -> Any:

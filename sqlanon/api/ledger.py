@@ -77,7 +77,7 @@ class Ledger(Part):
         Raises:
             PolicyError: it is the name of a view or a query, the cap is not a budget, or what was spent is about
                 another unit of privacy.
-            EngineError: there is no place for a ledger: the warehouse is not a DuckDB file, or read-only.
+            EngineError: the warehouse cannot hold a ledger: it is not a DuckDB file, or it is read-only.
         """
         from sqlanon.ledger.datasets import known_account
         from sqlanon.ledger.opening import open_ledger

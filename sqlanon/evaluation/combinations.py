@@ -195,7 +195,7 @@ def matrices(training: Combinations, test: Combinations) -> tuple[Any, Any]:
     first taken to be the mode of the training rows; the smallest, if there are several.
 
     Returns:
-        matrices of shape (combinations of the part, features). There is no feature if no training row has a value.
+        matrices of shape (combinations of the part, features). Without values in training rows they have no feature.
 
     Raises:
         EngineError: scipy is not installed.

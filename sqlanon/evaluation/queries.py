@@ -241,7 +241,7 @@ def compared(tables: Tables, query: GroupQuery) -> exp.Query:
 
 
 def _without_row(query: GroupQuery) -> exp.Expr:
-    """The answer for a group without a row: nobody was counted, and there is no average."""
+    """The answer for a group without rows: its count is 0, and its average is undefined."""
     return double(0) if query.averaged is None else exp.null()
 
 

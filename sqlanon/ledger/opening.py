@@ -29,8 +29,8 @@ def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool
         must_be_capped: whether data sets without a cap are refused.
 
     Raises:
-        EngineError: there is no path, and the warehouse is not a DuckDB file, or read-only; or another ledger is that
-            of the warehouse; or it has noted none, as it is open read-only though its file may be written.
+        EngineError: no path is given, and the warehouse is not a DuckDB file, or is read-only; or the warehouse has
+            another ledger; or it has noted none, as it is open read-only though its file may be written.
     """
     if path is None and engine.warehouse.is_read_only:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
@@ -46,7 +46,7 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     """The ledger, to look at; nothing is made.
 
     Raises:
-        EngineError: there is no path, and the warehouse is not a DuckDB file; or another ledger is that of the
+        EngineError: no path is given, and the warehouse is not a DuckDB file; or another ledger is that of the
             warehouse, or it lacks rows that releases in the warehouse carry the hashes of.
     """
     given, file = ledger_file(path), engine.warehouse.file

@@ -1,6 +1,6 @@
 """Who composes what is spent, and how much noise a charge buys.
 
-There is no draw without a charge, and no charge that is not in the ledger before the draw.
+Every draw has a charge, and the ledger holds the charge before the draw.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class Request:
         must_be_capped: whether a data set without a cap is refused.
         tables: the names of the companion tables, by what they are.
         pseudonym_key: what pseudonyms are made with.
-        is_dry_run: whether only the statements of the run are to be read: an empty source is no reason to refuse
-            anything, and nothing is charged.
+        is_dry_run: whether only the statements of the run are to be read: an empty source is accepted, and
+            nothing is charged.
     """
 
     node: Mapping[str, int] | None = None

@@ -71,7 +71,7 @@ class Candidate:
 
     @property
     def problem(self) -> str | None:
-        """Why there is no such catalog of the node; None if there is one."""
+        """Why the node has no such catalog; None if it has one."""
         if self.catalog is None:
             return "its classes cannot be grouped so that their counterfeits are concealed"
         settings = self.filled.settings

@@ -6,7 +6,7 @@ import numpy as np
 
 import sqlanon as sa
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.papers.ipa.as_published import CANDIDATES, INSERTION, SUPPRESSION, VALUE
+from sqlanon.papers.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE
 
 
 class FixedChance:

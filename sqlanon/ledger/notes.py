@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Warehouse
@@ -18,7 +17,6 @@ from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select
 
 NEW = Relation("anon_new_note", "count")
-SCHEMA = pa.schema([("path", pa.string()), ("sha256", pa.string()), ("noted_at", pa.timestamp("us"))])
 
 
 @dataclass(frozen=True)
@@ -82,13 +80,15 @@ def write(engine: Warehouse, path: str, sha256: str) -> None:
     Raises:
         EngineError: the warehouse cannot be written.
     """
+    import pyarrow as pa  # here, because most runs write no note
+
     row = {"path": path, "sha256": sha256, "noted_at": datetime.now(UTC).replace(tzinfo=None)}
     with engine.beside() as beside, beside.transaction():
         create_schema(beside)
         beside.execute(located(beside, "ledger_note_table"), "note the ledger")
-        beside.put(NEW, pa.Table.from_pylist([row], schema=SCHEMA))
-        new = select([column(name) for name in SCHEMA.names], NEW.table)
-        names = [identifier(name) for name in SCHEMA.names]
+        beside.put(NEW, pa.Table.from_pylist([row]))
+        new = select([column(name) for name in row], NEW.table)
+        names = [identifier(name) for name in row]
         beside.execute(exp.insert(new, _table(beside), columns=names), "note the ledger")
         beside.drop(NEW)
 

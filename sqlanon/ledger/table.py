@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Warehouse
@@ -13,20 +13,24 @@ from sqlanon.model.ledger import Entry
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 NEW = Relation("anon_new_entries", "count")
-TYPES = {
-    "position": pa.int64(),
-    "spent_at": pa.timestamp("us"),
-    "rows_per_individual": pa.int64(),
-    "sources": pa.list_(pa.struct([("name", pa.string()), ("fingerprint", pa.string())])),
-    "public": pa.list_(pa.string()),
-}
-"""The types of columns that are no text."""
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
     """The rows with the columns of ``anon.ledger``; times in UTC."""
-    columns = [(field.name, TYPES.get(field.name, pa.string())) for field in fields(Entry)]
+    import pyarrow as pa  # here, because most runs charge nothing
+
+    types = {
+        "position": pa.int64(),
+        "spent_at": pa.timestamp("us"),
+        "rows_per_individual": pa.int64(),
+        "sources": pa.list_(pa.struct([("name", pa.string()), ("fingerprint", pa.string())])),
+        "public": pa.list_(pa.string()),
+    }
+    columns = [(field.name, types.get(field.name, pa.string())) for field in fields(Entry)]
     return pa.Table.from_pylist([vars(entry) for entry in entries], schema=pa.schema(columns))
 
 

@@ -35,6 +35,25 @@ people = "SELECT range % 10 AS age, CASE WHEN range % 2 = 0 THEN 'f' ELSE 'm' EN
 policy = sqlanon.Policy(quasi_identifiers=["age", "sex"], privacy=[sqlanon.KAnonymity(30)])
 session.anonymize(people, policy, "release.parquet")
 """
+POLICY = """
+quasi_identifiers = ["age"]
+[[privacy]]
+model = "k-anonymity"
+k = 2
+"""
+COMMAND_RUN = f"""
+import sys, sqlanon.cli
+from pathlib import Path
+Path("people.csv").write_text("age\\n1\\n1\\n2\\n2\\n")
+Path("age.csv").write_text("1;*\\n2;*\\n")
+Path("policy.toml").write_text({POLICY!r})
+sys.argv = "sqlanon run people.csv --policy policy.toml --taxonomy age=age.csv --into out.parquet --json".split()
+try:
+    sqlanon.cli.main()
+except SystemExit as ended:
+    assert not ended.code
+assert Path("out.parquet").exists()
+"""
 NOISE = """
 import sqlanon
 from sqlanon.mechanisms.accountant import Charge
@@ -58,6 +77,7 @@ STARTS = {
     ),
     "noise": (NOISE, {"sklearn", "scipy", "duckdb", "sqlglot", *FRAMES, *TERMINAL}),
     "taxonomies": (TAXONOMIES, {"numpy", "sqlanon.methods.base", "sqlanon.search", *FRAMES, *TERMINAL}),
+    "command run": (COMMAND_RUN, {*FRAMES, "sqlanon.methods.noisy_node", "sqlanon.evaluation"}),
     "run": (
         RUN,
         {
@@ -84,7 +104,7 @@ BINDS_BY_PANDAS = version("duckdb").startswith("1.")
 @pytest.mark.parametrize("what", STARTS)
 def test_nothing_is_imported_that_is_not_used(what: str, tmp_path: Path) -> None:
     program, unused = STARTS[what]
-    if BINDS_BY_PANDAS and what in ("taxonomies", "run"):
+    if BINDS_BY_PANDAS and what in ("taxonomies", "run", "command run"):
         unused = unused - FRAMES - {"numpy"}
     names = "import json, sys\nprint(json.dumps(sorted(sys.modules)))\n"
     ran = subprocess.run([sys.executable, "-c", program + names], cwd=tmp_path, capture_output=True, text=True)

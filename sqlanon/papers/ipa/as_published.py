@@ -8,16 +8,13 @@ Source: Lee & Chung 2020, as decided in spec/ipa.md B1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
-from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
@@ -26,74 +23,12 @@ from sqlanon.methods.noisy_node.ipa import Domains, NoisyCountsOfNodes, NoisyCou
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, public_node
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RolledUp, RollUps
-from sqlanon.model.base import failed_checks
 from sqlanon.model.lattice import Levels
-from sqlanon.model.methods.noisy import IPA
 from sqlanon.papers.ipa import published_queries as queries
+from sqlanon.papers.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE, IPAAsPublished
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.noise import combinations as private
 from sqlanon.search.problem import batches
-
-SUPPRESSION = "suppression"
-INSERTION = "insertion"
-VALUE = "value"
-CANDIDATES = "candidates"
-
-
-class IPAAsPublished(IPA):
-    """IPA as it was published, for comparison: it is not differentially private for any ε, and claims nothing.
-
-    Releases are stamped NOT PRIVATE.
-
-    Source: Lee & Chung 2020, as decided in spec/ipa.md B1.
-
-    Args:
-        budget: ε that the paper claims; 1 by default.
-        node: the level of every quasi-identifier; drawn from the data if not given.
-        split: by step (``suppression``, ``insertion``, ``value``, ``candidates``) its share of ε; 0.1 and three times
-            0.3 if not given, as in section 5 of the paper.
-        threshold: t, the number of rows up to which a class is suppressed, before noise.
-        reveal_diagnostics: report how far the release is from the data.
-
-    Raises:
-        PolicyError: listing every problem at once.
-    """
-
-    default_split: ClassVar[Mapping[str, Fraction]] = {
-        SUPPRESSION: Fraction(1, 10),
-        INSERTION: Fraction(3, 10),
-        VALUE: Fraction(3, 10),
-        CANDIDATES: Fraction(3, 10),
-    }
-
-    model: Literal["ipa-as-published"] = "ipa-as-published"  # type: ignore[assignment]
-    threshold: Annotated[int, Field(ge=1, strict=True)] = 2
-
-    @model_validator(mode="after")
-    def _counts_rows(self) -> IPAAsPublished:
-        if self.rows_per_individual > 1 or self.minimum_count > 1:
-            raise failed_checks(["rows_per_individual and minimum_count are for IPA, which is private"])
-        return self
-
-    @property
-    def claims_privacy(self) -> bool:
-        return False
-
-    @property
-    def void(self) -> str:
-        return (
-            "the algorithm as published is not differentially private for any ε: rows are published as they are, and "
-            "counts only grow"
-        )
-
-    @property
-    def needs_value_domain(self) -> bool:
-        return False
-
-    @property
-    def _default_split(self) -> Mapping[str, Fraction]:
-        return self.default_split
-
 
 NO_DOMAINS = Domains({}, 0)
 

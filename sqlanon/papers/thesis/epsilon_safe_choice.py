@@ -29,8 +29,8 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta, delta_on_sample
+from sqlanon.papers.methods import Penalty
 from sqlanon.papers.thesis import epsilon_safe_as_published as published
-from sqlanon.papers.thesis.epsilon_safe_as_published import Penalty
 from sqlanon.queries.noise.scores import WHOLE
 
 if TYPE_CHECKING:

@@ -6,18 +6,23 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.golden.plans import PLANS, golden_file, recorded
+from tests.golden.files import texts
+from tests.golden.plans import PLANS, recorded
+from tests.golden.recording import Script
 
 
 def main() -> None:
-    """Write the files of all plans, and say which of them are other than they were."""
-    for name in PLANS:
-        with tempfile.TemporaryDirectory() as folder:
-            text = recorded(name, Path(folder)).text
-        file = golden_file(name)
+    """Write the files of all plans, and name those that change."""
+    for file, text in texts({name: _recorded(name) for name in PLANS}).items():
         before = file.read_text() if file.exists() else None
         file.write_text(text)
-        sys.stdout.write(f"{name}: {len(text.splitlines()):,} lines, {'as before' if text == before else 'changed'}\n")
+        change = "as before" if text == before else "changed"
+        sys.stdout.write(f"{file.stem}: {len(text.splitlines()):,} lines, {change}\n")
+
+
+def _recorded(name: str) -> Script:
+    with tempfile.TemporaryDirectory() as folder:
+        return recorded(name, Path(folder))[0]
 
 
 if __name__ == "__main__":

@@ -1,48 +1,12 @@
 -- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- A title stands for a statement of shared.sql.
 -- It publishes 8 rows; the SHA-256 of them is 1b572fd9ecac97081184512e44bab78bcaaae0808957aa460b5f9248c54c12ed.
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('sex', 'complaints', 'diagnosis')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 10;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
 WITH "anon_taxonomy" AS (
   SELECT
@@ -254,44 +218,9 @@ GROUP BY
 
 BEGIN;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('sex', 'complaints', 'diagnosis')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 10;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_ordered_leaves" AS
 WITH anon_labels AS (
@@ -399,25 +328,9 @@ INNER JOIN "anon_places"
   ON anon_places.attribute = anon_taxonomies.attribute
   AND anon_places.value = anon_taxonomy_labels.value;
 
-SELECT
-  position,
-  depth,
-  CAST(MIN(leaf) AS BIGINT) AS first
-FROM "temp"."main"."anon_ordered_leaves"
-GROUP BY
-  position,
-  depth,
-  label;
+-- shared: read anon_ordered_leaves 1;
 
-CREATE TEMPORARY TYPE "anon_values_1" AS ENUM(
-SELECT
-  value
-FROM "temp"."main"."anon_ordered_leaves"
-WHERE
-  position = 1 AND depth = 0
-ORDER BY
-  "leaf" ASC
-);
+-- shared: create anon_values_1 1;
 
 CREATE TEMPORARY TYPE "anon_values_2" AS ENUM(
 SELECT
@@ -489,158 +402,17 @@ SELECT
     "anon_class" IS NULL) AS "classless"
 FROM "temp"."main"."anon_points";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_marginals" AS
-SELECT
-  0 AS position,
-  CAST("anon_value_0" AS BIGINT) AS value,
-  anon_class AS class,
-  COUNT(*) AS row_count
-FROM "temp"."main"."anon_points"
-GROUP BY
-  "anon_value_0",
-  anon_class
-UNION ALL
-SELECT
-  1 AS position,
-  CAST("anon_value_1" AS BIGINT) AS value,
-  anon_class AS class,
-  COUNT(*) AS row_count
-FROM "temp"."main"."anon_points"
-GROUP BY
-  "anon_value_1",
-  anon_class;
+-- shared: create anon_marginals 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
-CREATE TEMPORARY TABLE "anon_children_values" AS
-SELECT
-  CAST(v0 AS BIGINT) AS "candidate",
-  CAST(v1 AS BIGINT) AS "child",
-  CAST(v2 AS BIGINT) AS "position",
-  CAST(v3 AS BIGINT) AS "first",
-  CAST(v4 AS BIGINT) AS "end"
-FROM (VALUES
-  (0, 0, 0, 0, 120)) AS given(v0, v1, v2, v3, v4);
+-- shared: create anon_children_values 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_value_counts" AS (
-  SELECT
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class",
-    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-  FROM "temp"."main"."anon_marginals" AS anon_rows
-  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON anon_rows.position = anon_pieces.position
-    AND anon_rows.value >= anon_pieces.first
-    AND anon_rows.value < anon_pieces."end"
-  GROUP BY
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class"
-), anon_counts AS MATERIALIZED (
-  SELECT
-    *
-  FROM "anon_value_counts"
-), anon_totals AS (
-  SELECT
-    candidate,
-    class,
-    SUM(row_count) AS anon_total
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    class
-), anon_values AS (
-  SELECT DISTINCT
-    candidate,
-    value
-  FROM "anon_counts"
-), anon_below AS (
-  SELECT
-    anon_values.candidate,
-    anon_values.value,
-    anon_totals.anon_total,
-    SUM(COALESCE(anon_counts.row_count, 0)) OVER (
-      PARTITION BY anon_values.candidate, anon_totals.class
-      ORDER BY anon_values.value ASC
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS anon_left
-  FROM anon_values
-  INNER JOIN anon_totals
-    ON anon_totals.candidate = anon_values.candidate
-  LEFT JOIN "anon_counts" AS anon_counts
-    ON anon_counts.candidate = anon_values.candidate
-    AND anon_counts.value = anon_values.value
-    AND anon_counts.class = anon_totals.class
-), "anon_scored" AS (
-  SELECT
-    candidate,
-    value,
-    CAST(MAX(anon_left) + MAX(anon_total - anon_left) AS BIGINT) AS max_score,
-    GREATEST(
-      0,
-      (
-        (
-          CASE
-            WHEN SUM(anon_total) > 0
-            THEN SUM(anon_total) * LOG(2, SUM(anon_total))
-            ELSE 0
-          END
-        ) - SUM((
-          CASE WHEN anon_total > 0 THEN anon_total * LOG(2, anon_total) ELSE 0 END
-        )) - (
-          CASE WHEN SUM(anon_left) > 0 THEN SUM(anon_left) * LOG(2, SUM(anon_left)) ELSE 0 END
-        ) + SUM((
-          CASE WHEN anon_left > 0 THEN anon_left * LOG(2, anon_left) ELSE 0 END
-        )) - (
-          CASE
-            WHEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) > 0
-            THEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) * LOG(2, (
-              SUM(anon_total) - SUM(anon_left)
-            ))
-            ELSE 0
-          END
-        ) + SUM(
-          (
-            CASE
-              WHEN (
-                anon_total - anon_left
-              ) > 0
-              THEN (
-                anon_total - anon_left
-              ) * LOG(2, (
-                anon_total - anon_left
-              ))
-              ELSE 0
-            END
-          )
-        )
-      ) / SUM(anon_total)
-    ) AS information_gain
-  FROM anon_below
-  GROUP BY
-    candidate,
-    value
-)
-SELECT
-  candidate,
-  value,
-  CAST("max_score" AS BIGINT) AS score
-FROM "anon_scored"
-ORDER BY
-  candidate ASC,
-  value ASC;
+-- shared: read anon_marginals 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -657,10 +429,7 @@ FROM (VALUES
   (1, 0, 1, 0, 1),
   (1, 1, 1, 1, 2)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
@@ -806,125 +575,11 @@ FROM (VALUES
   (0, 0, 0, 0, 37),
   (1, 0, 0, 37, 120)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_value_counts" AS (
-  SELECT
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class",
-    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-  FROM "temp"."main"."anon_marginals" AS anon_rows
-  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON anon_rows.position = anon_pieces.position
-    AND anon_rows.value >= anon_pieces.first
-    AND anon_rows.value < anon_pieces."end"
-  GROUP BY
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class"
-), anon_counts AS MATERIALIZED (
-  SELECT
-    *
-  FROM "anon_value_counts"
-), anon_totals AS (
-  SELECT
-    candidate,
-    class,
-    SUM(row_count) AS anon_total
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    class
-), anon_values AS (
-  SELECT DISTINCT
-    candidate,
-    value
-  FROM "anon_counts"
-), anon_below AS (
-  SELECT
-    anon_values.candidate,
-    anon_values.value,
-    anon_totals.anon_total,
-    SUM(COALESCE(anon_counts.row_count, 0)) OVER (
-      PARTITION BY anon_values.candidate, anon_totals.class
-      ORDER BY anon_values.value ASC
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS anon_left
-  FROM anon_values
-  INNER JOIN anon_totals
-    ON anon_totals.candidate = anon_values.candidate
-  LEFT JOIN "anon_counts" AS anon_counts
-    ON anon_counts.candidate = anon_values.candidate
-    AND anon_counts.value = anon_values.value
-    AND anon_counts.class = anon_totals.class
-), "anon_scored" AS (
-  SELECT
-    candidate,
-    value,
-    CAST(MAX(anon_left) + MAX(anon_total - anon_left) AS BIGINT) AS max_score,
-    GREATEST(
-      0,
-      (
-        (
-          CASE
-            WHEN SUM(anon_total) > 0
-            THEN SUM(anon_total) * LOG(2, SUM(anon_total))
-            ELSE 0
-          END
-        ) - SUM((
-          CASE WHEN anon_total > 0 THEN anon_total * LOG(2, anon_total) ELSE 0 END
-        )) - (
-          CASE WHEN SUM(anon_left) > 0 THEN SUM(anon_left) * LOG(2, SUM(anon_left)) ELSE 0 END
-        ) + SUM((
-          CASE WHEN anon_left > 0 THEN anon_left * LOG(2, anon_left) ELSE 0 END
-        )) - (
-          CASE
-            WHEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) > 0
-            THEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) * LOG(2, (
-              SUM(anon_total) - SUM(anon_left)
-            ))
-            ELSE 0
-          END
-        ) + SUM(
-          (
-            CASE
-              WHEN (
-                anon_total - anon_left
-              ) > 0
-              THEN (
-                anon_total - anon_left
-              ) * LOG(2, (
-                anon_total - anon_left
-              ))
-              ELSE 0
-            END
-          )
-        )
-      ) / SUM(anon_total)
-    ) AS information_gain
-  FROM anon_below
-  GROUP BY
-    candidate,
-    value
-)
-SELECT
-  candidate,
-  value,
-  CAST("max_score" AS BIGINT) AS score
-FROM "anon_scored"
-ORDER BY
-  candidate ASC,
-  value ASC;
+-- shared: read anon_marginals 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -941,10 +596,7 @@ FROM (VALUES
   (1, 0, 0, 37, 38),
   (1, 1, 0, 38, 120)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
@@ -1412,10 +1064,7 @@ FROM (VALUES
   (2, 'complaints', 2, 3, 1, NULL, NULL, NULL),
   (2, 'complaints', 3, 4, NULL, NULL, NULL, NULL)) AS given(v0, v1, v2, v3, v4, v5, v6, v7);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_given_pieces" AS
-SELECT
-  *
-FROM "anon_given_pieces_values";
+-- shared: create anon_given_pieces 1;
 
 DROP TABLE "anon_given_pieces_values";
 
@@ -1442,21 +1091,7 @@ FROM "anon_places_values";
 
 DROP TABLE "anon_places_values";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_cut" AS
-SELECT
-  anon_given.position,
-  anon_given.attribute,
-  anon_given.first,
-  anon_given."end",
-  anon_given.depth,
-  anon_given.low,
-  anon_given.high,
-  COALESCE(anon_given.text, anon_leaves.label) AS label
-FROM "temp"."main"."anon_given_pieces" AS anon_given
-LEFT JOIN "temp"."main"."anon_ordered_leaves" AS anon_leaves
-  ON anon_leaves.position = anon_given.position
-  AND anon_leaves.leaf = anon_given.first
-  AND anon_leaves.depth = anon_given.depth;
+-- shared: create anon_cut 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
@@ -1534,10 +1169,7 @@ JOIN "anon_labels_2"
 ORDER BY
   "anon_shown"."anon_index" ASC;
 
-SELECT
-  COALESCE(SUM(anon_row_count), 0) AS rows,
-  COUNT(*) AS groups
-FROM "temp"."main"."anon_equal_rows";
+-- shared: read anon_equal_rows 4;
 
 CREATE TABLE "memory"."main"."released" AS
 SELECT
@@ -1594,91 +1226,9 @@ SELECT
   COUNT(*) AS "rows"
 FROM "temp"."main"."anon_cut";
 
-SELECT
-  attribute,
-  depth,
-  low,
-  high,
-  label
-FROM "temp"."main"."anon_cut"
-ORDER BY
-  position ASC,
-  first ASC;
+-- shared: read anon_cut 1;
 
-WITH anon_rows AS (
-  SELECT
-    ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
-  FROM (
-    SELECT
-      COALESCE(
-        CONCAT(
-          STRLEN(
-            (
-              CASE
-                WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-                THEN COALESCE(
-                  CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                  CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-                )
-                WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-                THEN CAST([COLUMNS(*)][1] AS TEXT)
-                ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              END
-            )
-          ),
-          ':',
-          (
-            CASE
-              WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-              THEN COALESCE(
-                CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              )
-              WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-              THEN CAST([COLUMNS(*)][1] AS TEXT)
-              ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-            END
-          )
-        ),
-        '-'
-      )
-    FROM "memory"."main"."released"
-  )
-), anon_hashes AS (
-  SELECT
-    COUNT(*) AS anon_times,
-    SHA256(CONCAT(COUNT(*), ' ', SHA256(anon_row))) AS anon_hash
-  FROM anon_rows
-  GROUP BY
-    anon_row
-), anon_sums AS (
-  SELECT
-    CAST('0x' || SUBSTRING(anon_hash, 1, 5) AS INT) AS anon_group,
-    SUM(anon_times) AS anon_times,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 1, 16) AS UBIGINT)) AS anon_first,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 17, 16) AS UBIGINT)) AS anon_second,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 33, 16) AS UBIGINT)) AS anon_third,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 49, 16) AS UBIGINT)) AS anon_fourth
-  FROM anon_hashes
-  GROUP BY
-    anon_group
-)
-SELECT
-  CAST(COALESCE(SUM(anon_times), 0) AS BIGINT) AS row_count,
-  SHA256(
-    COALESCE(
-      LISTAGG(
-        
-          SHA256(CONCAT_WS(' ', anon_group, anon_first, anon_second, anon_third, anon_fourth)),
-          ''
-        
-        ORDER BY
-          anon_group ASC
-      ),
-      ''
-    )
-  ) AS content_hash
-FROM anon_sums;
+-- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 

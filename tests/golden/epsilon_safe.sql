@@ -1,424 +1,28 @@
 -- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- A title stands for a statement of shared.sql.
 -- It publishes 745 rows; the SHA-256 of them is 3f69e5c8a8910f71da1e7d77ad549a57e114552188fabd72a72c4212877f927d.
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age', 'sex')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 7;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
-WITH "anon_taxonomy" AS (
-  SELECT
-    *
-  FROM "memory"."anon"."taxonomy"
-  WHERE
-    attribute IN ('age', 'sex')
-), anon_rows AS (
-  SELECT
-    attribute,
-    level,
-    value,
-    label
-  FROM "anon_taxonomy"
-), anon_level_sets AS (
-  SELECT
-    attribute,
-    anon_levels,
-    COUNT(*) AS anon_value_count
-  FROM (
-    SELECT
-      attribute,
-      value,
-      LIST_SORT(ARRAY_AGG(level)) AS anon_levels
-    FROM anon_rows
-    GROUP BY
-      attribute,
-      value
-  )
-  GROUP BY
-    attribute,
-    anon_levels
-), anon_heights AS (
-  SELECT
-    attribute,
-    MAX(LIST_MAX(anon_levels)) AS anon_height
-  FROM anon_level_sets
-  GROUP BY
-    attribute
-), anon_counts AS (
-  SELECT
-    attribute,
-    anon_levels,
-    anon_value_count,
-    level,
-    COUNT(*) AS anon_row_count
-  FROM (
-    SELECT
-      attribute,
-      anon_levels,
-      anon_value_count,
-      UNNEST(anon_levels) AS level
-    FROM anon_level_sets
-  )
-  GROUP BY ALL
-), anon_found AS (
-  SELECT
-    attribute,
-    level,
-    'missing level' AS problem,
-    SUM(anon_value_count) AS problem_count
-  FROM (
-    SELECT
-      anon_level_sets.*,
-      UNNEST(RANGE(0, anon_heights.anon_height + 1)) AS level
-    FROM anon_level_sets
-    INNER JOIN anon_heights
-      ON anon_heights.attribute = anon_level_sets.attribute
-    WHERE
-      ARRAY_CONTAINS(anon_level_sets.anon_levels, 0)
-  )
-  WHERE
-    NOT ARRAY_CONTAINS(anon_levels, level)
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'value outside the domain',
-    SUM(anon_value_count * anon_row_count)
-  FROM anon_counts
-  WHERE
-    NOT ARRAY_CONTAINS(anon_levels, 0)
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'several labels',
-    SUM(anon_value_count)
-  FROM anon_counts
-  WHERE
-    anon_row_count > 1
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'level 0 is not the value itself',
-    COUNT(*)
-  FROM anon_rows
-  WHERE
-    level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'empty label',
-    COUNT(*)
-  FROM anon_rows
-  WHERE
-    COALESCE(label, '') = ''
-    AND NOT (
-      level = 0 AND value IS NOT DISTINCT FROM label
-    )
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'not nested',
-    COUNT(*)
-  FROM (
-    SELECT
-      anon_rows.attribute,
-      anon_rows.level,
-      anon_rows.label
-    FROM anon_rows
-    INNER JOIN anon_rows AS anon_next
-      ON anon_next.attribute = anon_rows.attribute
-      AND anon_next.level = anon_rows.level + 1
-      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
-    WHERE
-      anon_rows.level > 0 AND anon_next.level > 1
-    GROUP BY ALL
-    HAVING
-      MIN(anon_next.label) <> MAX(anon_next.label)
-  )
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    anon_rows.attribute,
-    anon_rows.level,
-    'several top labels',
-    COUNT(DISTINCT anon_rows.label)
-  FROM anon_rows
-  INNER JOIN anon_heights
-    ON anon_heights.attribute = anon_rows.attribute
-    AND anon_heights.anon_height = anon_rows.level
-  GROUP BY ALL
-  HAVING
-    COUNT(DISTINCT anon_rows.label) > 1
-)
-SELECT
-  attribute,
-  CAST(level AS INT) AS level,
-  problem,
-  CAST(problem_count AS BIGINT) AS problem_count
-FROM anon_found;
+-- shared: read taxonomy 8;
 
-WITH anon_rows AS (
-  SELECT
-    anon_attribute,
-    anon_level,
-    anon_value,
-    anon_label
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
-), anon_tops AS (
-  SELECT
-    anon_attribute,
-    ARG_MAX(anon_label, anon_level) AS anon_label
-  FROM anon_rows
-  GROUP BY
-    anon_attribute
-), anon_labels AS (
-  SELECT DISTINCT
-    anon_attribute,
-    anon_level,
-    anon_label
-  FROM anon_rows
-  ANTI JOIN anon_tops
-    ON anon_tops.anon_attribute = anon_rows.anon_attribute
-    AND anon_tops.anon_label = anon_rows.anon_label
-  WHERE
-    anon_level > 0
-), anon_ambiguous AS (
-  SELECT DISTINCT
-    anon_labels.anon_attribute,
-    anon_labels.anon_label
-  FROM anon_labels
-  INNER JOIN anon_rows
-    ON anon_rows.anon_attribute = anon_labels.anon_attribute
-    AND anon_rows.anon_level = anon_labels.anon_level
-    AND anon_rows.anon_value = anon_labels.anon_label
-  WHERE
-    anon_rows.anon_label <> anon_labels.anon_label
-)
-SELECT
-  anon_wanted.anon_name AS attribute,
-  COUNT(anon_ambiguous.anon_label) AS ambiguous_labels
-FROM UNNEST(['age', 'sex']) AS anon_wanted(anon_name)
-LEFT JOIN anon_ambiguous
-  ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
-GROUP BY
-  anon_wanted.anon_name;
+-- shared: read taxonomy 9;
 
 BEGIN;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age', 'sex')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 7;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
-WITH anon_labels AS (
-  SELECT
-    anon_attribute,
-    anon_level,
-    anon_value,
-    anon_label,
-    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
-    anon_level > 0
-    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
-), "anon_taxonomy_labels" AS (
-  SELECT
-    anon_attribute AS attribute,
-    anon_level AS level,
-    anon_value AS value,
-    anon_label AS label,
-    anon_leaf_count AS leaf_count
-  FROM anon_labels
-  UNION ALL
-  SELECT
-    anon_attribute,
-    anon_level,
-    NULL,
-    CASE WHEN anon_is_top THEN MAX(anon_label) END,
-    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-  FROM anon_labels
-  GROUP BY
-    anon_attribute,
-    anon_level,
-    anon_is_top
-  HAVING
-    COUNT(*) FILTER(WHERE
-      anon_value IS NULL) = 0
-), anon_coded AS (
-  SELECT
-    anon_taxonomies.position,
-    anon_taxonomies.height,
-    anon_taxonomy_labels.level AS depth,
-    anon_taxonomy_labels.value,
-    anon_taxonomy_labels.label,
-    DENSE_RANK() OVER (
-      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
-      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
-    ) AS code,
-    (
-      CASE
-        WHEN anon_taxonomies.domain_size > 1
-        THEN (
-          anon_taxonomy_labels.leaf_count - 1
-        ) / (
-          anon_taxonomies.domain_size - 1
-        )
-        ELSE 0.0
-      END
-    ) AS lm,
-    (
-      CASE
-        WHEN anon_taxonomy_labels.leaf_count = 1
-        THEN 0.0
-        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
-      END
-    ) AS ncp
-  FROM (VALUES
-    (0, 'age', 5, 100),
-    (1, 'sex', 1, 2)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
-  INNER JOIN "anon_taxonomy_labels"
-    ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
-  QUALIFY
-    COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
-), anon_parents AS (
-  SELECT
-    *,
-    CASE
-      WHEN depth < height - 1
-      THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC)
-    END AS parent
-  FROM anon_coded
-)
-SELECT
-  position,
-  depth,
-  value,
-  label,
-  code,
-  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
-  lm,
-  ncp
-FROM anon_parents;
+-- shared: create anon_coded_labels 2;
 
-SELECT
-  "position",
-  "depth",
-  MAX("child") AS "last_child"
-FROM "temp"."main"."anon_coded_labels"
-GROUP BY
-  "position",
-  "depth";
+-- shared: read anon_coded_labels 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
-SELECT
-  "anon_coded"."position",
-  "anon_coded"."depth",
-  "anon_coded"."value",
-  "anon_coded"."label",
-  "anon_coded"."code",
-  "anon_coded"."lm",
-  "anon_coded"."ncp",
-  COALESCE(
-    BIT_OR((
-      "child" << "shift"
-    )) FILTER(WHERE
-      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
-    0
-  ) AS "anon_key_0"
-FROM "temp"."main"."anon_coded_labels" AS anon_coded
-LEFT JOIN (VALUES
-  (0, 4, 0, 61),
-  (1, 0, 0, 59),
-  (0, 3, 0, 58),
-  (0, 2, 0, 57),
-  (0, 1, 0, 56),
-  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
-  USING ("position", "depth");
+-- shared: create anon_labels 3;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
@@ -447,89 +51,9 @@ LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   AND "anon_labels_1"."depth" = 0
   AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary";
 
-SELECT
-  COUNT(*) AS "cells",
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COALESCE(SUM("anon_row_count") FILTER(WHERE
-    "anon_is_unmapped"), 0) AS "unmapped"
-FROM "temp"."main"."anon_cells";
+-- shared: read anon_cells 1;
 
-WITH "anon_keyed" AS (
-  SELECT
-    0 AS "position",
-    "anon_key_0" & 7484982580689764352 AS "anon_key_0",
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0" & 7484982580689764352
-  HAVING
-    COUNT(*) > 0
-  UNION ALL
-  SELECT
-    1 AS "position",
-    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0" & 1729382256910270464
-  HAVING
-    COUNT(*) > 0
-), "anon_values" AS (
-  SELECT
-    "anon_labels"."position",
-    "anon_labels"."value",
-    "anon_keyed"."anon_value_rows"
-  FROM "anon_keyed"
-  JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON "anon_labels"."position" = "anon_keyed"."position"
-    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
-    AND "anon_labels"."depth" = 0
-), "anon_levels" AS (
-  SELECT
-    anon_labels.position,
-    anon_labels.depth,
-    anon_values.anon_value_rows,
-    anon_labels.code AS anon_label,
-    anon_labels.lm AS anon_lm,
-    anon_labels.ncp AS anon_ncp
-  FROM "anon_values"
-  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON anon_labels.position = anon_values.position
-    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
-), "anon_weighed" AS (
-  SELECT
-    *,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
-  FROM "anon_levels"
-)
-SELECT
-  position,
-  depth,
-  COALESCE(
-    (
-      SUM(
-        anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC
-      )
-    ),
-    0.0
-  ) AS entropy,
-  (
-    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)
-  ) AS lm,
-  (
-    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)
-  ) AS ncp,
-  MAX(anon_lm) AS largest_lm,
-  MAX(anon_ncp) AS largest_ncp,
-  MIN((
-    LOG(2, anon_row_count / anon_label_rows)
-  )) AS least_information,
-  COUNT(DISTINCT anon_label) AS distinct_labels
-FROM "anon_weighed"
-GROUP BY
-  position,
-  depth;
+-- shared: read anon_cells 5;
 
 WITH "anon_cells" AS (
   SELECT
@@ -888,10 +412,7 @@ FROM (VALUES
   (0, 10, -11),
   (0, 11, -11)) AS given(v0, v1, v2);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_noise_of_combinations" AS
-SELECT
-  *
-FROM "anon_noise_of_combinations_values";
+-- shared: create anon_noise_of_combinations 1;
 
 DROP TABLE "anon_noise_of_combinations_values";
 
@@ -913,31 +434,9 @@ SELECT
   anon_noisy_rows >= 10 AS anon_is_shown
 FROM "anon_noisy";
 
-CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
-SELECT
-  "label"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 0 AND "depth" = 3 AND NOT "label" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
+-- shared: create anon_label_type_0 2;
 
-CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT
-  "label"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
+-- shared: create anon_label_type_1 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
@@ -982,10 +481,7 @@ ORDER BY
     CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 58
   ) ASC;
 
-SELECT
-  COALESCE(SUM(anon_row_count), 0) AS rows,
-  COUNT(*) AS groups
-FROM "temp"."main"."anon_equal_rows";
+-- shared: read anon_equal_rows 4;
 
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
@@ -1056,80 +552,7 @@ SELECT
     anon_made IS DISTINCT FROM anon_written) AS unlike
 FROM "anon_compared";
 
-WITH anon_rows AS (
-  SELECT
-    ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
-  FROM (
-    SELECT
-      COALESCE(
-        CONCAT(
-          STRLEN(
-            (
-              CASE
-                WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-                THEN COALESCE(
-                  CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                  CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-                )
-                WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-                THEN CAST([COLUMNS(*)][1] AS TEXT)
-                ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              END
-            )
-          ),
-          ':',
-          (
-            CASE
-              WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-              THEN COALESCE(
-                CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              )
-              WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-              THEN CAST([COLUMNS(*)][1] AS TEXT)
-              ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-            END
-          )
-        ),
-        '-'
-      )
-    FROM "memory"."main"."released"
-  )
-), anon_hashes AS (
-  SELECT
-    COUNT(*) AS anon_times,
-    SHA256(CONCAT(COUNT(*), ' ', SHA256(anon_row))) AS anon_hash
-  FROM anon_rows
-  GROUP BY
-    anon_row
-), anon_sums AS (
-  SELECT
-    CAST('0x' || SUBSTRING(anon_hash, 1, 5) AS INT) AS anon_group,
-    SUM(anon_times) AS anon_times,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 1, 16) AS UBIGINT)) AS anon_first,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 17, 16) AS UBIGINT)) AS anon_second,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 33, 16) AS UBIGINT)) AS anon_third,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 49, 16) AS UBIGINT)) AS anon_fourth
-  FROM anon_hashes
-  GROUP BY
-    anon_group
-)
-SELECT
-  CAST(COALESCE(SUM(anon_times), 0) AS BIGINT) AS row_count,
-  SHA256(
-    COALESCE(
-      LISTAGG(
-        
-          SHA256(CONCAT_WS(' ', anon_group, anon_first, anon_second, anon_third, anon_fourth)),
-          ''
-        
-        ORDER BY
-          anon_group ASC
-      ),
-      ''
-    )
-  ) AS content_hash
-FROM anon_sums;
+-- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 

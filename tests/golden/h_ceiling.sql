@@ -1,453 +1,32 @@
 -- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- A title stands for a statement of shared.sql.
 -- It publishes 1175 rows; the SHA-256 of them is c8ce01615ba5da16e69932cde8168159e2d5cff5df5ab1488592c56112b1c482.
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age', 'sex')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 7;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
-WITH "anon_taxonomy" AS (
-  SELECT
-    *
-  FROM "memory"."anon"."taxonomy"
-  WHERE
-    attribute IN ('age', 'sex')
-), anon_rows AS (
-  SELECT
-    attribute,
-    level,
-    value,
-    label
-  FROM "anon_taxonomy"
-), anon_level_sets AS (
-  SELECT
-    attribute,
-    anon_levels,
-    COUNT(*) AS anon_value_count
-  FROM (
-    SELECT
-      attribute,
-      value,
-      LIST_SORT(ARRAY_AGG(level)) AS anon_levels
-    FROM anon_rows
-    GROUP BY
-      attribute,
-      value
-  )
-  GROUP BY
-    attribute,
-    anon_levels
-), anon_heights AS (
-  SELECT
-    attribute,
-    MAX(LIST_MAX(anon_levels)) AS anon_height
-  FROM anon_level_sets
-  GROUP BY
-    attribute
-), anon_counts AS (
-  SELECT
-    attribute,
-    anon_levels,
-    anon_value_count,
-    level,
-    COUNT(*) AS anon_row_count
-  FROM (
-    SELECT
-      attribute,
-      anon_levels,
-      anon_value_count,
-      UNNEST(anon_levels) AS level
-    FROM anon_level_sets
-  )
-  GROUP BY ALL
-), anon_found AS (
-  SELECT
-    attribute,
-    level,
-    'missing level' AS problem,
-    SUM(anon_value_count) AS problem_count
-  FROM (
-    SELECT
-      anon_level_sets.*,
-      UNNEST(RANGE(0, anon_heights.anon_height + 1)) AS level
-    FROM anon_level_sets
-    INNER JOIN anon_heights
-      ON anon_heights.attribute = anon_level_sets.attribute
-    WHERE
-      ARRAY_CONTAINS(anon_level_sets.anon_levels, 0)
-  )
-  WHERE
-    NOT ARRAY_CONTAINS(anon_levels, level)
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'value outside the domain',
-    SUM(anon_value_count * anon_row_count)
-  FROM anon_counts
-  WHERE
-    NOT ARRAY_CONTAINS(anon_levels, 0)
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'several labels',
-    SUM(anon_value_count)
-  FROM anon_counts
-  WHERE
-    anon_row_count > 1
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'level 0 is not the value itself',
-    COUNT(*)
-  FROM anon_rows
-  WHERE
-    level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'empty label',
-    COUNT(*)
-  FROM anon_rows
-  WHERE
-    COALESCE(label, '') = ''
-    AND NOT (
-      level = 0 AND value IS NOT DISTINCT FROM label
-    )
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'not nested',
-    COUNT(*)
-  FROM (
-    SELECT
-      anon_rows.attribute,
-      anon_rows.level,
-      anon_rows.label
-    FROM anon_rows
-    INNER JOIN anon_rows AS anon_next
-      ON anon_next.attribute = anon_rows.attribute
-      AND anon_next.level = anon_rows.level + 1
-      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
-    WHERE
-      anon_rows.level > 0 AND anon_next.level > 1
-    GROUP BY ALL
-    HAVING
-      MIN(anon_next.label) <> MAX(anon_next.label)
-  )
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    anon_rows.attribute,
-    anon_rows.level,
-    'several top labels',
-    COUNT(DISTINCT anon_rows.label)
-  FROM anon_rows
-  INNER JOIN anon_heights
-    ON anon_heights.attribute = anon_rows.attribute
-    AND anon_heights.anon_height = anon_rows.level
-  GROUP BY ALL
-  HAVING
-    COUNT(DISTINCT anon_rows.label) > 1
-)
-SELECT
-  attribute,
-  CAST(level AS INT) AS level,
-  problem,
-  CAST(problem_count AS BIGINT) AS problem_count
-FROM anon_found;
+-- shared: read taxonomy 8;
 
-WITH anon_rows AS (
-  SELECT
-    anon_attribute,
-    anon_level,
-    anon_value,
-    anon_label
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
-), anon_tops AS (
-  SELECT
-    anon_attribute,
-    ARG_MAX(anon_label, anon_level) AS anon_label
-  FROM anon_rows
-  GROUP BY
-    anon_attribute
-), anon_labels AS (
-  SELECT DISTINCT
-    anon_attribute,
-    anon_level,
-    anon_label
-  FROM anon_rows
-  ANTI JOIN anon_tops
-    ON anon_tops.anon_attribute = anon_rows.anon_attribute
-    AND anon_tops.anon_label = anon_rows.anon_label
-  WHERE
-    anon_level > 0
-), anon_ambiguous AS (
-  SELECT DISTINCT
-    anon_labels.anon_attribute,
-    anon_labels.anon_label
-  FROM anon_labels
-  INNER JOIN anon_rows
-    ON anon_rows.anon_attribute = anon_labels.anon_attribute
-    AND anon_rows.anon_level = anon_labels.anon_level
-    AND anon_rows.anon_value = anon_labels.anon_label
-  WHERE
-    anon_rows.anon_label <> anon_labels.anon_label
-)
-SELECT
-  anon_wanted.anon_name AS attribute,
-  COUNT(anon_ambiguous.anon_label) AS ambiguous_labels
-FROM UNNEST(['age', 'sex']) AS anon_wanted(anon_name)
-LEFT JOIN anon_ambiguous
-  ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
-GROUP BY
-  anon_wanted.anon_name;
+-- shared: read taxonomy 9;
 
 BEGIN;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age', 'sex')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 7;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
-WITH anon_labels AS (
-  SELECT
-    anon_attribute,
-    anon_level,
-    anon_value,
-    anon_label,
-    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
-    anon_level > 0
-    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
-), "anon_taxonomy_labels" AS (
-  SELECT
-    anon_attribute AS attribute,
-    anon_level AS level,
-    anon_value AS value,
-    anon_label AS label,
-    anon_leaf_count AS leaf_count
-  FROM anon_labels
-  UNION ALL
-  SELECT
-    anon_attribute,
-    anon_level,
-    NULL,
-    CASE WHEN anon_is_top THEN MAX(anon_label) END,
-    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-  FROM anon_labels
-  GROUP BY
-    anon_attribute,
-    anon_level,
-    anon_is_top
-  HAVING
-    COUNT(*) FILTER(WHERE
-      anon_value IS NULL) = 0
-), anon_coded AS (
-  SELECT
-    anon_taxonomies.position,
-    anon_taxonomies.height,
-    anon_taxonomy_labels.level AS depth,
-    anon_taxonomy_labels.value,
-    anon_taxonomy_labels.label,
-    DENSE_RANK() OVER (
-      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
-      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
-    ) AS code,
-    (
-      CASE
-        WHEN anon_taxonomies.domain_size > 1
-        THEN (
-          anon_taxonomy_labels.leaf_count - 1
-        ) / (
-          anon_taxonomies.domain_size - 1
-        )
-        ELSE 0.0
-      END
-    ) AS lm,
-    (
-      CASE
-        WHEN anon_taxonomy_labels.leaf_count = 1
-        THEN 0.0
-        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
-      END
-    ) AS ncp
-  FROM (VALUES
-    (0, 'age', 5, 100),
-    (1, 'sex', 1, 2)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
-  INNER JOIN "anon_taxonomy_labels"
-    ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
-  QUALIFY
-    COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
-), anon_parents AS (
-  SELECT
-    *,
-    CASE
-      WHEN depth < height - 1
-      THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC)
-    END AS parent
-  FROM anon_coded
-)
-SELECT
-  position,
-  depth,
-  value,
-  label,
-  code,
-  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
-  lm,
-  ncp
-FROM anon_parents;
+-- shared: create anon_coded_labels 2;
 
-SELECT
-  "position",
-  "depth",
-  MAX("child") AS "last_child"
-FROM "temp"."main"."anon_coded_labels"
-GROUP BY
-  "position",
-  "depth";
+-- shared: read anon_coded_labels 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
-SELECT
-  "anon_coded"."position",
-  "anon_coded"."depth",
-  "anon_coded"."value",
-  "anon_coded"."label",
-  "anon_coded"."code",
-  "anon_coded"."lm",
-  "anon_coded"."ncp",
-  COALESCE(
-    BIT_OR((
-      "child" << "shift"
-    )) FILTER(WHERE
-      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
-    0
-  ) AS "anon_key_0"
-FROM "temp"."main"."anon_coded_labels" AS anon_coded
-LEFT JOIN (VALUES
-  (0, 4, 0, 61),
-  (1, 0, 0, 59),
-  (0, 3, 0, 58),
-  (0, 2, 0, 57),
-  (0, 1, 0, 56),
-  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
-  USING ("position", "depth");
+-- shared: create anon_labels 3;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
-WITH "anon_labels" AS (
-  SELECT DISTINCT
-    "position",
-    "depth",
-    "anon_key_0",
-    "lm"
-  FROM "temp"."main"."anon_labels"
-), "anon_steps" AS (
-  SELECT
-    "position",
-    "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "lm"
-  FROM "anon_labels"
-  QUALIFY
-    (
-      "lm"
-    ) IS DISTINCT FROM (
-      LEAD("lm") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC)
-    )
-)
-SELECT
-  *
-FROM "anon_steps"
-QUALIFY
-  COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
+-- shared: read anon_labels 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
@@ -497,89 +76,9 @@ JOIN "anon_sensitive_0_ranks"
 ORDER BY
   "anon_key_0" ASC;
 
-SELECT
-  COUNT(*) AS "cells",
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COALESCE(SUM("anon_row_count") FILTER(WHERE
-    "anon_is_unmapped"), 0) AS "unmapped"
-FROM "temp"."main"."anon_cells";
+-- shared: read anon_cells 1;
 
-WITH "anon_keyed" AS (
-  SELECT
-    0 AS "position",
-    "anon_key_0" & 7484982580689764352 AS "anon_key_0",
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0" & 7484982580689764352
-  HAVING
-    COUNT(*) > 0
-  UNION ALL
-  SELECT
-    1 AS "position",
-    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0" & 1729382256910270464
-  HAVING
-    COUNT(*) > 0
-), "anon_values" AS (
-  SELECT
-    "anon_labels"."position",
-    "anon_labels"."value",
-    "anon_keyed"."anon_value_rows"
-  FROM "anon_keyed"
-  JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON "anon_labels"."position" = "anon_keyed"."position"
-    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
-    AND "anon_labels"."depth" = 0
-), "anon_levels" AS (
-  SELECT
-    anon_labels.position,
-    anon_labels.depth,
-    anon_values.anon_value_rows,
-    anon_labels.code AS anon_label,
-    anon_labels.lm AS anon_lm,
-    anon_labels.ncp AS anon_ncp
-  FROM "anon_values"
-  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON anon_labels.position = anon_values.position
-    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
-), "anon_weighed" AS (
-  SELECT
-    *,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
-  FROM "anon_levels"
-)
-SELECT
-  position,
-  depth,
-  COALESCE(
-    (
-      SUM(
-        anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC
-      )
-    ),
-    0.0
-  ) AS entropy,
-  (
-    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)
-  ) AS lm,
-  (
-    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)
-  ) AS ncp,
-  MAX(anon_lm) AS largest_lm,
-  MAX(anon_ncp) AS largest_ncp,
-  MIN((
-    LOG(2, anon_row_count / anon_label_rows)
-  )) AS least_information,
-  COUNT(DISTINCT anon_label) AS distinct_labels
-FROM "anon_weighed"
-GROUP BY
-  position,
-  depth;
+-- shared: read anon_cells 5;
 
 SELECT
   COALESCE(SUM(anon_row_count), 0) AS rows
@@ -713,34 +212,7 @@ GROUP BY
   anon_levels.position,
   anon_levels.depth;
 
-PREPARE "anon_cells_counts_of_1_by_0" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_classes" AS (
-  SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes";
+-- shared: create anon_cells_counts_of_1_by_0 1;
 
 EXECUTE "anon_cells_counts_of_1_by_0" (9214364837600034816);
 
@@ -1566,18 +1038,7 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT
-  "label"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
+-- shared: create anon_label_type_1 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
@@ -1669,10 +1130,7 @@ ORDER BY
   ) ASC,
   "diagnosis" ASC;
 
-SELECT
-  APPROX_COUNT_DISTINCT("diagnosis") AS "values_0",
-  COALESCE(SUM("anon_row_count"), 0) AS "rows"
-FROM "temp"."main"."anon_equal_rows";
+-- shared: read anon_equal_rows 1;
 
 SELECT
   COUNT(*) AS "source_rows",
@@ -1699,181 +1157,17 @@ FROM (
     NOT diagnosis IS NULL
 );
 
-WITH "anon_classes" AS (
-  SELECT
-    (
-      MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
-      AND COUNT("diagnosis") IN (0, COUNT(*))
-    ) AS "anon_is_homogeneous_0",
-    SUM(anon_row_count) AS anon_class_rows
-  FROM "temp"."main"."anon_equal_rows"
-  GROUP BY
-    "anon_label_0",
-    "anon_label_1"
-)
-SELECT
-  COALESCE(SUM("anon_class_rows") FILTER(WHERE
-    "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
-  COALESCE(SUM(anon_class_rows), 0) AS rows
-FROM "anon_classes";
+-- shared: read anon_equal_rows 3;
 
-CREATE TABLE "memory"."main"."released" AS
-WITH "anon_groups" AS (
-  SELECT
-    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-    DECODE(ENCODE("diagnosis")) AS "diagnosis",
-    "anon_row_count"
-  FROM "temp"."main"."anon_equal_rows"
-), "anon_blocks" AS (
-  SELECT
-    *,
-    UNNEST(RANGE(0, (
-      anon_row_count + 1023
-    ) // 1024)) AS anon_block
-  FROM "anon_groups"
-), "anon_counted" AS (
-  SELECT
-    *
-    EXCLUDE (anon_row_count, anon_block),
-    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
-  FROM "anon_blocks"
-), "anon_repeated" AS (
-  SELECT
-    *,
-    UNNEST(RANGE(0, anon_copies)) AS anon_copy
-  FROM "anon_counted"
-)
-SELECT
-  *
-  EXCLUDE (anon_copies, anon_copy)
-FROM "anon_repeated";
+-- shared: create released 3;
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-WITH "anon_classes" AS (
-  SELECT
-    "age" AS "age",
-    "sex" AS "sex",
-    COUNT(*) AS anon_class_size
-  FROM "memory"."main"."released"
-  GROUP BY ALL
-), "anon_class_sizes" AS (
-  SELECT
-    anon_class_size AS class_size
-  FROM "anon_classes"
-), "anon_k_anonymity" AS (
-  SELECT
-    MIN(class_size) AS k,
-    COUNT(*) AS class_count,
-    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
-  FROM "anon_class_sizes"
-), "anon_prosecutor_risk" AS (
-  SELECT
-    1.0 / MIN(class_size) AS highest_risk,
-    CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
-  FROM "anon_class_sizes"
-), "anon_sample_uniqueness" AS (
-  SELECT
-    COUNT(*) FILTER(WHERE
-      class_size = 1) AS unique_rows,
-    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
-    COUNT(*) FILTER(WHERE
-      class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
-  FROM "anon_class_sizes"
-)
-SELECT
-  anon_k_anonymity.k,
-  anon_k_anonymity.class_count,
-  anon_k_anonymity.row_count,
-  anon_prosecutor_risk.highest_risk,
-  anon_prosecutor_risk.average_risk,
-  anon_sample_uniqueness.unique_rows,
-  anon_sample_uniqueness.unique_share
-FROM "anon_k_anonymity"
-CROSS JOIN "anon_prosecutor_risk"
-CROSS JOIN "anon_sample_uniqueness";
+-- shared: read released 3;
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-WITH anon_rows AS (
-  SELECT
-    ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
-  FROM (
-    SELECT
-      COALESCE(
-        CONCAT(
-          STRLEN(
-            (
-              CASE
-                WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-                THEN COALESCE(
-                  CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                  CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-                )
-                WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-                THEN CAST([COLUMNS(*)][1] AS TEXT)
-                ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              END
-            )
-          ),
-          ':',
-          (
-            CASE
-              WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-              THEN COALESCE(
-                CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              )
-              WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-              THEN CAST([COLUMNS(*)][1] AS TEXT)
-              ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-            END
-          )
-        ),
-        '-'
-      )
-    FROM "memory"."main"."released"
-  )
-), anon_hashes AS (
-  SELECT
-    COUNT(*) AS anon_times,
-    SHA256(CONCAT(COUNT(*), ' ', SHA256(anon_row))) AS anon_hash
-  FROM anon_rows
-  GROUP BY
-    anon_row
-), anon_sums AS (
-  SELECT
-    CAST('0x' || SUBSTRING(anon_hash, 1, 5) AS INT) AS anon_group,
-    SUM(anon_times) AS anon_times,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 1, 16) AS UBIGINT)) AS anon_first,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 17, 16) AS UBIGINT)) AS anon_second,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 33, 16) AS UBIGINT)) AS anon_third,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 49, 16) AS UBIGINT)) AS anon_fourth
-  FROM anon_hashes
-  GROUP BY
-    anon_group
-)
-SELECT
-  CAST(COALESCE(SUM(anon_times), 0) AS BIGINT) AS row_count,
-  SHA256(
-    COALESCE(
-      LISTAGG(
-        
-          SHA256(CONCAT_WS(' ', anon_group, anon_first, anon_second, anon_third, anon_fourth)),
-          ''
-        
-        ORDER BY
-          anon_group ASC
-      ),
-      ''
-    )
-  ) AS content_hash
-FROM anon_sums;
+-- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 

@@ -1,48 +1,12 @@
 -- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- A title stands for a statement of shared.sql.
 -- It publishes 960 rows; the SHA-256 of them is 024f4d44851e1424a839b79d9b6eba65b697042bab489e4697759bf53b8a4ed3.
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'admission')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 2;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
 WITH "anon_taxonomy" AS (
   SELECT
@@ -254,44 +218,9 @@ GROUP BY
 
 BEGIN;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'admission')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 2;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
 WITH anon_labels AS (
@@ -387,76 +316,13 @@ SELECT
   ncp
 FROM anon_parents;
 
-SELECT
-  "position",
-  "depth",
-  MAX("child") AS "last_child"
-FROM "temp"."main"."anon_coded_labels"
-GROUP BY
-  "position",
-  "depth";
+-- shared: read anon_coded_labels 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
-SELECT
-  "anon_coded"."position",
-  "anon_coded"."depth",
-  "anon_coded"."value",
-  "anon_coded"."label",
-  "anon_coded"."code",
-  "anon_coded"."lm",
-  "anon_coded"."ncp",
-  COALESCE(
-    BIT_OR((
-      "child" << "shift"
-    )) FILTER(WHERE
-      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
-    0
-  ) AS "anon_key_0"
-FROM "temp"."main"."anon_coded_labels" AS anon_coded
-LEFT JOIN (VALUES
-  (0, 4, 0, 61),
-  (1, 0, 0, 59),
-  (2, 4, 0, 56),
-  (3, 4, 0, 55),
-  (0, 3, 0, 54),
-  (0, 2, 0, 53),
-  (3, 2, 0, 51),
-  (0, 1, 0, 50),
-  (2, 1, 0, 48),
-  (3, 1, 0, 46),
-  (0, 0, 0, 43),
-  (2, 0, 0, 39),
-  (3, 0, 0, 34)) AS "anon_fields"("position", "depth", "word", "shift")
-  USING ("position", "depth");
+-- shared: create anon_labels 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
-WITH "anon_labels" AS (
-  SELECT DISTINCT
-    "position",
-    "depth",
-    "anon_key_0",
-    "lm"
-  FROM "temp"."main"."anon_labels"
-), "anon_steps" AS (
-  SELECT
-    "position",
-    "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "lm"
-  FROM "anon_labels"
-  QUALIFY
-    (
-      "lm"
-    ) IS DISTINCT FROM (
-      LEAD("lm") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC)
-    )
-)
-SELECT
-  *
-FROM "anon_steps"
-QUALIFY
-  COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
+-- shared: read anon_labels 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
@@ -514,109 +380,9 @@ JOIN "anon_sensitive_0_ranks"
 ORDER BY
   "anon_key_0" ASC;
 
-SELECT
-  COUNT(*) AS "cells",
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COALESCE(SUM("anon_row_count") FILTER(WHERE
-    "anon_is_unmapped"), 0) AS "unmapped"
-FROM "temp"."main"."anon_cells";
+-- shared: read anon_cells 1;
 
-WITH "anon_keyed" AS (
-  SELECT
-    0 AS "position",
-    "anon_key_0" & 6945738097963302912 AS "anon_key_0",
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0" & 6945738097963302912
-  HAVING
-    COUNT(*) > 0
-  UNION ALL
-  SELECT
-    1 AS "position",
-    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0" & 1729382256910270464
-  HAVING
-    COUNT(*) > 0
-  UNION ALL
-  SELECT
-    2 AS "position",
-    "anon_key_0" & 505255829532835840 AS "anon_key_0",
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0" & 505255829532835840
-  HAVING
-    COUNT(*) > 0
-  UNION ALL
-  SELECT
-    3 AS "position",
-    "anon_key_0" & 42995835268497408 AS "anon_key_0",
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0" & 42995835268497408
-  HAVING
-    COUNT(*) > 0
-), "anon_values" AS (
-  SELECT
-    "anon_labels"."position",
-    "anon_labels"."value",
-    "anon_keyed"."anon_value_rows"
-  FROM "anon_keyed"
-  JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON "anon_labels"."position" = "anon_keyed"."position"
-    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
-    AND "anon_labels"."depth" = 0
-), "anon_levels" AS (
-  SELECT
-    anon_labels.position,
-    anon_labels.depth,
-    anon_values.anon_value_rows,
-    anon_labels.code AS anon_label,
-    anon_labels.lm AS anon_lm,
-    anon_labels.ncp AS anon_ncp
-  FROM "anon_values"
-  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON anon_labels.position = anon_values.position
-    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
-), "anon_weighed" AS (
-  SELECT
-    *,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
-  FROM "anon_levels"
-)
-SELECT
-  position,
-  depth,
-  COALESCE(
-    (
-      SUM(
-        anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC
-      )
-    ),
-    0.0
-  ) AS entropy,
-  (
-    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)
-  ) AS lm,
-  (
-    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)
-  ) AS ncp,
-  MAX(anon_lm) AS largest_lm,
-  MAX(anon_ncp) AS largest_ncp,
-  MIN((
-    LOG(2, anon_row_count / anon_label_rows)
-  )) AS least_information,
-  COUNT(DISTINCT anon_label) AS distinct_labels
-FROM "anon_weighed"
-GROUP BY
-  position,
-  depth;
+-- shared: read anon_cells 2;
 
 PREPARE "anon_cells_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (
@@ -765,9 +531,7 @@ FROM "anon_cells"
 GROUP BY
   "anon_key_0";
 
-SELECT
-  COUNT(*) AS "rows"
-FROM "temp"."main"."anon_cells_rolled_up";
+-- shared: read anon_cells_rolled_up 1;
 
 PREPARE "anon_cells_rolled_up_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (
@@ -1370,18 +1134,7 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT
-  "label"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
+-- shared: create anon_label_type_1 1;
 
 CREATE TEMPORARY TYPE "anon_label_type_2" AS ENUM(
 SELECT
@@ -1396,18 +1149,7 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TYPE "anon_label_type_3" AS ENUM(
-SELECT
-  "label"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 3 AND "depth" = 2 AND NOT "label" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
+-- shared: create anon_label_type_3 1;
 
 SELECT
   LIST_PRODUCT(
@@ -1890,59 +1632,11 @@ WHERE
 
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
-WITH "anon_classes" AS (
-  SELECT
-    CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_rows
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0"
-)
-SELECT
-  CAST(COALESCE(SUM(anon_class_rows), 0) AS BIGINT) AS row_count,
-  COUNT(*) AS class_count,
-  MIN(anon_class_rows) AS k,
-  COUNT(*) FILTER(WHERE
-    anon_class_rows = 1) AS unique_rows
-FROM "anon_classes";
+-- shared: read anon_cells 3;
 
-CREATE TABLE "memory"."main"."released" AS
-WITH "anon_groups" AS (
-  SELECT
-    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
-    CAST(COALESCE("anon_label_3", NULL) AS TEXT) AS "admission",
-    DECODE(ENCODE("diagnosis")) AS "diagnosis",
-    "length_of_stay" AS "length_of_stay",
-    "anon_row_count"
-  FROM "temp"."main"."anon_equal_rows"
-), "anon_blocks" AS (
-  SELECT
-    *,
-    UNNEST(RANGE(0, (
-      anon_row_count + 1023
-    ) // 1024)) AS anon_block
-  FROM "anon_groups"
-), "anon_counted" AS (
-  SELECT
-    *
-    EXCLUDE (anon_row_count, anon_block),
-    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
-  FROM "anon_blocks"
-), "anon_repeated" AS (
-  SELECT
-    *,
-    UNNEST(RANGE(0, anon_copies)) AS anon_copy
-  FROM "anon_counted"
-)
-SELECT
-  *
-  EXCLUDE (anon_copies, anon_copy)
-FROM "anon_repeated";
+-- shared: create released 1;
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
 WITH "anon_classes" AS (
   SELECT
@@ -2020,84 +1714,9 @@ SELECT
   "l" AS "attained"
 FROM "anon_measured";
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-WITH anon_rows AS (
-  SELECT
-    ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
-  FROM (
-    SELECT
-      COALESCE(
-        CONCAT(
-          STRLEN(
-            (
-              CASE
-                WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-                THEN COALESCE(
-                  CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                  CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-                )
-                WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-                THEN CAST([COLUMNS(*)][1] AS TEXT)
-                ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              END
-            )
-          ),
-          ':',
-          (
-            CASE
-              WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-              THEN COALESCE(
-                CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              )
-              WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-              THEN CAST([COLUMNS(*)][1] AS TEXT)
-              ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-            END
-          )
-        ),
-        '-'
-      )
-    FROM "memory"."main"."released"
-  )
-), anon_hashes AS (
-  SELECT
-    COUNT(*) AS anon_times,
-    SHA256(CONCAT(COUNT(*), ' ', SHA256(anon_row))) AS anon_hash
-  FROM anon_rows
-  GROUP BY
-    anon_row
-), anon_sums AS (
-  SELECT
-    CAST('0x' || SUBSTRING(anon_hash, 1, 5) AS INT) AS anon_group,
-    SUM(anon_times) AS anon_times,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 1, 16) AS UBIGINT)) AS anon_first,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 17, 16) AS UBIGINT)) AS anon_second,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 33, 16) AS UBIGINT)) AS anon_third,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 49, 16) AS UBIGINT)) AS anon_fourth
-  FROM anon_hashes
-  GROUP BY
-    anon_group
-)
-SELECT
-  CAST(COALESCE(SUM(anon_times), 0) AS BIGINT) AS row_count,
-  SHA256(
-    COALESCE(
-      LISTAGG(
-        
-          SHA256(CONCAT_WS(' ', anon_group, anon_first, anon_second, anon_third, anon_fourth)),
-          ''
-        
-        ORDER BY
-          anon_group ASC
-      ),
-      ''
-    )
-  ) AS content_hash
-FROM anon_sums;
+-- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 

@@ -16,14 +16,13 @@ from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic
 from tests.fixed_noise import FixedNoise
-from tests.golden.recording import Recorder, script
+from tests.golden.recording import FOLDER, Recorder, Script, in_lines
 
 RELEASE = "released"
-FOLDER = "<folder>"
-"""Stands in the script for the folder beside the warehouse."""
 
 INTRODUCTION = """\
 -- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- A title stands for a statement of shared.sql.
 """
 
 
@@ -42,32 +41,8 @@ class Plan:
     before: Callable[[sa.Session, Path], object] | None = None
 
 
-@dataclass(frozen=True)
-class Golden:
-    """What a run sends and publishes.
-
-    Attributes:
-        script: its statements, in lines.
-        rows: those of the release, in their order.
-    """
-
-    script: str
-    rows: list[tuple[object, ...]]
-
-    @property
-    def text(self) -> str:
-        """The file that is kept."""
-        digest = hashlib.sha256(repr(self.rows).encode()).hexdigest()
-        return f"{INTRODUCTION}-- It publishes {len(self.rows)} rows; the SHA-256 of them is {digest}.\n\n{self.script}"
-
-
-def golden_file(name: str) -> Path:
-    """Where the script of a plan is kept."""
-    return Path(__file__).parent / f"{name}.sql"
-
-
-def recorded(name: str, folder: Path) -> Golden:
-    """What a plan sends and publishes; ``folder`` is an empty one."""
+def recorded(name: str, folder: Path) -> tuple[Script, list[tuple[object, ...]]]:
+    """What a plan sends, and the rows of its release in their order; ``folder`` is an empty one."""
     plan = PLANS[name]
     with _connected() as connection:
         plan.prepare(connection)
@@ -75,7 +50,10 @@ def recorded(name: str, folder: Path) -> Golden:
             plan.before(sa.connect(connection), folder)
         recorder = Recorder(connection)
         plan.publish(sa.connect(recorder), folder)
-        return Golden(script(recorder.statements).replace(str(folder), FOLDER), rows_of(connection))
+        rows = rows_of(connection)
+    digest = hashlib.sha256(repr(rows).encode()).hexdigest()
+    heading = f"{INTRODUCTION}-- It publishes {len(rows)} rows; the SHA-256 of them is {digest}."
+    return Script(heading, in_lines(recorder.statements, str(folder))), rows
 
 
 def executed(name: str, statements: Iterable[str], folder: Path) -> list[tuple[object, ...]]:

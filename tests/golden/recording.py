@@ -1,11 +1,12 @@
-"""A connection that writes down what is sent through it, as a script that does the same again."""
+"""A connection that records the statements that are sent through it."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -13,6 +14,9 @@ import sqlglot
 from sqlglot import exp
 
 DIALECT = "duckdb"
+FOLDER = "<folder>"
+"""Stands in a statement for the folder beside the warehouse."""
+
 LOOK_UP = re.compile(r"\bduckdb_\w+\(|current_setting\(|txid_current\(|\bLIMIT 0$", re.IGNORECASE)
 """Questions about the catalog and the connection, as those with bound values: they have no part in the release."""
 
@@ -23,6 +27,18 @@ OPAQUE = re.compile(
     r"(?P<begin>PREPARE \S+ AS |CREATE TEMPORARY TYPE \S+ AS ENUM\()(?P<query>.*?)(?P<end>\)?)", re.DOTALL
 )
 """Statements that sqlglot does not read, with a query that it does."""
+
+
+class Script(NamedTuple):
+    """What a run sends.
+
+    Attributes:
+        heading: a comment, with what identifies the rows that it publishes.
+        statements: in lines.
+    """
+
+    heading: str
+    statements: list[str]
 
 
 class Recorder:
@@ -65,23 +81,10 @@ class Recorder:
         return getattr(self._connection, name)
 
 
-def script(statements: Sequence[str]) -> str:
-    """Statements as a file for people: in lines, equal ones that follow one another once."""
+def in_lines(statements: Sequence[str], folder: str) -> list[str]:
+    """Statements in lines, for people: equal ones that follow one another once, ``folder`` as a placeholder."""
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
-    return "".join(f"{text};\n\n" for text in _in_lines(statements))
-
-
-def statements_of(text: str) -> Iterator[str]:
-    """The statements of such a file."""
-    return (statement for statement in text.split(";\n\n") if statement.strip())
-
-
-def _in_lines(statements: Sequence[str]) -> Iterator[str]:
-    before = None
-    for statement in statements:
-        if statement != before:
-            yield _pretty(statement)
-        before = statement
+    return [_pretty(statement).replace(folder, FOLDER) for statement, _ in groupby(statements)]
 
 
 def _pretty(statement: str) -> str:

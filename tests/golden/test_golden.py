@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.plans import PLANS, executed, golden_file, recorded
-from tests.golden.recording import statements_of
+from tests.golden.files import FOLDER, kept, texts
+from tests.golden.plans import PLANS, executed, recorded
 
 CHANGED = "the SQL of this run is another: write it with `python -m tests.golden`, and review the diff"
 
@@ -16,10 +16,12 @@ CHANGED = "the SQL of this run is another: write it with `python -m tests.golden
 def test_a_plan_is_as_it_was_reviewed(name: str, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "script").mkdir()
-    now, reviewed = recorded(name, tmp_path / "run"), golden_file(name).read_text()
-    assert now.text.splitlines() == reviewed.splitlines(), CHANGED
-    assert executed(name, statements_of(reviewed), tmp_path / "script") == now.rows
+    reviewed = kept(name)
+    now, rows = recorded(name, tmp_path / "run")
+    assert now == reviewed, CHANGED
+    assert executed(name, reviewed.statements, tmp_path / "script") == rows
 
 
-def test_every_file_is_of_a_plan() -> None:
-    assert {file.stem for file in Path(__file__).parent.glob("*.sql")} == set(PLANS)
+def test_each_file_is_of_a_plan_and_a_statement_of_several_stands_once() -> None:
+    files = {file: file.read_text() for file in FOLDER.glob("*.sql")}
+    assert texts({name: kept(name) for name in PLANS}) == files

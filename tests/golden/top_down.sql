@@ -1,48 +1,12 @@
 -- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- A title stands for a statement of shared.sql.
 -- It publishes 978 rows; the SHA-256 of them is 5faf02c0fc509131931e843b874113cbf49e7a58c9b4cf2ce93296707715579e.
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('sex')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 11;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
 WITH "anon_taxonomy" AS (
   SELECT
@@ -254,44 +218,9 @@ GROUP BY
 
 BEGIN;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('sex')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
+-- shared: read taxonomy 11;
 
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
+-- shared: read taxonomy_origin 1;
 
 SELECT
   COUNT(*) AS "rows",
@@ -413,25 +342,9 @@ INNER JOIN "anon_places"
   ON anon_places.attribute = anon_taxonomies.attribute
   AND anon_places.value = anon_taxonomy_labels.value;
 
-SELECT
-  position,
-  depth,
-  CAST(MIN(leaf) AS BIGINT) AS first
-FROM "temp"."main"."anon_ordered_leaves"
-GROUP BY
-  position,
-  depth,
-  label;
+-- shared: read anon_ordered_leaves 1;
 
-CREATE TEMPORARY TYPE "anon_values_1" AS ENUM(
-SELECT
-  value
-FROM "temp"."main"."anon_ordered_leaves"
-WHERE
-  position = 1 AND depth = 0
-ORDER BY
-  "leaf" ASC
-);
+-- shared: create anon_values_1 1;
 
 SELECT
   COUNT(*) FILTER(WHERE
@@ -477,26 +390,7 @@ SELECT
     "anon_class" IS NULL) AS "classless"
 FROM "temp"."main"."anon_points";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_marginals" AS
-SELECT
-  0 AS position,
-  CAST("anon_value_0" AS BIGINT) AS value,
-  anon_class AS class,
-  COUNT(*) AS row_count
-FROM "temp"."main"."anon_points"
-GROUP BY
-  "anon_value_0",
-  anon_class
-UNION ALL
-SELECT
-  1 AS position,
-  CAST("anon_value_1" AS BIGINT) AS value,
-  anon_class AS class,
-  COUNT(*) AS row_count
-FROM "temp"."main"."anon_points"
-GROUP BY
-  "anon_value_1",
-  anon_class;
+-- shared: create anon_marginals 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_rows_in_parts" AS
 SELECT
@@ -506,285 +400,29 @@ FROM "temp"."main"."anon_points";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
-CREATE TEMPORARY TABLE "anon_children_values" AS
-SELECT
-  CAST(v0 AS BIGINT) AS "candidate",
-  CAST(v1 AS BIGINT) AS "child",
-  CAST(v2 AS BIGINT) AS "position",
-  CAST(v3 AS BIGINT) AS "first",
-  CAST(v4 AS BIGINT) AS "end"
-FROM (VALUES
-  (0, 0, 0, 0, 120)) AS given(v0, v1, v2, v3, v4);
+-- shared: create anon_children_values 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS (
-  SELECT
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class",
-    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-  FROM "temp"."main"."anon_marginals" AS anon_rows
-  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON anon_rows.position = anon_pieces.position
-    AND anon_rows.value >= anon_pieces.first
-    AND anon_rows.value < anon_pieces."end"
-  GROUP BY
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class"
-), anon_totals AS (
-  SELECT
-    candidate,
-    class,
-    SUM(row_count) AS anon_total
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    class
-), anon_values AS (
-  SELECT DISTINCT
-    candidate,
-    value
-  FROM "anon_counts"
-), anon_below AS (
-  SELECT
-    anon_values.candidate,
-    anon_values.value,
-    anon_totals.anon_total,
-    SUM(COALESCE(anon_counts.row_count, 0)) OVER (
-      PARTITION BY anon_values.candidate, anon_totals.class
-      ORDER BY anon_values.value ASC
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS anon_left
-  FROM anon_values
-  INNER JOIN anon_totals
-    ON anon_totals.candidate = anon_values.candidate
-  LEFT JOIN "anon_counts"
-    ON anon_counts.candidate = anon_values.candidate
-    AND anon_counts.value = anon_values.value
-    AND anon_counts.class = anon_totals.class
-), "anon_scored" AS (
-  SELECT
-    candidate,
-    value,
-    CAST(MAX(anon_left) + MAX(anon_total - anon_left) AS BIGINT) AS max_score,
-    GREATEST(
-      0,
-      (
-        (
-          CASE
-            WHEN SUM(anon_total) > 0
-            THEN SUM(anon_total) * LOG(2, SUM(anon_total))
-            ELSE 0
-          END
-        ) - SUM((
-          CASE WHEN anon_total > 0 THEN anon_total * LOG(2, anon_total) ELSE 0 END
-        )) - (
-          CASE WHEN SUM(anon_left) > 0 THEN SUM(anon_left) * LOG(2, SUM(anon_left)) ELSE 0 END
-        ) + SUM((
-          CASE WHEN anon_left > 0 THEN anon_left * LOG(2, anon_left) ELSE 0 END
-        )) - (
-          CASE
-            WHEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) > 0
-            THEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) * LOG(2, (
-              SUM(anon_total) - SUM(anon_left)
-            ))
-            ELSE 0
-          END
-        ) + SUM(
-          (
-            CASE
-              WHEN (
-                anon_total - anon_left
-              ) > 0
-              THEN (
-                anon_total - anon_left
-              ) * LOG(2, (
-                anon_total - anon_left
-              ))
-              ELSE 0
-            END
-          )
-        )
-      ) / SUM(anon_total)
-    ) AS information_gain
-  FROM anon_below
-  GROUP BY
-    candidate,
-    value
-), "anon_splits" AS (
-  SELECT
-    candidate,
-    ROUND(information_gain, 12) AS anon_gain,
-    LEAD(value) OVER (PARTITION BY candidate ORDER BY value ASC) AS anon_at
-  FROM "anon_scored"
-)
-SELECT
-  candidate,
-  anon_at AS "at"
-FROM "anon_splits"
-WHERE
-  NOT anon_at IS NULL
-QUALIFY
-  ROW_NUMBER() OVER (PARTITION BY candidate ORDER BY anon_gain DESC, anon_at ASC) = 1;
+-- shared: read anon_marginals 2;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
-CREATE TEMPORARY TABLE "anon_children_values" AS
-SELECT
-  CAST(v0 AS BIGINT) AS "candidate",
-  CAST(v1 AS BIGINT) AS "child",
-  CAST(v2 AS BIGINT) AS "position",
-  CAST(v3 AS BIGINT) AS "first",
-  CAST(v4 AS BIGINT) AS "end"
-FROM (VALUES
-  (0, 0, 0, 0, 45),
-  (0, 1, 0, 45, 120),
-  (1, 0, 1, 0, 1),
-  (1, 1, 1, 1, 2)) AS given(v0, v1, v2, v3, v4);
+-- shared: create anon_children_values 2;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS (
-  SELECT
-    "anon_pieces"."candidate",
-    "anon_pieces"."child",
-    "anon_rows"."class",
-    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-  FROM "temp"."main"."anon_marginals" AS anon_rows
-  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON anon_rows.position = anon_pieces.position
-    AND anon_rows.value >= anon_pieces.first
-    AND anon_rows.value < anon_pieces."end"
-  GROUP BY
-    "anon_pieces"."candidate",
-    "anon_pieces"."child",
-    "anon_rows"."class"
-), "anon_of_classes" AS (
-  SELECT
-    candidate,
-    SUM(row_count) AS anon_rows
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    class
-), anon_classes AS (
-  SELECT
-    candidate,
-    SUM((
-      CASE WHEN anon_rows > 0 THEN anon_rows * LOG(2, anon_rows) ELSE 0 END
-    )) AS anon_classes_log
-  FROM "anon_of_classes"
-  GROUP BY
-    candidate
-), "anon_of_children" AS (
-  SELECT
-    candidate,
-    MAX(row_count) AS anon_largest,
-    SUM(row_count) AS anon_rows,
-    SUM((
-      CASE WHEN row_count > 0 THEN row_count * LOG(2, row_count) ELSE 0 END
-    )) AS anon_log
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    child
-), anon_children AS (
-  SELECT
-    candidate,
-    SUM(anon_largest) AS anon_max_score,
-    SUM(anon_rows) AS anon_all_rows,
-    SUM((
-      CASE WHEN anon_rows > 0 THEN anon_rows * LOG(2, anon_rows) ELSE 0 END
-    )) AS anon_children_log,
-    SUM(anon_log) AS anon_both_log
-  FROM "anon_of_children"
-  GROUP BY
-    candidate
-), "anon_scored" AS (
-  SELECT
-    anon_children.candidate,
-    CAST(anon_children.anon_max_score AS BIGINT) AS max_score,
-    GREATEST(
-      0,
-      (
-        (
-          CASE
-            WHEN anon_children.anon_all_rows > 0
-            THEN anon_children.anon_all_rows * LOG(2, anon_children.anon_all_rows)
-            ELSE 0
-          END
-        ) - anon_classes.anon_classes_log - anon_children.anon_children_log + anon_children.anon_both_log
-      ) / anon_children.anon_all_rows
-    ) AS information_gain
-  FROM anon_children
-  INNER JOIN anon_classes
-    ON anon_classes.candidate = anon_children.candidate
-)
-SELECT
-  candidate,
-  ROUND(information_gain, 12) AS gain
-FROM "anon_scored"
-WHERE
-  candidate IN (
-    SELECT
-      candidate
-    FROM (
-      SELECT
-        "anon_pieces"."candidate",
-        "anon_pieces"."child",
-        "anon_rows"."class",
-        CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-      FROM "temp"."main"."anon_marginals" AS anon_rows
-      INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-        ON anon_rows.position = anon_pieces.position
-        AND anon_rows.value >= anon_pieces.first
-        AND anon_rows.value < anon_pieces."end"
-      GROUP BY
-        "anon_pieces"."candidate",
-        "anon_pieces"."child",
-        "anon_rows"."class"
-    ) AS "anon_counts"
-    GROUP BY
-      candidate
-    HAVING
-      COUNT(DISTINCT class) > 1
-  );
+-- shared: read anon_marginals 3;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
-CREATE TEMPORARY TABLE "anon_children_values" AS
-SELECT
-  CAST(v0 AS BIGINT) AS "candidate",
-  CAST(v1 AS BIGINT) AS "child",
-  CAST(v2 AS BIGINT) AS "position",
-  CAST(v3 AS BIGINT) AS "first",
-  CAST(v4 AS BIGINT) AS "end"
-FROM (VALUES
-  (0, 0, 0, 0, 45),
-  (0, 1, 0, 45, 120),
-  (1, 0, 1, 0, 1),
-  (1, 1, 1, 1, 2)) AS given(v0, v1, v2, v3, v4);
+-- shared: create anon_children_values 2;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
@@ -859,16 +497,11 @@ FROM (VALUES
   (0, 0, 0, 0, 45),
   (0, 1, 0, 45, 120)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-SELECT
-  COALESCE(MAX(anon_part), 0) AS part
-FROM "temp"."main"."anon_rows_in_parts";
+-- shared: read anon_rows_in_parts 1;
 
 UPDATE "temp"."main"."anon_rows_in_parts" AS anon_changed SET anon_part = anon_numbered.new FROM (SELECT anon_part AS old, value, DENSE_RANK() OVER (ORDER BY anon_part ASC, child ASC) + 0 AS new FROM (SELECT DISTINCT anon_rows.anon_part, "anon_rows"."anon_value_0" AS value, anon_children.child FROM "temp"."main"."anon_rows_in_parts" AS anon_rows INNER JOIN (SELECT DISTINCT anon_rows.value, "anon_pieces"."child" FROM "temp"."main"."anon_marginals" AS anon_rows INNER JOIN "temp"."main"."anon_children" AS anon_pieces ON anon_rows.position = anon_pieces.position AND anon_rows.value >= anon_pieces.first AND anon_rows.value < anon_pieces."end" WHERE anon_rows.position = 0) AS "anon_children" ON anon_children.value = "anon_rows"."anon_value_0") AS anon_placed) AS anon_numbered WHERE anon_changed.anon_part = anon_numbered.old AND "anon_changed"."anon_value_0" = anon_numbered.value;
 
@@ -885,127 +518,11 @@ FROM (VALUES
   (0, 0, 0, 0, 45),
   (1, 0, 0, 45, 120)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS (
-  SELECT
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class",
-    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-  FROM "temp"."main"."anon_marginals" AS anon_rows
-  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON anon_rows.position = anon_pieces.position
-    AND anon_rows.value >= anon_pieces.first
-    AND anon_rows.value < anon_pieces."end"
-  GROUP BY
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class"
-), anon_totals AS (
-  SELECT
-    candidate,
-    class,
-    SUM(row_count) AS anon_total
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    class
-), anon_values AS (
-  SELECT DISTINCT
-    candidate,
-    value
-  FROM "anon_counts"
-), anon_below AS (
-  SELECT
-    anon_values.candidate,
-    anon_values.value,
-    anon_totals.anon_total,
-    SUM(COALESCE(anon_counts.row_count, 0)) OVER (
-      PARTITION BY anon_values.candidate, anon_totals.class
-      ORDER BY anon_values.value ASC
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS anon_left
-  FROM anon_values
-  INNER JOIN anon_totals
-    ON anon_totals.candidate = anon_values.candidate
-  LEFT JOIN "anon_counts"
-    ON anon_counts.candidate = anon_values.candidate
-    AND anon_counts.value = anon_values.value
-    AND anon_counts.class = anon_totals.class
-), "anon_scored" AS (
-  SELECT
-    candidate,
-    value,
-    CAST(MAX(anon_left) + MAX(anon_total - anon_left) AS BIGINT) AS max_score,
-    GREATEST(
-      0,
-      (
-        (
-          CASE
-            WHEN SUM(anon_total) > 0
-            THEN SUM(anon_total) * LOG(2, SUM(anon_total))
-            ELSE 0
-          END
-        ) - SUM((
-          CASE WHEN anon_total > 0 THEN anon_total * LOG(2, anon_total) ELSE 0 END
-        )) - (
-          CASE WHEN SUM(anon_left) > 0 THEN SUM(anon_left) * LOG(2, SUM(anon_left)) ELSE 0 END
-        ) + SUM((
-          CASE WHEN anon_left > 0 THEN anon_left * LOG(2, anon_left) ELSE 0 END
-        )) - (
-          CASE
-            WHEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) > 0
-            THEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) * LOG(2, (
-              SUM(anon_total) - SUM(anon_left)
-            ))
-            ELSE 0
-          END
-        ) + SUM(
-          (
-            CASE
-              WHEN (
-                anon_total - anon_left
-              ) > 0
-              THEN (
-                anon_total - anon_left
-              ) * LOG(2, (
-                anon_total - anon_left
-              ))
-              ELSE 0
-            END
-          )
-        )
-      ) / SUM(anon_total)
-    ) AS information_gain
-  FROM anon_below
-  GROUP BY
-    candidate,
-    value
-), "anon_splits" AS (
-  SELECT
-    candidate,
-    ROUND(information_gain, 12) AS anon_gain,
-    LEAD(value) OVER (PARTITION BY candidate ORDER BY value ASC) AS anon_at
-  FROM "anon_scored"
-)
-SELECT
-  candidate,
-  anon_at AS "at"
-FROM "anon_splits"
-WHERE
-  NOT anon_at IS NULL
-QUALIFY
-  ROW_NUMBER() OVER (PARTITION BY candidate ORDER BY anon_gain DESC, anon_at ASC) = 1;
+-- shared: read anon_marginals 2;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -1022,118 +539,11 @@ FROM (VALUES
   (1, 0, 0, 45, 60),
   (1, 1, 0, 60, 120)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS (
-  SELECT
-    "anon_pieces"."candidate",
-    "anon_pieces"."child",
-    "anon_rows"."class",
-    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-  FROM "temp"."main"."anon_marginals" AS anon_rows
-  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON anon_rows.position = anon_pieces.position
-    AND anon_rows.value >= anon_pieces.first
-    AND anon_rows.value < anon_pieces."end"
-  GROUP BY
-    "anon_pieces"."candidate",
-    "anon_pieces"."child",
-    "anon_rows"."class"
-), "anon_of_classes" AS (
-  SELECT
-    candidate,
-    SUM(row_count) AS anon_rows
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    class
-), anon_classes AS (
-  SELECT
-    candidate,
-    SUM((
-      CASE WHEN anon_rows > 0 THEN anon_rows * LOG(2, anon_rows) ELSE 0 END
-    )) AS anon_classes_log
-  FROM "anon_of_classes"
-  GROUP BY
-    candidate
-), "anon_of_children" AS (
-  SELECT
-    candidate,
-    MAX(row_count) AS anon_largest,
-    SUM(row_count) AS anon_rows,
-    SUM((
-      CASE WHEN row_count > 0 THEN row_count * LOG(2, row_count) ELSE 0 END
-    )) AS anon_log
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    child
-), anon_children AS (
-  SELECT
-    candidate,
-    SUM(anon_largest) AS anon_max_score,
-    SUM(anon_rows) AS anon_all_rows,
-    SUM((
-      CASE WHEN anon_rows > 0 THEN anon_rows * LOG(2, anon_rows) ELSE 0 END
-    )) AS anon_children_log,
-    SUM(anon_log) AS anon_both_log
-  FROM "anon_of_children"
-  GROUP BY
-    candidate
-), "anon_scored" AS (
-  SELECT
-    anon_children.candidate,
-    CAST(anon_children.anon_max_score AS BIGINT) AS max_score,
-    GREATEST(
-      0,
-      (
-        (
-          CASE
-            WHEN anon_children.anon_all_rows > 0
-            THEN anon_children.anon_all_rows * LOG(2, anon_children.anon_all_rows)
-            ELSE 0
-          END
-        ) - anon_classes.anon_classes_log - anon_children.anon_children_log + anon_children.anon_both_log
-      ) / anon_children.anon_all_rows
-    ) AS information_gain
-  FROM anon_children
-  INNER JOIN anon_classes
-    ON anon_classes.candidate = anon_children.candidate
-)
-SELECT
-  candidate,
-  ROUND(information_gain, 12) AS gain
-FROM "anon_scored"
-WHERE
-  candidate IN (
-    SELECT
-      candidate
-    FROM (
-      SELECT
-        "anon_pieces"."candidate",
-        "anon_pieces"."child",
-        "anon_rows"."class",
-        CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-      FROM "temp"."main"."anon_marginals" AS anon_rows
-      INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-        ON anon_rows.position = anon_pieces.position
-        AND anon_rows.value >= anon_pieces.first
-        AND anon_rows.value < anon_pieces."end"
-      GROUP BY
-        "anon_pieces"."candidate",
-        "anon_pieces"."child",
-        "anon_rows"."class"
-    ) AS "anon_counts"
-    GROUP BY
-      candidate
-    HAVING
-      COUNT(DISTINCT class) > 1
-  );
+-- shared: read anon_marginals 3;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
@@ -1152,10 +562,7 @@ FROM (VALUES
   (2, 0, 1, 0, 1),
   (2, 1, 1, 1, 2)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
@@ -1230,16 +637,11 @@ FROM (VALUES
   (0, 0, 0, 45, 60),
   (0, 1, 0, 60, 120)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-SELECT
-  COALESCE(MAX(anon_part), 0) AS part
-FROM "temp"."main"."anon_rows_in_parts";
+-- shared: read anon_rows_in_parts 1;
 
 UPDATE "temp"."main"."anon_rows_in_parts" AS anon_changed SET anon_part = anon_numbered.new FROM (SELECT anon_part AS old, value, DENSE_RANK() OVER (ORDER BY anon_part ASC, child ASC) + 2 AS new FROM (SELECT DISTINCT anon_rows.anon_part, "anon_rows"."anon_value_0" AS value, anon_children.child FROM "temp"."main"."anon_rows_in_parts" AS anon_rows INNER JOIN (SELECT DISTINCT anon_rows.value, "anon_pieces"."child" FROM "temp"."main"."anon_marginals" AS anon_rows INNER JOIN "temp"."main"."anon_children" AS anon_pieces ON anon_rows.position = anon_pieces.position AND anon_rows.value >= anon_pieces.first AND anon_rows.value < anon_pieces."end" WHERE anon_rows.position = 0) AS "anon_children" ON anon_children.value = "anon_rows"."anon_value_0") AS anon_placed) AS anon_numbered WHERE anon_changed.anon_part = anon_numbered.old AND "anon_changed"."anon_value_0" = anon_numbered.value;
 
@@ -1256,275 +658,27 @@ FROM (VALUES
   (0, 0, 0, 45, 60),
   (1, 0, 0, 60, 120)) AS given(v0, v1, v2, v3, v4);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS (
-  SELECT
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class",
-    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-  FROM "temp"."main"."anon_marginals" AS anon_rows
-  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON anon_rows.position = anon_pieces.position
-    AND anon_rows.value >= anon_pieces.first
-    AND anon_rows.value < anon_pieces."end"
-  GROUP BY
-    "anon_pieces"."candidate",
-    "anon_rows"."value",
-    "anon_rows"."class"
-), anon_totals AS (
-  SELECT
-    candidate,
-    class,
-    SUM(row_count) AS anon_total
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    class
-), anon_values AS (
-  SELECT DISTINCT
-    candidate,
-    value
-  FROM "anon_counts"
-), anon_below AS (
-  SELECT
-    anon_values.candidate,
-    anon_values.value,
-    anon_totals.anon_total,
-    SUM(COALESCE(anon_counts.row_count, 0)) OVER (
-      PARTITION BY anon_values.candidate, anon_totals.class
-      ORDER BY anon_values.value ASC
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS anon_left
-  FROM anon_values
-  INNER JOIN anon_totals
-    ON anon_totals.candidate = anon_values.candidate
-  LEFT JOIN "anon_counts"
-    ON anon_counts.candidate = anon_values.candidate
-    AND anon_counts.value = anon_values.value
-    AND anon_counts.class = anon_totals.class
-), "anon_scored" AS (
-  SELECT
-    candidate,
-    value,
-    CAST(MAX(anon_left) + MAX(anon_total - anon_left) AS BIGINT) AS max_score,
-    GREATEST(
-      0,
-      (
-        (
-          CASE
-            WHEN SUM(anon_total) > 0
-            THEN SUM(anon_total) * LOG(2, SUM(anon_total))
-            ELSE 0
-          END
-        ) - SUM((
-          CASE WHEN anon_total > 0 THEN anon_total * LOG(2, anon_total) ELSE 0 END
-        )) - (
-          CASE WHEN SUM(anon_left) > 0 THEN SUM(anon_left) * LOG(2, SUM(anon_left)) ELSE 0 END
-        ) + SUM((
-          CASE WHEN anon_left > 0 THEN anon_left * LOG(2, anon_left) ELSE 0 END
-        )) - (
-          CASE
-            WHEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) > 0
-            THEN (
-              SUM(anon_total) - SUM(anon_left)
-            ) * LOG(2, (
-              SUM(anon_total) - SUM(anon_left)
-            ))
-            ELSE 0
-          END
-        ) + SUM(
-          (
-            CASE
-              WHEN (
-                anon_total - anon_left
-              ) > 0
-              THEN (
-                anon_total - anon_left
-              ) * LOG(2, (
-                anon_total - anon_left
-              ))
-              ELSE 0
-            END
-          )
-        )
-      ) / SUM(anon_total)
-    ) AS information_gain
-  FROM anon_below
-  GROUP BY
-    candidate,
-    value
-), "anon_splits" AS (
-  SELECT
-    candidate,
-    ROUND(information_gain, 12) AS anon_gain,
-    LEAD(value) OVER (PARTITION BY candidate ORDER BY value ASC) AS anon_at
-  FROM "anon_scored"
-)
-SELECT
-  candidate,
-  anon_at AS "at"
-FROM "anon_splits"
-WHERE
-  NOT anon_at IS NULL
-QUALIFY
-  ROW_NUMBER() OVER (PARTITION BY candidate ORDER BY anon_gain DESC, anon_at ASC) = 1;
+-- shared: read anon_marginals 2;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
-CREATE TEMPORARY TABLE "anon_children_values" AS
-SELECT
-  CAST(v0 AS BIGINT) AS "candidate",
-  CAST(v1 AS BIGINT) AS "child",
-  CAST(v2 AS BIGINT) AS "position",
-  CAST(v3 AS BIGINT) AS "first",
-  CAST(v4 AS BIGINT) AS "end"
-FROM (VALUES
-  (0, 0, 0, 45, 50),
-  (0, 1, 0, 50, 60),
-  (1, 0, 0, 60, 79),
-  (1, 1, 0, 79, 120)) AS given(v0, v1, v2, v3, v4);
+-- shared: create anon_children_values 3;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
-WITH "anon_counts" AS (
-  SELECT
-    "anon_pieces"."candidate",
-    "anon_pieces"."child",
-    "anon_rows"."class",
-    CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-  FROM "temp"."main"."anon_marginals" AS anon_rows
-  INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-    ON anon_rows.position = anon_pieces.position
-    AND anon_rows.value >= anon_pieces.first
-    AND anon_rows.value < anon_pieces."end"
-  GROUP BY
-    "anon_pieces"."candidate",
-    "anon_pieces"."child",
-    "anon_rows"."class"
-), "anon_of_classes" AS (
-  SELECT
-    candidate,
-    SUM(row_count) AS anon_rows
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    class
-), anon_classes AS (
-  SELECT
-    candidate,
-    SUM((
-      CASE WHEN anon_rows > 0 THEN anon_rows * LOG(2, anon_rows) ELSE 0 END
-    )) AS anon_classes_log
-  FROM "anon_of_classes"
-  GROUP BY
-    candidate
-), "anon_of_children" AS (
-  SELECT
-    candidate,
-    MAX(row_count) AS anon_largest,
-    SUM(row_count) AS anon_rows,
-    SUM((
-      CASE WHEN row_count > 0 THEN row_count * LOG(2, row_count) ELSE 0 END
-    )) AS anon_log
-  FROM "anon_counts"
-  GROUP BY
-    candidate,
-    child
-), anon_children AS (
-  SELECT
-    candidate,
-    SUM(anon_largest) AS anon_max_score,
-    SUM(anon_rows) AS anon_all_rows,
-    SUM((
-      CASE WHEN anon_rows > 0 THEN anon_rows * LOG(2, anon_rows) ELSE 0 END
-    )) AS anon_children_log,
-    SUM(anon_log) AS anon_both_log
-  FROM "anon_of_children"
-  GROUP BY
-    candidate
-), "anon_scored" AS (
-  SELECT
-    anon_children.candidate,
-    CAST(anon_children.anon_max_score AS BIGINT) AS max_score,
-    GREATEST(
-      0,
-      (
-        (
-          CASE
-            WHEN anon_children.anon_all_rows > 0
-            THEN anon_children.anon_all_rows * LOG(2, anon_children.anon_all_rows)
-            ELSE 0
-          END
-        ) - anon_classes.anon_classes_log - anon_children.anon_children_log + anon_children.anon_both_log
-      ) / anon_children.anon_all_rows
-    ) AS information_gain
-  FROM anon_children
-  INNER JOIN anon_classes
-    ON anon_classes.candidate = anon_children.candidate
-)
-SELECT
-  candidate,
-  ROUND(information_gain, 12) AS gain
-FROM "anon_scored"
-WHERE
-  candidate IN (
-    SELECT
-      candidate
-    FROM (
-      SELECT
-        "anon_pieces"."candidate",
-        "anon_pieces"."child",
-        "anon_rows"."class",
-        CAST(SUM(anon_rows.row_count) AS BIGINT) AS row_count
-      FROM "temp"."main"."anon_marginals" AS anon_rows
-      INNER JOIN "temp"."main"."anon_children" AS anon_pieces
-        ON anon_rows.position = anon_pieces.position
-        AND anon_rows.value >= anon_pieces.first
-        AND anon_rows.value < anon_pieces."end"
-      GROUP BY
-        "anon_pieces"."candidate",
-        "anon_pieces"."child",
-        "anon_rows"."class"
-    ) AS "anon_counts"
-    GROUP BY
-      candidate
-    HAVING
-      COUNT(DISTINCT class) > 1
-  );
+-- shared: read anon_marginals 3;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_children";
 
-CREATE TEMPORARY TABLE "anon_children_values" AS
-SELECT
-  CAST(v0 AS BIGINT) AS "candidate",
-  CAST(v1 AS BIGINT) AS "child",
-  CAST(v2 AS BIGINT) AS "position",
-  CAST(v3 AS BIGINT) AS "first",
-  CAST(v4 AS BIGINT) AS "end"
-FROM (VALUES
-  (0, 0, 0, 45, 50),
-  (0, 1, 0, 50, 60),
-  (1, 0, 0, 60, 79),
-  (1, 1, 0, 79, 120)) AS given(v0, v1, v2, v3, v4);
+-- shared: create anon_children_values 3;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_children" AS
-SELECT
-  *
-FROM "anon_children_values";
+-- shared: create anon_children 1;
 
 DROP TABLE "anon_children_values";
 
@@ -1577,28 +731,11 @@ FROM (VALUES
   (0, 'age', 60, 120, NULL, '[60, 120)', 60.0, 120.0),
   (1, 'sex', 0, 2, 1, NULL, NULL, NULL)) AS given(v0, v1, v2, v3, v4, v5, v6, v7);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_given_pieces" AS
-SELECT
-  *
-FROM "anon_given_pieces_values";
+-- shared: create anon_given_pieces 1;
 
 DROP TABLE "anon_given_pieces_values";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_cut" AS
-SELECT
-  anon_given.position,
-  anon_given.attribute,
-  anon_given.first,
-  anon_given."end",
-  anon_given.depth,
-  anon_given.low,
-  anon_given.high,
-  COALESCE(anon_given.text, anon_leaves.label) AS label
-FROM "temp"."main"."anon_given_pieces" AS anon_given
-LEFT JOIN "temp"."main"."anon_ordered_leaves" AS anon_leaves
-  ON anon_leaves.position = anon_given.position
-  AND anon_leaves.leaf = anon_given.first
-  AND anon_leaves.depth = anon_given.depth;
+-- shared: create anon_cut 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_firsts_0" AS (
@@ -1642,21 +779,9 @@ ORDER BY
   "anon_groups"."anon_first_1" ASC,
   "anon_groups"."anon_class" ASC;
 
-SELECT
-  attribute,
-  depth,
-  low,
-  high,
-  label
-FROM "temp"."main"."anon_cut"
-ORDER BY
-  position ASC,
-  first ASC;
+-- shared: read anon_cut 1;
 
-SELECT
-  APPROX_COUNT_DISTINCT("diagnosis") AS "values_0",
-  COALESCE(SUM("anon_row_count"), 0) AS "rows"
-FROM "temp"."main"."anon_equal_rows";
+-- shared: read anon_equal_rows 1;
 
 WITH "anon_classes" AS (
   SELECT
@@ -1708,56 +833,11 @@ SELECT
   EXCLUDE (anon_copies, anon_copy)
 FROM "anon_repeated";
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
-WITH "anon_classes" AS (
-  SELECT
-    "age" AS "age",
-    "sex" AS "sex",
-    COUNT(*) AS anon_class_size
-  FROM "memory"."main"."released"
-  GROUP BY ALL
-), "anon_class_sizes" AS (
-  SELECT
-    anon_class_size AS class_size
-  FROM "anon_classes"
-), "anon_k_anonymity" AS (
-  SELECT
-    MIN(class_size) AS k,
-    COUNT(*) AS class_count,
-    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
-  FROM "anon_class_sizes"
-), "anon_prosecutor_risk" AS (
-  SELECT
-    1.0 / MIN(class_size) AS highest_risk,
-    CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
-  FROM "anon_class_sizes"
-), "anon_sample_uniqueness" AS (
-  SELECT
-    COUNT(*) FILTER(WHERE
-      class_size = 1) AS unique_rows,
-    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
-    COUNT(*) FILTER(WHERE
-      class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
-  FROM "anon_class_sizes"
-)
-SELECT
-  anon_k_anonymity.k,
-  anon_k_anonymity.class_count,
-  anon_k_anonymity.row_count,
-  anon_prosecutor_risk.highest_risk,
-  anon_prosecutor_risk.average_risk,
-  anon_sample_uniqueness.unique_rows,
-  anon_sample_uniqueness.unique_share
-FROM "anon_k_anonymity"
-CROSS JOIN "anon_prosecutor_risk"
-CROSS JOIN "anon_sample_uniqueness";
+-- shared: read released 3;
 
-SELECT DISTINCT
-  attribute
-FROM "memory"."anon"."taxonomy";
+-- shared: read taxonomy 1;
 
 WITH "anon_made" AS (
   SELECT
@@ -1809,80 +889,7 @@ GROUP BY
   anon_pieces.position,
   anon_pieces.first;
 
-WITH anon_rows AS (
-  SELECT
-    ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
-  FROM (
-    SELECT
-      COALESCE(
-        CONCAT(
-          STRLEN(
-            (
-              CASE
-                WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-                THEN COALESCE(
-                  CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                  CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-                )
-                WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-                THEN CAST([COLUMNS(*)][1] AS TEXT)
-                ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              END
-            )
-          ),
-          ':',
-          (
-            CASE
-              WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
-              THEN COALESCE(
-                CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
-                CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-              )
-              WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
-              THEN CAST([COLUMNS(*)][1] AS TEXT)
-              ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
-            END
-          )
-        ),
-        '-'
-      )
-    FROM "memory"."main"."released"
-  )
-), anon_hashes AS (
-  SELECT
-    COUNT(*) AS anon_times,
-    SHA256(CONCAT(COUNT(*), ' ', SHA256(anon_row))) AS anon_hash
-  FROM anon_rows
-  GROUP BY
-    anon_row
-), anon_sums AS (
-  SELECT
-    CAST('0x' || SUBSTRING(anon_hash, 1, 5) AS INT) AS anon_group,
-    SUM(anon_times) AS anon_times,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 1, 16) AS UBIGINT)) AS anon_first,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 17, 16) AS UBIGINT)) AS anon_second,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 33, 16) AS UBIGINT)) AS anon_third,
-    SUM(CAST('0x' || SUBSTRING(anon_hash, 49, 16) AS UBIGINT)) AS anon_fourth
-  FROM anon_hashes
-  GROUP BY
-    anon_group
-)
-SELECT
-  CAST(COALESCE(SUM(anon_times), 0) AS BIGINT) AS row_count,
-  SHA256(
-    COALESCE(
-      LISTAGG(
-        
-          SHA256(CONCAT_WS(' ', anon_group, anon_first, anon_second, anon_third, anon_fourth)),
-          ''
-        
-        ORDER BY
-          anon_group ASC
-      ),
-      ''
-    )
-  ) AS content_hash
-FROM anon_sums;
+-- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 

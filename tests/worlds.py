@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from sqlanon.methods.h_ceiling.catalog.classes import FilledClasses
+from sqlanon.methods.h_ceiling.catalog.conditions import FilledClasses
 from sqlanon.methods.h_ceiling.catalog.grouping import Catalog
 
 Rows = list[tuple[str, bool]]
@@ -38,12 +38,12 @@ def filled(k: int, classes: Sequence[Rows]) -> FilledClasses:
     return FilledClasses.of_columns(k, *table.T)
 
 
-def worlds(k: int, classes: Sequence[Rows], *, rule_known: bool = True) -> Iterator[World]:
+def worlds(k: int, classes: Sequence[Rows]) -> Iterator[World]:
     """Every labelling that agrees with the catalog of a group, and leaves each class a real row."""
     catalog = Counter(value for rows in classes for value, fake in rows if fake)
     places: dict[str, list[tuple[int, int]]] = {value: [] for value in catalog}
     for number, rows in enumerate(classes):
-        if not rule_known or len(rows) == k:
+        if len(rows) == k:
             for place, (value, _) in enumerate(rows):
                 places.get(value, []).append((number, place))
     for chosen in product(*(combinations(places[value], count) for value, count in catalog.items())):
@@ -52,19 +52,19 @@ def worlds(k: int, classes: Sequence[Rows], *, rule_known: bool = True) -> Itera
             yield world
 
 
-def every_class_can_be_without(k: int, classes: Sequence[Rows], *, rule_known: bool = True) -> bool:
+def every_class_can_be_without(k: int, classes: Sequence[Rows]) -> bool:
     """Whether for every class there is a labelling that leaves it without counterfeits."""
     sure = set(range(len(classes)))
-    for world in worlds(k, classes, rule_known=rule_known):
+    for world in worlds(k, classes):
         sure &= {number for number, _ in world}
         if not sure:
             return True
     return False
 
 
-def links(k: int, classes: Sequence[Rows], *, rule_known: bool = True) -> list[Fraction]:
+def links(k: int, classes: Sequence[Rows]) -> list[Fraction]:
     """For each class, the probability of the row that is likeliest the person's, who is in this class."""
-    every = list(worlds(k, classes, rule_known=rule_known))
+    every = list(worlds(k, classes))
     found = []
     for number, rows in enumerate(classes):
         real = [_real(world, number, rows) for world in every]

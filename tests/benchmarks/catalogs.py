@@ -17,8 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from sqlanon.methods.h_ceiling.catalog import links as worlds
-from sqlanon.methods.h_ceiling.catalog.classes import FilledClasses
-from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
+from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, FilledClasses, Lemma
 from sqlanon.methods.h_ceiling.catalog.grouping import grouped
 from sqlanon.methods.h_ceiling.catalog.links import Links
 

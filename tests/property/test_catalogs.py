@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
-from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped, one_group
+from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
 from sqlanon.methods.h_ceiling.catalog.links import Links
 from tests.effort import examples
 from tests.worlds import Rows, every_class_can_be_without, filled, lemma_holds, links, published, worlds
@@ -57,25 +56,6 @@ def test_in_a_catalog_of_the_paper_the_lemma_holds(table: Example) -> None:
     if catalog is not None:
         check(catalog, classes)
         assert all(lemma_holds([classes[position] for position in group]) for group in catalog.groups)
-
-
-@settings(max_examples=examples(200))
-@given(tables(values="abc"), st.data())
-def test_one_group_is_there_whenever_any_is_and_does_not_tell_where_the_counterfeits_are(
-    table: Example, data: st.DataObject
-) -> None:
-    k, classes = table
-    catalog = one_group(ConditionF(filled(k, classes)))
-    assert (catalog is None) == (grouped(ConditionF(filled(k, classes))) is None)
-    if catalog is not None and catalog.groups:
-        check(catalog, classes)
-        world = data.draw(st.sampled_from(list(islice(worlds(k, classes), 100))))
-        other = [
-            [(value, (number, place) in world) for place, (value, _) in enumerate(rows)]
-            for number, rows in enumerate(classes)
-        ]
-        again = one_group(ConditionF(filled(k, other)))
-        assert again is not None and published(again) == published(catalog)
 
 
 @settings(max_examples=examples(200))

@@ -24,8 +24,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.h_ceiling import queries
-from sqlanon.methods.h_ceiling.catalog.classes import FilledClasses
-from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
+from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, FilledClasses, Lemma
 from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
 from sqlanon.methods.h_ceiling.catalog.links import Link, Links
 from sqlanon.methods.h_ceiling.choice import DIGITS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlanon.methods.h_ceiling.catalog import grouping as offers
-from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
-from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, Condition, grouped
+from sqlanon.methods.h_ceiling.catalog.conditions import Condition, ConditionF, Lemma
+from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
 from tests.effort import examples
 from tests.worlds import chance, filled, published, read, some_classes
 

@@ -15,30 +15,28 @@ pytestmark = pytest.mark.one_line
 
 
 @pytest.mark.parametrize(
-    ("k", "texts", "rule_known", "expected"),
+    ("k", "texts", "expected"),
     [
-        pytest.param(4, ["D*AFG", "DDABC"], True, ["1/3", "1/5"], id="H2"),
-        pytest.param(4, ["da*b*c*", "abcdd"], True, ["1", "1/5"], id="H3"),
-        pytest.param(4, ["da*b*c*", "abcdd"], False, ["15/32", "49/160"], id="H3, the rule unknown"),
-        pytest.param(2, ["ab*", "ba*"], True, ["1/2", "1/2"], id="H4"),
-        pytest.param(4, ["D*DAF", "DDAF"], True, ["7/24", "7/24"], id="H6"),
-        pytest.param(4, ["D*DDA", "DBCE"], True, ["5/16", "13/48"], id="H6 with 3 + 1"),
+        pytest.param(4, ["D*AFG", "DDABC"], ["1/3", "1/5"], id="H2"),
+        pytest.param(4, ["da*b*c*", "abcdd"], ["1", "1/5"], id="H3"),
+        pytest.param(2, ["ab*", "ba*"], ["1/2", "1/2"], id="H4"),
+        pytest.param(4, ["D*DAF", "DDAF"], ["7/24", "7/24"], id="H6"),
+        pytest.param(4, ["D*DDA", "DBCE"], ["5/16", "13/48"], id="H6 with 3 + 1"),
     ],
 )
-def test_examples(k: int, texts: list[str], rule_known: bool, expected: list[str]) -> None:
-    found = Links(filled(k, [read(text) for text in texts]), rule_known=rule_known)
+def test_examples(k: int, texts: list[str], expected: list[str]) -> None:
+    found = Links(filled(k, [read(text) for text in texts]))
     group = range(len(texts))
-    each = [found.of_class(target, group) for target in group]
+    each = [found.highest([target], group) for target in group]
     assert each == [counted.Link(Fraction(value), exact=True) for value in expected]
     assert found.of(group) == max(each, key=lambda link: link.probability)
 
 
 def test_numbers_of_the_specification() -> None:
-    def link(*texts: str, rule_known: bool = True) -> counted.Link:
-        return Links(filled(4, [read(text) for text in texts]), rule_known=rule_known).of(range(len(texts)))
+    def link(*texts: str) -> counted.Link:
+        return Links(filled(4, [read(text) for text in texts])).of(range(len(texts)))
 
     assert float(link("D*DAF", "DDAF").effective_k) == pytest.approx(3.43, abs=0.005)
-    assert float(link("da*b*c*", "abcdd", rule_known=False).probability) == pytest.approx(0.4688, abs=0.00005)
     assert float(link("D*DDA", "DBCE").probability) == 0.3125
 
 
@@ -48,17 +46,16 @@ def test_without_counterfeits_it_is_one_of_the_rows_of_the_smallest_class() -> N
     assert Links(classes).of([1, 2]).effective_k == 4
 
 
-@pytest.mark.parametrize("rule_known", [True, False])
-def test_it_is_what_every_labelling_together_says(rule_known: bool) -> None:
+def test_it_is_what_every_labelling_together_says() -> None:
     random = chance(4)
     for _ in range(examples(600)):
         k = random.choice((2, 3, 4))
         classes = some_classes(random, k, random.choice((1, 2, 3, 4)), random.choice(("ab", "abc", "abcd")))
-        found = Links(filled(k, classes), rule_known=rule_known)
+        found = Links(filled(k, classes))
         group = range(len(classes))
-        each = [found.of_class(target, group) for target in group]
+        each = [found.highest([target], group) for target in group]
         assert all(link.exact for link in each)
-        assert [link.probability for link in each] == links(k, classes, rule_known=rule_known), classes
+        assert [link.probability for link in each] == links(k, classes), classes
         assert found.of(group).probability == max(link.probability for link in each)
 
 
@@ -77,22 +74,6 @@ def test_of_too_many_terms_it_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> Non
             ratios.append(float(link.probability / truth))
     assert len(ratios) >= examples(100)
     assert sorted(ratios)[len(ratios) // 2] < 1.5
-
-
-def test_of_a_large_group_the_estimate_is_close() -> None:
-    random = chance(8)
-    for _ in range(examples(50)):
-        k = random.choice((3, 4, 5))
-        found = Links(filled(k, some_classes(random, k, 14, "abcdef", k)))
-        link, estimate = found.of(range(14)), found.estimate(range(14))
-        assert link.exact
-        assert estimate == pytest.approx(float(link.probability), rel=0.1)
-
-
-def test_the_estimate_of_what_is_certain_is_that() -> None:
-    assert Links(filled(3, [read("ABC"), read("ABCD")])).estimate([0, 1]) == pytest.approx(1 / 3)
-    assert Links(filled(3, [read("ABCD")])).estimate([0]) == pytest.approx(1 / 4)
-    assert Links(filled(4, [read("da*b*c*"), read("abcdd")])).estimate([0, 1]) == pytest.approx(1, abs=1e-6)
 
 
 def test_one_over_the_fewest_real_rows_is_no_bound() -> None:

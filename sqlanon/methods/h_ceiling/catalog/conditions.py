@@ -1,4 +1,11 @@
-"""The conditions that a catalog is grouped by: condition F, and lemma 1 of the paper.
+"""What a catalog is made from, and the conditions that it is grouped by: condition F, and lemma 1 of the paper.
+
+A class that has fewer than k rows is filled up to exactly k with counterfeits; one that has k or more is left alone.
+A catalog says of a group of classes how many counterfeits of each sensitive value are in it, not where.
+
+An adversary knows the published table, the catalog, k, and the rule by which classes are filled. So only a class of
+exactly k rows can have counterfeits, a *host*, and at most k - 1 of them, since no class is published that nobody is in
+(Lee, Kim, Kim & Chung 2017, definitions 2 and 3).
 
 Condition F: with the catalog in hand, no class of a group is sure to have a counterfeit.
 
@@ -34,29 +41,166 @@ Source: Lee, Kim, Kim & Chung 2017, lemma 1 and algorithm 2; spec/hceiling.md (G
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sqlanon.methods.h_ceiling.catalog.classes import Amounts, Counts, FilledClasses
 from sqlanon.model.extras import extra_module
 
+Counts = NDArray[np.int64]
+Positions = NDArray[np.intp]
+Amounts = Mapping[int, int]
+"""Numbers of rows, at least 1 each, by value."""
 
-class ConditionF:
-    """Condition F on groups of the given classes; a class is a position, a group is a sequence of positions.
+
+@dataclass(frozen=True, eq=False)
+class FilledClasses:
+    """Classes with their counts of rows by sensitive value, as a sparse matrix of classes by values.
+
+    The entries of the class at position t are those from ``starts[t]`` up to ``starts[t + 1]``.
+
+    Attributes:
+        k: what classes were filled up to, in rows.
+        identifiers: of the classes, ascending; shape (classes,).
+        starts: shape (classes + 1,).
+        values: codes of the sensitive values, ascending within a class; shape (entries,).
+        published: how many rows of the class have the value, at least 1; shape (entries,).
+        counterfeits: how many of these rows are counterfeits; shape (entries,).
+    """
+
+    k: int
+    identifiers: Counts
+    starts: Positions
+    values: Counts
+    published: Counts
+    counterfeits: Counts
+
+    @classmethod
+    def of_columns(
+        cls, k: int, classes: Counts, values: Counts, published: Counts, counterfeits: Counts
+    ) -> FilledClasses:
+        """Classes from columns with one row a class and value, in any order.
+
+        Raises:
+            ValueError: the counts can't come from classes that were filled up to k.
+        """
+        order = np.lexsort((values, classes))
+        identifiers, starts = np.unique(classes[order], return_index=True)
+        filled = cls(
+            k,
+            identifiers.astype(np.int64),
+            np.append(starts, len(order)),
+            values[order].astype(np.int64),
+            published[order].astype(np.int64),
+            counterfeits[order].astype(np.int64),
+        )
+        filled._check()
+        return filled
+
+    def __len__(self) -> int:
+        return len(self.identifiers)
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """How many rows each class has; shape (classes,)."""
+        return self.sums(self.published)
+
+    @cached_property
+    def filled_by(self) -> Counts:
+        """How many counterfeits each class has; shape (classes,)."""
+        return self.sums(self.counterfeits)
+
+    @property
+    def deficient(self) -> Positions:
+        """The classes that have counterfeits, by position: those with the most of them first, then in their order."""
+        return np.argsort(-self.filled_by, kind="stable")[: np.count_nonzero(self.filled_by)]
+
+    @cached_property
+    def positions(self) -> Positions:
+        """The position of the class of each entry; shape (entries,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    @cached_property
+    def own_counterfeits(self) -> Mapping[int, Amounts]:
+        """The counterfeits of each class that has any, by position."""
+        return self.by_position(self.counterfeits)
+
+    def by_position(self, counts: Counts) -> Mapping[int, Amounts]:
+        """Counts by entry as mappings by value, of each class that has any above 0, by position."""
+        found: dict[int, dict[int, int]] = {}
+        entries = np.flatnonzero(counts > 0)
+        columns = (self.positions[entries], self.values[entries], counts[entries])
+        for position, value, count in zip(*(column.tolist() for column in columns), strict=True):
+            found.setdefault(position, {})[value] = count
+        return found
+
+    @property
+    def most_counterfeits(self) -> Counts:
+        """How many counterfeits each class can have, as far as an adversary knows; shape (classes,)."""
+        return np.where(self.sizes == self.k, self.sizes - 1, 0)
+
+    def entries_of(self, positions: Positions) -> Positions:
+        """The entries of some classes, one class after the other."""
+        lengths = self.starts[positions + 1] - self.starts[positions]
+        before = np.cumsum(lengths) - lengths
+        return np.repeat(self.starts[positions] - before, lengths) + np.arange(lengths.sum())
+
+    def sums(self, counts: Counts) -> Counts:
+        """Counts by entry, summed up by class."""
+        return np.add.reduceat(counts, self.starts[:-1]) if len(self) else np.zeros(0, dtype=np.int64)
+
+    def _check(self) -> None:
+        repeated = (np.diff(self.positions) == 0) & (np.diff(self.values) == 0)
+        if repeated.any():
+            raise ValueError("a class has a value twice")
+        if (self.published < 1).any() or (self.counterfeits < 0).any() or (self.counterfeits > self.published).any():
+            raise ValueError("a class has fewer rows of a value than counterfeits, or none at all")
+        if ((self.filled_by > 0) & (self.sizes != self.k)).any():
+            raise ValueError(f"a class has counterfeits, but not {self.k} rows")
+        if (self.filled_by == self.sizes).any():
+            raise ValueError("a class has no rows but counterfeits")
+
+
+class Condition(ABC):
+    """When a group of classes conceals their counterfeits; a class is a position, a group is a sequence of positions.
+
+    What holds for a class in a group holds for it in any group that this one is merged into.
 
     Attributes:
         classes: the classes.
-        offered: in how many rows of each class and value counterfeits could be, by entry; shape (entries,).
+        offered: how many rows of each class and value could conceal a counterfeit of others; shape (entries,).
+    """
+
+    classes: FilledClasses
+    offered: Counts
+
+    def holds(self, group: Sequence[int]) -> bool:
+        """Whether the condition holds for every class of the group."""
+        return not any(self.missing(target, group) for target in group)
+
+    @abstractmethod
+    def missing(self, target: int, group: Sequence[int]) -> Amounts:
+        """The counterfeits of a class that nothing in its group conceals, by value; empty if the condition holds."""
+
+    def wanted(self, target: int, group: Sequence[int]) -> Amounts:
+        """What else would help a class that is short of something, where no group has what is missing."""
+        return {}
+
+
+class ConditionF(Condition):
+    """Condition F: counterfeits could be in all rows of the hosts.
 
     Raises:
         EngineError: scipy is not installed.
     """
 
-    def __init__(self, classes: FilledClasses, *, rule_known: bool = True) -> None:
-        most = classes.most_counterfeits(rule_known=rule_known)
+    def __init__(self, classes: FilledClasses) -> None:
+        most = classes.most_counterfeits
         self.classes = classes
         self.offered = np.where(most[classes.positions] > 0, classes.published, 0)
         self._free = self.offered - classes.counterfeits
@@ -66,12 +210,7 @@ class ConditionF:
         self._graphs = extra_module("scipy.sparse.csgraph", extra="eval", purpose="A strict catalog")
         self._matrix = extra_module("scipy.sparse", extra="eval", purpose="A strict catalog").csr_array
 
-    def holds(self, group: Sequence[int]) -> bool:
-        """Whether no class of the group is sure to have a counterfeit."""
-        return not any(self.missing(target, group) for target in group)
-
     def missing(self, target: int, group: Sequence[int]) -> Amounts:
-        """Of the counterfeits of a class, those with no other place in its group; none if F holds for the class."""
         own = self.classes.own_counterfeits.get(target, {})
         if not own or self._fit(own, target, group):
             return {}
@@ -153,25 +292,15 @@ class _Routed:
         return dict(zip(values.tolist(), self.left.data[:upto].tolist(), strict=True))
 
 
-class Lemma:
-    """Lemma 1 on groups of the given classes; a class is a position, a group is a sequence of positions.
-
-    Attributes:
-        classes: the classes.
-        offered: how many real rows of each class and value there are, by entry; shape (entries,).
-    """
+class Lemma(Condition):
+    """Lemma 1: real rows conceal counterfeits."""
 
     def __init__(self, classes: FilledClasses) -> None:
         self.classes = classes
         self.offered = classes.published - classes.counterfeits
         self._real = classes.by_position(self.offered)
 
-    def holds(self, group: Sequence[int]) -> bool:
-        """Whether the lemma holds for every class of the group."""
-        return not any(self.missing(target, group) for target in group)
-
     def missing(self, target: int, group: Sequence[int]) -> Amounts:
-        """Of the counterfeits of a class, those for which the rest of its group has no real row of that value."""
         left = dict(self.classes.own_counterfeits.get(target, {}))
         for position in group:
             if not left:
@@ -182,7 +311,3 @@ class Lemma:
                     value: count - real.get(value, 0) for value, count in left.items() if count > real.get(value, 0)
                 }
         return left
-
-    def wanted(self, target: int, group: Sequence[int]) -> Amounts:
-        """Nothing else would help than what is missing."""
-        return {}

@@ -19,37 +19,14 @@ the same: they are kept as small integers, and one request is a few passes over 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.methods.h_ceiling.catalog.classes import Amounts, Counts, FilledClasses, Positions
-
-Group = Sequence[int]
-"""The positions of classes."""
-
-
-class Condition(Protocol):
-    """When a group conceals the counterfeits of its classes.
-
-    What holds for a class in a group must hold for it in any group that this one is merged into.
-    """
-
-    @property
-    def classes(self) -> FilledClasses: ...
-
-    @property
-    def offered(self) -> Counts:
-        """How many rows of each class and value could conceal a counterfeit of others, by entry; shape (entries,)."""
-
-    def missing(self, target: int, group: Group) -> Amounts:
-        """What a class of a group is short of, by value; empty if the condition holds for it."""
-
-    def wanted(self, target: int, group: Group) -> Amounts:
-        """What else would help a class that is short of something, where no group has what is missing."""
+from sqlanon.methods.h_ceiling.catalog.conditions import Condition, Counts, FilledClasses, Positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,20 +98,6 @@ def grouped(condition: Condition) -> Catalog | None:
             group, members = min(group, other), _together(members, joined)
         groups[group] = members
     return Catalog(classes, tuple(sorted(tuple(sorted(members)) for members in groups.values())))
-
-
-def one_group(condition: Condition) -> Catalog | None:
-    """A catalog of a single group, of all classes that can conceal counterfeits, None if it fails the condition.
-
-    It meets it whenever any catalog does. Which classes are in it depends on k and on what is published alone, and so
-    an adversary who runs the algorithm again learns nothing.
-    """
-    classes = condition.classes
-    own = classes.deficient.tolist()
-    group = np.union1d(own, classes.positions[condition.offered > 0]).tolist() if own else []
-    if any(condition.missing(target, group) for target in own):
-        return None
-    return Catalog(classes, (tuple(group),) if group else ())
 
 
 def _together(some: list[int], others: list[int]) -> list[int]:

@@ -25,16 +25,6 @@ and so is that of ways in which a certain row is real, with 1 / n for each where
 fit into the catalog, often the empty one alone. Where there are too many, sums that end early are bounds (Bonferroni).
 
 All is counted in integers: ways are a product over values, up to a factor that all of them have.
-
-About how likely a row is a person's, where there are too many worlds to count them.
-
-Labels are taken for independent: a row of value s is a counterfeit with a probability q_s, but not all rows of a class
-are. The q_s are those with which there are as many counterfeits of each value, on average, as the catalog says. This is
-the distribution with the highest entropy of those that do so, and the larger a group, the closer it is to that in
-which there are just as many.
-
-On 56 groups of 10 to 40 hosts that can be counted, of random classes and of Adult, k_eff is off by 1 % on average and
-by 9 % at most: tests/unit/h_ceiling/test_catalog_links.py holds it to 10 %. Of 5 hosts it may be half of what it is.
 """
 
 from __future__ import annotations
@@ -47,58 +37,36 @@ from math import comb, lcm, perm, prod
 from operator import add, le, mul, sub
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sqlanon.methods.h_ceiling.catalog.classes import Counts, FilledClasses
+from sqlanon.methods.h_ceiling.catalog.conditions import FilledClasses
 
 
 class Links:
-    """What links groups of the given classes; a class is a position, a group is a sequence of positions.
+    """What links groups of the given classes; a class is a position, a group is a sequence of positions."""
 
-    Args:
-        classes: the classes.
-        rule_known: whether the adversary knows the rule by which classes are filled.
-    """
-
-    def __init__(self, classes: FilledClasses, *, rule_known: bool = True) -> None:
+    def __init__(self, classes: FilledClasses) -> None:
         self._classes = classes
-        self._hosts = (classes.most_counterfeits(rule_known=rule_known) > 0).tolist()
+        self._hosts = (classes.most_counterfeits > 0).tolist()
         self._rows = classes.by_position(classes.published)
 
     def of(self, group: Sequence[int]) -> Link:
         """The link of a group: the highest of its classes."""
-        return self._highest(group, group)
+        return self.highest(group, group)
 
-    def of_class(self, target: int, group: Sequence[int]) -> Link:
-        """The highest probability of a row of one class of a group."""
-        return self._highest([target], group)
-
-    def estimate(self, group: Sequence[int]) -> float:
-        """An estimate of the probability of the link of a group, for links that are not exact."""
-        totals, kinds = self._group(group)
-        others = [1 / kinds[position].size for position in group if not self._hosts[position]]
-        hosts = [kinds[position] for position in group if self._hosts[position]]
-        return max([estimated_probability(totals, hosts), *others] if hosts else others)
-
-    def _highest(self, targets: Sequence[int], group: Sequence[int]) -> Link:
-        totals, kinds = self._group(group)
-        worlds = Worlds(totals, [kinds[position] for position in group if self._hosts[position]])
-        links = {worlds.likeliest(kind) for kind in {kinds[target] for target in targets if self._hosts[target]}}
-        links |= {Link(Fraction(1, kinds[target].size), exact=True) for target in targets if not self._hosts[target]}
-        return Link(max(link.probability for link in links), all(link.exact for link in links))
-
-    def _group(self, group: Sequence[int]) -> tuple[Vector, dict[int, Rows]]:
-        """The totals of the catalog, and the rows of each class."""
+    def highest(self, targets: Sequence[int], group: Sequence[int]) -> Link:
+        """The highest probability of a row of some classes of a group."""
         totals: Counter[int] = Counter()
         for position in group:
             totals.update(self._classes.own_counterfeits.get(position, {}))
         values = sorted(totals)
-        rows = {position: self._rows[position] for position in group}
-        return tuple(totals[value] for value in values), {
-            position: Rows(sum(counts.values()), tuple(counts.get(value, 0) for value in values))
-            for position, counts in rows.items()
-        }
+        kinds = {}
+        for position in group:
+            counts = self._rows[position]
+            kinds[position] = Rows(sum(counts.values()), tuple(counts.get(value, 0) for value in values))
+        hosts = [kinds[position] for position in group if self._hosts[position]]
+        worlds = Worlds(tuple(totals[value] for value in values), hosts)
+        links = {worlds.likeliest(kind) for kind in {kinds[target] for target in targets if self._hosts[target]}}
+        links |= {Link(Fraction(1, kinds[target].size), exact=True) for target in targets if not self._hosts[target]}
+        return Link(max(link.probability for link in links), all(link.exact for link in links))
 
 
 MAX_TERMS = 30_000
@@ -266,74 +234,3 @@ def _product(left: Sequence[int], right: Sequence[int]) -> list[int]:
         for j, b in enumerate(right):
             found[i + j] += a * b
     return found
-
-
-Floats = NDArray[np.float64]
-
-MAX_ROUNDS = 1000
-"""After how many rounds the probabilities are left as they are: where rows must be counterfeits, they near 1 slowly."""
-
-CLOSE = 1e-6
-"""To which share of it the total of each value must be met, for no further round to be needed."""
-
-CERTAIN = 1 - 1e-9
-"""The highest probability, so that no class is certain to be all counterfeits."""
-
-
-def estimated_probability(totals: Vector, hosts: Sequence[Rows]) -> float:
-    """The probability, about, of the row that is likeliest the person's who is known to be in its class.
-
-    It takes n³ steps for a class of n rows.
-
-    Args:
-        totals: how many counterfeits of each value there are.
-        hosts: the classes that they can be in.
-    """
-    counts = np.array([host.counts for host in hosts], dtype=np.int64)
-    sizes = np.array([host.size for host in hosts])
-    sure = sizes - counts.sum(axis=1)
-    fake = np.append(_probabilities(np.array(totals), counts, sure), 0.0)
-    kinds = np.unique(np.column_stack([counts, sure]), axis=0)
-    likeliest = 0.0
-    for size in np.unique(sizes).tolist():
-        some = kinds[kinds.sum(axis=1) == size]
-        values = np.repeat(np.tile(np.arange(len(fake)), len(some)), some.ravel()).reshape(len(some), size)
-        likeliest = max(likeliest, _likeliest(fake[values]))
-    return likeliest
-
-
-def _probabilities(totals: Counts, counts: Counts, sure: Counts) -> Floats:
-    """The probability that a row of each value is a counterfeit, before classes with no other rows are left out.
-
-    Args:
-        totals: how many counterfeits there are; shape (values,).
-        counts: rows; shape (classes, values).
-        sure: rows of other values; shape (classes,).
-    """
-    fake: Floats = np.minimum(totals / counts.sum(axis=0), CERTAIN)
-    for _ in range(MAX_ROUNDS):
-        full = np.where(sure > 0, 0.0, np.exp(counts @ np.log(fake)))
-        expected = fake * (1 / (1 - full) @ counts) - full / (1 - full) @ counts
-        if (np.abs(expected - totals) <= CLOSE * totals).all():
-            break
-        fake = np.minimum(fake * totals / expected, CERTAIN)
-    return fake
-
-
-def _likeliest(fake: Floats) -> float:
-    """The highest E[1 / n if the row is real, else 0] of a row, n being how many rows of its class are real.
-
-    Args:
-        fake: the probability of each row to be a counterfeit; shape (classes, rows).
-    """
-    classes, size = fake.shape
-    highest = 0.0
-    for row in range(size):
-        others = np.zeros((classes, size))  # the probability of each number of counterfeits among the other rows
-        others[:, 0] = 1
-        for other in (place for place in range(size) if place != row):
-            chance = fake[:, [other]]
-            others = others * (1 - chance) + np.pad(others[:, :-1], ((0, 0), (1, 0))) * chance
-        means = (1 - fake[:, row]) * (others / (size - np.arange(size))).sum(axis=1) / (1 - fake.prod(axis=1))
-        highest = max(highest, float(means.max()))
-    return highest

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from sqlanon.errors import BudgetError
-from sqlanon.model.budget import ROW, Budget, Unit, parallel_composition, spelled
+from sqlanon.model.budget import ROW, Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource
 
 
@@ -179,19 +179,6 @@ class Accountant:
             expense.purpose: Charge(expense.purpose, expense.budget, position)
             for expense, position in zip(expenses, positions, strict=True)
         }
-
-    def charge_side_by_side(self, purpose: str, budgets: Sequence[Budget]) -> list[Charge]:
-        """Pay for steps on disjoint rows: together they cost what the dearest does.
-
-        Args:
-            purpose: what they are for together, which is one row of the ledger.
-            budgets: what each may cost.
-
-        Raises:
-            BudgetError, PolicyError, EngineError: as :meth:`charge`.
-        """
-        paid = self.charge({purpose: parallel_composition(budgets)})[purpose]
-        return [Charge(purpose, budget, paid.position) for budget in budgets]
 
     def charge_in_portions(self, purpose: str, budget: Budget) -> Portions:
         """Pay a sum up front for steps whose single costs are known only during the run.

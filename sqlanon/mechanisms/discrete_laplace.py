@@ -11,7 +11,6 @@ which is e^ε times as much (OpenDP 0.16, its issue 2922: scale 1/0.6 and τ = 2
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -110,16 +109,6 @@ def empty_cell_probability(threshold: int, epsilon: Fraction, *, rows: int = 1) 
         ValueError: ``rows`` is below 1.
     """
     return Tail(Fraction(scale_for(epsilon, rows)), threshold)
-
-
-def mean_magnitude(scale: float) -> float:
-    """E|Z|, for people to read."""
-    return 2 * math.exp(-1 / scale) / -math.expm1(-2 / scale)
-
-
-def standard_deviation(scale: float) -> float:
-    """The standard deviation of Z, for people to read."""
-    return math.sqrt(2 * math.exp(-1 / scale)) / -math.expm1(-1 / scale)
 
 
 def _smallest(least: int, holds: Callable[[int], bool]) -> int:

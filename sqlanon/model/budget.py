@@ -139,19 +139,6 @@ def sequential_composition(budgets: Iterable[Budget]) -> Budget:
     return sum(budgets, Budget(0))
 
 
-def parallel_composition(budgets: Iterable[Budget]) -> Budget:
-    """Parallel composition: what mechanisms on disjoint rows spend together.
-
-    The parts must be fixed by the values of the rows alone, so that adding or removing a row changes one of them.
-    Source: McSherry 2009, theorem 4.
-    """
-    found = list(budgets)
-    return Budget(
-        max((budget.epsilon for budget in found), default=Fraction(0)),
-        max((budget.delta for budget in found), default=Fraction(0)),
-    )
-
-
 UnitName = Literal["row", "individual"]
 
 

@@ -25,9 +25,7 @@ from sqlanon.mechanisms.discrete_laplace import (
     Mass,
     Tail,
     empty_cell_probability,
-    mean_magnitude,
     pure_threshold,
-    standard_deviation,
     threshold,
 )
 from sqlanon.mechanisms.probability import bounds, complement, exponential, is_at_most
@@ -37,13 +35,13 @@ pytestmark = pytest.mark.one_line
 
 DELTAS = [Fraction(text) for text in ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")]
 TABLE = {
-    "0.1": ([87, 110, 133, 179, 202], 9.983, 14.136),
-    "0.2": ([45, 56, 68, 91, 102], 4.967, 7.059),
-    "0.3": ([30, 38, 46, 61, 69], 3.284, 4.696),
-    "0.4": ([23, 29, 35, 46, 52], 2.435, 3.512),
-    "0.5": ([19, 24, 28, 37, 42], 1.919, 2.799),
-    "1.0": ([10, 13, 15, 20, 22], 0.851, 1.357),
-    "2.0": ([6, 7, 8, 11, 12], 0.276, 0.602),
+    "0.1": [87, 110, 133, 179, 202],
+    "0.2": [45, 56, 68, 91, 102],
+    "0.3": [30, 38, 46, 61, 69],
+    "0.4": [23, 29, 35, 46, 52],
+    "0.5": [19, 24, 28, 37, 42],
+    "1.0": [10, 13, 15, 20, 22],
+    "2.0": [6, 7, 8, 11, 12],
 }
 EPSILONS = st.fractions(Fraction(1, 100), 5, max_denominator=1000)
 PRECISE = Context(prec=80)
@@ -129,11 +127,7 @@ class TestProbabilities:
 
     @pytest.mark.parametrize("epsilon", TABLE)
     def test_the_published_table(self, epsilon: str) -> None:
-        thresholds, magnitude, deviation = TABLE[epsilon]
-        assert [threshold(Fraction(epsilon), delta) for delta in DELTAS] == thresholds
-        scale = scale_for(Fraction(epsilon), 1)
-        assert round(mean_magnitude(scale), 3) == magnitude
-        assert round(standard_deviation(scale), 3) == deviation
+        assert [threshold(Fraction(epsilon), delta) for delta in DELTAS] == TABLE[epsilon]
 
 
 class TestThresholds:
@@ -250,7 +244,6 @@ class TestCosts:
         assert scale_for(Fraction(1, LARGEST_SCALE), 1) >= LARGEST_SCALE
         with pytest.raises(BudgetError, match="too small"):
             scale_for(Fraction(1, LARGEST_SCALE + 1), 1)
-        assert (mean_magnitude(SMALLEST_SCALE), standard_deviation(SMALLEST_SCALE)) == (0, 0)
 
     @pytest.mark.parametrize("source", [sa.SeededSource(1), sa.OpenDPSource()], ids=["seeded", "opendp"])
     def test_a_draw_that_costs_more_than_was_paid_is_refused(

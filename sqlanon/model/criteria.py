@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlanon.model.privacy import CLASS_SIZE, Bound, PrivacyModel
+from sqlanon.model.bounds import CLASS_SIZE, Bound
+from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.quality import ALWAYS_REPORTED, ClassLoss, Entropy, QualityModel
 
 

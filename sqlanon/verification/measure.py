@@ -15,8 +15,9 @@ from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import respelled, unknown_names
+from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import CLASS_SIZE, DISTINCT_DIVERSITY, NO_ABSENT_CLASS, Bound, PrivacyModel
+from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.queries.cells.unknown import known_rows
 from sqlanon.queries.kit.spelling import spelled

@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from sqlanon.model.privacy import Bound, Measure, PrivacyModel
-from sqlanon.model.privacy.base import at_least
+from sqlanon.model.bounds import Bound, Measure, at_least
+from sqlanon.model.privacy import PrivacyModel
 
 
 class ValueFrequency(PrivacyModel):

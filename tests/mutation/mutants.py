@@ -1646,7 +1646,7 @@ MODELS = [
         ),
     ),
     *_of(
-        "sqlanon/model/privacy/base.py",
+        "sqlanon/model/bounds.py",
         (
             "slack-of-a-thousandth",
             "TOLERANCE = 1e-9",
@@ -1666,13 +1666,6 @@ MODELS = [
             "return value >= self.threshold\n",
             "return value >= self.threshold - 1\n",
             "a release one short of k is verified",
-            BOUNDS,
-        ),
-        (
-            "below-with-the-wrong-slack",
-            'return Bound(measure, "<", required, required * (1 - TOLERANCE))',
-            'return Bound(measure, "<", required, required * (1 + TOLERANCE))',
-            "a class that equals a strict bound is published",
             BOUNDS,
         ),
     ),
@@ -2111,7 +2104,14 @@ VERIFICATION = [
         ),
     ),
     *_of(
-        "sqlanon/model/privacy/closeness.py",
+        "sqlanon/model/privacy.py",
+        (
+            "below-with-the-wrong-slack",
+            "self.delta * (1 - TOLERANCE)",
+            "self.delta * (1 + TOLERANCE)",
+            "a class that equals a strict bound is published",
+            BOUNDS,
+        ),
         (
             "enhanced-measured-as-basic",
             'of_table=("beta_likeness", self.variant)',

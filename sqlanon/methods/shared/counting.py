@@ -22,10 +22,11 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RolledUp, RollUps, roll_up
+from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import CLASS_SIZE, Bound, KAnonymity, PrivacyModel
+from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.queries.cells.keys import words_of
 from sqlanon.queries.classes import examination as examine
 from sqlanon.queries.classes import summaries as queries

@@ -24,8 +24,7 @@ from sqlanon.model.budget import Budget, WrittenFloat
 from sqlanon.model.methods.noisy import PaidMethod
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.names import folded
-from sqlanon.model.privacy import KAnonymity, PrivacyModel
-from sqlanon.model.privacy.base import TwoOrMore
+from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 
 MAX_STEPS = 1 << 40
 """How many values a numeric predictor may have."""

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from sqlanon.model.base import NotNegative, Share, kind_of
 from sqlanon.model.methods.settings import MethodSettings, Requirements
-from sqlanon.model.privacy import KAnonymity, PrivacyModel
-from sqlanon.model.privacy.base import TwoOrMore
+from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 from sqlanon.model.quality import LM, Entropy, QualityModel
 
 Objective = Literal["utility", "privacy"]

@@ -10,8 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from sqlanon.model.base import NotNegative, Share, did_you_mean, failed_checks, kind_of
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.names import folded
-from sqlanon.model.privacy import KAnonymity, PrivacyModel
-from sqlanon.model.privacy.base import TwoOrMore
+from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 
 
 def _as_text(value: Any) -> Any:

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from sqlanon.model.bounds import CLASS_SIZE, Measure
 from sqlanon.model.criteria import Criteria
-from sqlanon.model.privacy import CLASS_SIZE, Measure
 from sqlanon.queries.cells.keys import KeyLayout
 from sqlanon.queries.cells.unknown import UnknownValues
 from sqlanon.queries.kit.nodes import Relation, aliased, cast, column, count_distinct

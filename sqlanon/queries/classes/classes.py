@@ -16,7 +16,7 @@ from math import prod
 
 from sqlglot import exp
 
-from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
+from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
 from sqlanon.queries.cells.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, row_sum
 from sqlanon.queries.classes.grouping import CLASS_ROWS, CLASS_WEIGHT, INDIVIDUALS, NODE, Grouping, measure_column
 from sqlanon.queries.classes.measured import ROWS, as_measure, sum_of

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from sqlanon.model.bounds import CLASS_SIZE, Bound, at_least
 from sqlanon.model.lattice import Levels
-from sqlanon.model.privacy import CLASS_SIZE, Bound, KAnonymity
-from sqlanon.model.privacy.base import at_least
+from sqlanon.model.privacy import KAnonymity
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.labels import has_bits, label_bits
 from sqlanon.queries.classes.classes import KEPT, measure_of, within

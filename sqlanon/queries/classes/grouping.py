@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.model.bounds import CLASS_SIZE, Measure
 from sqlanon.model.lattice import Levels
-from sqlanon.model.privacy import CLASS_SIZE, Measure
 from sqlanon.queries.cells.encoding import PEOPLE, WEIGHT, Encoding, row_sum
 from sqlanon.queries.cells.keys import words_of
 from sqlanon.queries.kit.nodes import (

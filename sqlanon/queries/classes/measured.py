@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from sqlanon.model.privacy import Measure
+from sqlanon.model.bounds import Measure
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping, measure_column
 from sqlanon.queries.kit.macros import scalar_call

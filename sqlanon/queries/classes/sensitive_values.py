@@ -9,7 +9,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from sqlanon.model.privacy import Measure, View
+from sqlanon.model.bounds import Measure, View
 from sqlanon.queries.cells.encoding import WEIGHT, counted, row_sum
 from sqlanon.queries.classes.grouping import CLASS_ROWS, CLASS_WEIGHT, Grouping
 from sqlanon.queries.classes.measured import ROWS, VALUE_SIZE, as_measure, certainties, has_certainties, sum_of

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Asked, Levels
-from sqlanon.model.privacy import CLASS_SIZE, Bound
 from sqlanon.model.quality import ClassLoss
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import labelled_values

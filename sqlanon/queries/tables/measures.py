@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
+from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, all_of, column, names, number, select, string, subquery, values

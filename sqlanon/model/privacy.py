@@ -1,4 +1,9 @@
-"""Models that compare a class with a whole table or a population, and m-concealing."""
+"""Privacy models: bounds on measures of equivalence classes.
+
+A class that is out of bounds of any model is suppressed; a node satisfies a policy if the rows of such classes stay
+within the suppression limit. These are *syntactic* models: they say what a published class looks like, not what an
+attacker with other knowledge can infer.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +11,181 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from sqlanon.model.base import Number, failed_checks, kind_of
-from sqlanon.model.privacy.base import (
-    MOST,
+from sqlanon.model.base import Number, PolicyValue, failed_checks, kind_of
+from sqlanon.model.bounds import (
+    CLASS_SIZE,
+    DISTINCT_DIVERSITY,
+    TOLERANCE,
     Bound,
     Grain,
     Measure,
-    PrivacyModel,
-    TwoOrMore,
     View,
     at_least,
     at_most,
-    below,
-    exactly_at_least,
-    exactly_at_most,
+    exactly,
+    of_values,
 )
+
+MOST = 10**12
+"""More rows or values than any class has: a larger threshold is a slip."""
+
+TwoOrMore = Annotated[int, Field(ge=2, le=MOST, strict=True)]
+"""A number of rows or values, where one would promise nothing."""
+
+
+class PrivacyModel(PolicyValue):
+    """Bounds on measures of every published equivalence class.
+
+    A class that is out of bounds is suppressed. That alone makes most models *not* monotonic: a small diverse class
+    that merges with a large uniform one is suppressed with it. Without suppression the models are monotonic, unless
+    ``monotonic_without_suppression`` says otherwise.
+
+    Attributes:
+        definition: where the model is defined.
+        monotonic_without_suppression: whether every more general node meets the model if a node meets it in all of its
+            classes.
+        compares_with_source: whether classes are compared with the whole source table.
+    """
+
+    definition: ClassVar[str]
+    monotonic_without_suppression: ClassVar[bool] = True
+    compares_with_source: ClassVar[bool] = False
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """The bounds; a class must keep all of them."""
+        raise NotImplementedError
+
+    @property
+    def monotonic(self) -> bool:
+        """Whether the rows of violating classes can only become fewer when a node is generalized, come what may."""
+        return all(bound.monotonic for bound in self.bounds)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns that the model looks at."""
+        column = getattr(self, "column", None)
+        return () if column is None else (column,)
+
+
+@kind_of("privacy")
+class KAnonymity(PrivacyModel):
+    """Every class has at least ``k`` rows (Samarati 2001, definition 2; Sweeney 2002). ``k`` is at least 2.
+
+    With a policy's ``individual`` column a class counts distinct individuals instead of rows.
+    """
+
+    definition: ClassVar[str] = "Samarati 2001, definition 2"
+    model: Literal["k-anonymity"] = "k-anonymity"
+    k: TwoOrMore = Field(kw_only=False, description="rows that every class has at least")
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (at_least(CLASS_SIZE, self.k, monotonic=True),)
+
+    def __str__(self) -> str:
+        return f"k-anonymity (k = {self.k})"
+
+
+@kind_of("privacy")
+class AlphaKAnonymity(PrivacyModel):
+    """Every class has at least ``k`` rows, and no value of ``column`` has more than the share ``alpha`` of them.
+
+    The general model of Wong et al. 2006, in which every value counts as sensitive, NULL too. Shares are ratios of
+    integers and compare exactly with a decimal ``alpha``.
+    """
+
+    definition: ClassVar[str] = "Wong et al. 2006, definitions 3 and 4, for every sensitive value"
+    model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
+    column: str = Field(kw_only=False, description="a sensitive column")
+    alpha: Number = Field(gt=0, lt=1, kw_only=False, description="largest share of a value in a class")
+    k: TwoOrMore = Field(kw_only=False, description="rows that every class has at least")
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        table = ("alpha_k_anonymity", "alpha")
+        share = of_values("largest_share", self.column, of_table=table, field="alpha", view="values")
+        return (at_least(CLASS_SIZE, self.k, monotonic=True), exactly(share, "<=", self.alpha))
+
+    def __str__(self) -> str:
+        return f'(α,k)-anonymity of "{self.column}" (α = {self.alpha:g}, k = {self.k})'
+
+
+@kind_of("privacy")
+class DistinctLDiversity(PrivacyModel):
+    """Every class has at least ``l`` distinct values of ``column``, NULL being one (Machanavajjhala et al. 2007)."""
+
+    definition: ClassVar[str] = "Machanavajjhala et al. 2007, section 4.1"
+    model: Literal["distinct-l-diversity"] = "distinct-l-diversity"
+    column: str = Field(kw_only=False, description="a sensitive column")
+    l: TwoOrMore = Field(kw_only=False, description="distinct values that each class has at least")  # noqa: E741
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        table = ("distinct_l_diversity", "l")
+        measure = Measure(DISTINCT_DIVERSITY, self.column, of_class="distinct_diversity_of", of_table=table, field="l")
+        return (at_least(measure, self.l, monotonic=True),)
+
+    def __str__(self) -> str:
+        return f'distinct l-diversity of "{self.column}" (l = {self.l})'
+
+
+@kind_of("privacy")
+class EntropyLDiversity(PrivacyModel):
+    """Every class has entropy at least log(``l``) in ``column`` (Machanavajjhala et al. 2007, definition 4.1).
+
+    Compared as exp(entropy) >= l with a relative tolerance of 1e-9, so that a class of exactly l equally frequent
+    values passes.
+    """
+
+    definition: ClassVar[str] = "Machanavajjhala et al. 2007, definition 4.1"
+    model: Literal["entropy-l-diversity"] = "entropy-l-diversity"
+    column: str = Field(kw_only=False, description="a sensitive column")
+    l: Number = Field(gt=1, le=MOST, kw_only=False, description="effective number of values that a class has")  # noqa: E741
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        table = ("entropy_l_diversity", "l")
+        measure = of_values("entropy_diversity", self.column, of_table=table, field="l", view="values")
+        return (at_least(measure, float(self.l)),)
+
+    def __str__(self) -> str:
+        return f'entropy l-diversity of "{self.column}" (l = {self.l:g})'
+
+
+@kind_of("privacy")
+class RecursiveCLDiversity(PrivacyModel):
+    """In every class the most frequent value of ``column`` has fewer than ``c`` times the rows of the rare ones.
+
+    With value counts r1 >= r2 >= ... >= rm: r1 < c (rl + ... + rm). A class of fewer than ``l`` values fails. NULL is a
+    value. r1 / (rl + ... + rm) is a ratio of integers and compares exactly with a decimal ``c``.
+    """
+
+    definition: ClassVar[str] = "Machanavajjhala et al. 2007, definition 4.2"
+    model: Literal["recursive-c-l-diversity"] = "recursive-c-l-diversity"
+    column: str = Field(kw_only=False, description="a sensitive column")
+    c: Number = Field(gt=0, le=MOST, kw_only=False, description="bound on rows of the top value per row of a rare one")
+    l: TwoOrMore = Field(kw_only=False, description="rank from which values count as rare")  # noqa: E741
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        table = ("recursive_cl_diversity", "c")
+        measure = of_values("recursive_ratio", self.column, of_table=table, field="c", view="values", argument=self.l)
+        return (exactly(measure, "<", self.c),)
+
+    def __str__(self) -> str:
+        return f'recursive (c,l)-diversity of "{self.column}" (c = {self.c:g}, l = {self.l})'
+
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 Likeness = Literal["basic", "enhanced"]
 
 DISTANCES: dict[Distance, tuple[View, str, str]] = {
-    "equal": ("sized shares", "equal_distance_of", "t_closeness"),
-    "ordered": ("ordered", "ordered_distance_of", "ordered_t_closeness"),
-    "hierarchical": ("hierarchical", "equal_distance_of", "hierarchical_t_closeness"),
+    "equal": ("sized shares", "equal_distance", "t_closeness"),
+    "ordered": ("ordered", "ordered_distance", "ordered_t_closeness"),
+    "hierarchical": ("hierarchical", "equal_distance", "hierarchical_t_closeness"),
 }
-"""For each ground distance: what it looks at in a class, and the macros that measure a class and a table."""
+"""For each ground distance: what it looks at in a class, the measure there, and the macro that measures a table."""
 
 
 @kind_of("privacy")
@@ -45,7 +200,6 @@ class TCloseness(PrivacyModel):
 
     definition: ClassVar[str] = "Li et al. 2007, definition 2 and section 5"
     compares_with_source: ClassVar[bool] = True
-
     model: Literal["t-closeness"] = "t-closeness"
     column: str = Field(kw_only=False, description="a sensitive column")
     t: Number = Field(gt=0, le=1, kw_only=False, description="largest earth mover's distance of a class, in [0, 1]")
@@ -54,15 +208,8 @@ class TCloseness(PrivacyModel):
     @property
     def bounds(self) -> tuple[Bound, ...]:
         view, of_class, of_table = DISTANCES[self.distance]
-        measure = Measure(
-            f"{self.distance}_distance",
-            self.column,
-            view=view,
-            of_class=of_class,
-            of_table=(of_table, "t"),
-            field="t",
-            certainty=f"{self.distance}_distance_certainty_of",
-        )
+        name, table = f"{self.distance}_distance", (of_table, "t")
+        measure = of_values(name, self.column, of_table=table, field="t", view=view, of_class=of_class)
         return (at_most(measure, self.t),)
 
     def __str__(self) -> str:
@@ -79,7 +226,6 @@ class BetaLikeness(PrivacyModel):
 
     definition: ClassVar[str] = "Cao and Karras 2012, definitions 2 and 3"
     compares_with_source: ClassVar[bool] = True
-
     model: Literal["beta-likeness"] = "beta-likeness"
     column: str = Field(kw_only=False, description="a sensitive column")
     beta: Number = Field(gt=0, le=MOST, kw_only=False, description="largest relative gain of a value")
@@ -87,15 +233,8 @@ class BetaLikeness(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        measure = Measure(
-            f"{self.variant}_likeness",
-            self.column,
-            view="shares",
-            of_class=f"{self.variant}_likeness_of",
-            of_table=("beta_likeness", self.variant),
-            field="beta",
-            certainty=f"{self.variant}_likeness_certainty_of",
-        )
+        name = f"{self.variant}_likeness"
+        measure = of_values(name, self.column, of_table=("beta_likeness", self.variant), field="beta")
         return (at_most(measure, float(self.beta)),)
 
     def __str__(self) -> str:
@@ -114,32 +253,26 @@ class DeltaDisclosure(PrivacyModel):
     definition: ClassVar[str] = "Brickell and Shmatikov 2008, definition 2, for the values that a class has, log base 2"
     compares_with_source: ClassVar[bool] = True
     monotonic_without_suppression: ClassVar[bool] = False
-
     model: Literal["delta-disclosure"] = "delta-disclosure"
     column: str = Field(kw_only=False, description="a sensitive column")
     delta: Number = Field(gt=0, le=MOST, kw_only=False, description="bound on |log2| of the ratio of shares, exclusive")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        measure = Measure(
-            "disclosure",
-            self.column,
-            view="shares",
-            of_class="disclosure_of",
-            of_table=("delta_disclosure", "delta"),
-            field="delta",
-            certainty="disclosure_certainty_of",
-        )
-        return (below(measure, float(self.delta)),)
+        measure = of_values("disclosure", self.column, of_table=("delta_disclosure", "delta"), field="delta")
+        # A ratio that is equal but for rounding is not below.
+        return (Bound(measure, "<", self.delta, self.delta * (1 - TOLERANCE)),)
 
     def __str__(self) -> str:
         return f'δ-disclosure privacy of "{self.column}" (δ = {self.delta:g})'
 
 
-ABSENT_CLASSES = Measure(
-    "absent_classes", view="population", of_table=("delta_presence", "absent_classes"), field="minimum"
+NO_ABSENT_CLASS = Bound(
+    Measure("absent_classes", view="population", of_table=("delta_presence", "absent_classes"), field="minimum"),
+    *("<=", 0, 0),
+    monotonic=True,
+    grain="node",
 )
-NO_ABSENT_CLASS = Bound(ABSENT_CLASSES, "<=", 0, 0, monotonic=True, grain="node")
 """No class of the population is without a row of the source."""
 
 
@@ -162,7 +295,6 @@ class KMap(PopulationModel):
     """Every class matches at least ``k`` people of the ``population`` (Sweeney 2002, section 4.3)."""
 
     definition: ClassVar[str] = "Sweeney 2002 (k-map), with the population given as a table"
-
     model: Literal["k-map"] = "k-map"
     k: TwoOrMore = Field(kw_only=False, description="people that every class matches at least")
     population: str = Field(min_length=1, kw_only=False, description="the table of the population")
@@ -186,7 +318,6 @@ class DeltaPresence(PopulationModel):
     """
 
     definition: ClassVar[str] = "Nergiz et al. 2007, definition 1, over published classes"
-
     model: Literal["delta-presence"] = "delta-presence"
     minimum: Number = Field(ge=0, lt=1, kw_only=False, description="smallest share of a class of the population")
     maximum: Number = Field(gt=0, le=1, kw_only=False, description="largest share of a class of the population")
@@ -201,7 +332,7 @@ class DeltaPresence(PopulationModel):
     @property
     def bounds(self) -> tuple[Bound, ...]:
         presence = Measure("presence", view="population", of_table=("delta_presence", "largest"))
-        bounds = (exactly_at_least(presence, self.minimum), exactly_at_most(presence, self.maximum))
+        bounds = (exactly(presence, ">=", self.minimum), exactly(presence, "<=", self.maximum))
         return (*bounds, NO_ABSENT_CLASS) if self.minimum > 0 else bounds
 
     def __str__(self) -> str:
@@ -227,7 +358,6 @@ class MConcealing(PrivacyModel):
     """
 
     definition: ClassVar[str] = "Mazzone 2019, section 5.2; a mean over states of knowledge"
-
     model: Literal["m-concealing"] = "m-concealing"
     m: Number = Field(gt=0, le=1, kw_only=False, description="largest expected probability that a row is re-identified")
     prior: Annotated[dict[str, Number], Field(min_length=1, max_length=MAX_SECRETS)] = Field(

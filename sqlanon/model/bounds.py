@@ -1,19 +1,9 @@
-"""What every privacy model is: one or more bounds, each on one measure of an equivalence class."""
+"""Bounds on measures of equivalence classes: what privacy models are made of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
-
-from sqlanon.model.base import PolicyValue
-
-MOST = 10**12
-"""More rows or values than any class has: a larger threshold is a slip."""
-
-TwoOrMore = Annotated[int, Field(ge=2, le=MOST, strict=True)]
-"""A number of rows or values, where one would promise nothing."""
+from typing import Literal
 
 TOLERANCE = 1e-9
 """Relative slack of bounds on sums of floats: a class that meets a bound exactly must pass whatever the rounding."""
@@ -62,6 +52,22 @@ class Measure:
     certainty: str | None = None
 
 
+# More than six parameters: they are fields of a measure.
+def of_values(
+    name: str,
+    column: str,
+    *,
+    of_table: tuple[str, str],
+    field: str,
+    view: View = "shares",
+    argument: int | None = None,
+    of_class: str | None = None,
+) -> Measure:
+    """A measure of the values of a column, by the macros that have its name."""
+    of_class = f"{of_class or name}_of"
+    return Measure(name, column, argument, view, of_class, of_table, field, certainty=f"{name}_certainty_of")
+
+
 @dataclass(frozen=True)
 class Bound:
     """A bound on a measure that every published class keeps.
@@ -107,59 +113,12 @@ def at_most(measure: Measure, required: float, *, grain: Grain = "class") -> Bou
     return Bound(measure, "<=", required, required * (1 + TOLERANCE), grain=grain)
 
 
-def exactly_at_least(measure: Measure, required: float) -> Bound:
-    """The measure is ``required`` or more, without slack: a ratio of integers compares exactly with a decimal."""
-    return Bound(measure, ">=", required, required)
-
-
-def exactly_at_most(measure: Measure, required: float) -> Bound:
-    """The measure is ``required`` or less, without slack."""
-    return Bound(measure, "<=", required, required)
-
-
-def below(measure: Measure, required: float) -> Bound:
-    """The measure is less than ``required``; one that is equal but for rounding is not."""
-    return Bound(measure, "<", required, required * (1 - TOLERANCE))
-
-
-def exactly_below(measure: Measure, required: float) -> Bound:
-    """The measure is less than ``required``, without slack."""
-    return Bound(measure, "<", required, required)
-
-
-class PrivacyModel(PolicyValue):
-    """Bounds on measures of every published equivalence class.
-
-    A class that is out of bounds is suppressed. That alone makes most models *not* monotonic: a small diverse class
-    that merges with a large uniform one is suppressed with it. Without suppression the models are monotonic, unless
-    ``monotonic_without_suppression`` says otherwise.
-
-    Attributes:
-        definition: where the model is defined.
-        monotonic_without_suppression: whether every more general node meets the model if a node meets it in all of its
-            classes.
-        compares_with_source: whether classes are compared with the whole source table.
-    """
-
-    definition: ClassVar[str]
-    monotonic_without_suppression: ClassVar[bool] = True
-    compares_with_source: ClassVar[bool] = False
-
-    @property
-    def bounds(self) -> tuple[Bound, ...]:
-        """The bounds; a class must keep all of them."""
-        raise NotImplementedError
-
-    @property
-    def monotonic(self) -> bool:
-        """Whether the rows of violating classes can only become fewer when a node is generalized, come what may."""
-        return all(bound.monotonic for bound in self.bounds)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that the model looks at."""
-        column = getattr(self, "column", None)
-        return () if column is None else (column,)
+def exactly(measure: Measure, comparison: Comparison, required: float) -> Bound:
+    """A bound without slack: a ratio of integers compares exactly with a decimal."""
+    return Bound(measure, comparison, required, required)
 
 
 CLASS_SIZE = Measure("class_size", view="size", of_table=("k_anonymity", "k"), field="k")
+
+DISTINCT_DIVERSITY = "distinct_diversity"
+"""The name of the measure that counts the values of a class."""

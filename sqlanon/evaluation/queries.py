@@ -18,7 +18,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
 from sqlanon.model.base import unknown_names
 from sqlanon.model.methods.h_ceiling import CLASS_ID, CLASS_IDS, COUNTERFEITS
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -32,7 +32,6 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.kit.values import text
 from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from sqlanon.partitions.partition import (
     rows_of,
     taxonomies_of_fit,
 )
-from sqlanon.partitions.sidecar import Entry, opened
+from sqlanon.partitions.sidecar import REFERENCE, Entry, opened
 from sqlanon.publish.provenance import release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
@@ -154,7 +154,7 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
             with stages.stage("join"):
                 published = partition.sidecar.counts([entry.number for entry in partition.others])
                 levels = tuple(fit.node[name] for name in fit.policy.quasi_identifiers)
-                increment = Increment(table.encoding, levels, published, partition.sidecar.reference)
+                increment = Increment(table.encoding, levels, published, REFERENCE)
                 steps = join(increment)
                 classes = queries.kept_classes(increment, every_partition=fit.every_partition)
                 steps += [Step(KEPT_CLASSES, classes, "kept classes"), queries.published_cells(increment, KEPT_CLASSES)]
@@ -198,7 +198,7 @@ def _verified(engine: Engine, partition: Partition, written: ResolvedSource, ent
         queries.with_rows(written.relation, others), f"{written.description} with what was published"
     )
     compared = any(model.compares_with_source for model in policy.privacy)
-    beside = Beside(source=queries.as_rows(sidecar.reference) if compared else None)
+    beside = Beside(source=queries.as_rows(REFERENCE) if compared else None)
     verification = verify(engine, union, policy, beside)
     shortfalls = list(verification.shortfalls)
     if partition.fit.every_partition:

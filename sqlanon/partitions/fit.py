@@ -31,8 +31,8 @@ from sqlanon.model.release import Findings
 from sqlanon.model.taxonomy.rules import Dates, Intervals
 from sqlanon.partitions.sidecar import created, write_fit
 from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select
-from sqlanon.queries.kit.values import cast_value, exact_text, text
 from sqlanon.queries.release.kept_columns import released_value
 from sqlanon.queries.source import SourceColumn
 

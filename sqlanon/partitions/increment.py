@@ -21,6 +21,7 @@ from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -38,7 +39,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import exact_text
 
 SQL = Queries("partitions")
 

@@ -21,8 +21,7 @@ from sqlanon.model.names import folded
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.fit import refuse_other_types
 from sqlanon.partitions.increment import SQL
-from sqlanon.partitions.places import Place, place_of
-from sqlanon.partitions.sidecar import Entry, Sidecar, release_at
+from sqlanon.partitions.sidecar import TAXONOMY, Entry, Place, Sidecar, place_of, release_at
 
 
 @contextmanager
@@ -35,7 +34,7 @@ def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
     wanted = [name for name in sidecar.fit.taxonomy_sha256 if name not in sidecar.fit.policy.taxonomies]
     found = {name: shape.sha256 for name, shape in taxonomies.shapes(engine, wanted).items()}
     refuse_other_taxonomies(sidecar.fit, found)
-    with reading_taxonomies(engine, sidecar.taxonomies):
+    with reading_taxonomies(engine, TAXONOMY):
         yield
 
 

@@ -18,28 +18,118 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute, Engine, Warehouse
+from sqlanon.engines.base import Compute, Engine, Warehouse, Writer
 from sqlanon.errors import EngineError, Refusal
+from sqlanon.model.destination import Destination
 from sqlanon.model.fit import Fit
-from sqlanon.model.names import possible
+from sqlanon.model.names import folded, possible
 from sqlanon.model.record import readable_record
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.increment import SQL, counted_columns
-from sqlanon.partitions.places import Place, note_at
 from sqlanon.publish.files import staged_file
+from sqlanon.publish.folders import note_of
+from sqlanon.publish.provenance import note_of_file
 from sqlanon.queries.kit.nodes import aliased, cast, column, identifier, number, select, string, subquery
 from sqlanon.queries.tables import taxonomies
+
+
+class Place(BaseModel):
+    """The place of a release.
+
+    Attributes:
+        name: as the user spelled it.
+        file: the file or folder itself, or the file of the database that holds the table; None for one in memory.
+        table: database, schema and name of the table; empty for a file or folder.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    file: str | None
+    table: tuple[str, ...] = ()
+
+    def same_as(self, other: Place) -> bool:
+        """Whether it is the same place, however it is spelled."""
+        return self._found_by == other._found_by
+
+    @property
+    def _found_by(self) -> tuple[str | None, ...]:
+        """A database has another name in each session that attaches its file; only one in memory is found by name."""
+        kept = self.table if self.file is None else self.table[1:]
+        return (self.file, *map(folded, kept))
+
+
+def place_of(engine: Engine, into: Destination) -> Place:
+    if into.kind != "table":
+        return Place(name=into.name, file=str(into.path.resolve()))
+    table = engine.refuse_target(into.name, {}, replace=True)
+    files = _files(engine)
+    return Place(name=into.name, file=files.get(table.catalog), table=(table.catalog, table.db, table.name))
+
+
+def note_at(engine: Engine, place: Place) -> str | None:
+    """The provenance of the release at a place, if there is one; an EngineError where that cannot be looked at."""
+    if not place.table:
+        return _note_of_file(engine, place)
+    known, schema, name = place.table
+    for catalog, file in _files(engine).items():
+        if file == place.file and (file is not None or catalog == known):
+            found = engine.find(exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog)))
+            return None if found is None else found.comment
+    if place.file is None:
+        return None
+    raise EngineError(
+        f'a run that published the table "{place.name}" of {place.file} was cut short: open that warehouse to go on',
+        step="sidecar",
+    )
+
+
+def _note_of_file(engine: Writer, place: Place) -> str | None:
+    assert place.file is not None
+    file = Path(place.file)
+    if not file.parent.is_dir():
+        raise EngineError(
+            f"a run that published {file} was cut short, and its folder is not there: go on where it is", step="sidecar"
+        )
+    if not file.exists():
+        return None
+    if file.is_dir():
+        return note_of(file)
+    try:
+        return note_of_file(engine, file)
+    except EngineError as error:
+        reason = (
+            f"{file} cannot be read, so that it is not known whether the partition there was published; move it away"
+        )
+        raise error.reworded(reason, "sidecar") from None
+
+
+def _files(engine: Warehouse) -> dict[str, str | None]:
+    found = engine.databases()
+    return {database.name: None if database.file is None else str(database.file.resolve()) for database in found}
+
 
 CATALOG = "anon_fit"
 """The name under which the file is attached."""
 
 FORMAT = 2
 
-TAXONOMY, TAXONOMY_DOMAIN = "taxonomy", "taxonomy_domain"
 RELEASE = "anon_release"
+
+
+def table_of(name: str, catalog: str = CATALOG) -> exp.Table:
+    """A table of a sidecar."""
+    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(catalog))
+
+
+REFERENCE = table_of("reference")
+"""The counts of the values that classes are compared with."""
+
+TAXONOMY = table_of("taxonomy")
+"""The taxonomies of the fit, beside which it says where their domains come from."""
 
 
 @dataclass(frozen=True)
@@ -83,16 +173,6 @@ class Sidecar:
         found = [Entry(**{**row, "place": Place.model_validate_json(row["place"])}) for row in rows]
         return sorted(found, key=lambda entry: entry.number)
 
-    @property
-    def reference(self) -> exp.Table:
-        """The counts of the values that classes are compared with."""
-        return table_of("reference")
-
-    @property
-    def taxonomies(self) -> exp.Table:
-        """The taxonomies of the fit, beside which it says where their domains come from."""
-        return table_of(TAXONOMY)
-
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
         """The counts of some entries together: labels, protected values, ``anon_row_count``."""
         is_chosen = exp.In(this=column(RELEASE), expressions=[*map(number, numbers)]) if numbers else exp.false()
@@ -130,14 +210,7 @@ class Sidecar:
         return self.entries[-1]
 
     def settle(self, entry: Entry) -> bool:
-        """Keep a pending entry if its release is published, drop it if not.
-
-        Returns:
-            whether it was kept.
-
-        Raises:
-            EngineError: the place of the release cannot be looked at from here.
-        """
+        """Keep a pending entry if its release is published, drop it if not; returns whether it was kept."""
         published = release_at(self.engine, entry.place) == entry.release
         with self._written():
             if published:
@@ -188,39 +261,26 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
 
 
 def release_at(engine: Engine, place: Place) -> str | None:
-    """The identity of the release at a place, as its provenance names it; None without one.
-
-    Raises:
-        EngineError: the place cannot be looked at from here.
-    """
+    """The identity of the release at a place, as its provenance names it; see :func:`note_at`."""
     found = readable_record(note_at(engine, place))
     return None if found is None or found.fit is None else found.fit.release
 
 
 @contextmanager
 def attached(engine: Warehouse, path: Path, name: str = CATALOG, *, new: bool = False) -> Iterator[None]:
-    """The file of a sidecar, attached under a name and locked within the block.
-
-    Raises:
-        EngineError: it is in use, or cannot be read or written.
-    """
+    """The file of a sidecar, attached under a name and locked within the block, unless it is in use."""
     with ExitStack() as stack:
         try:
             stack.enter_context(engine.attached(path, name, new=new))
         except EngineError as error:
-            raise _not_opened(path, error) from None
+            reason = str(error)
+            if error.refusal in (Refusal.LOCKED, Refusal.OPEN):
+                reason = f"{path} is in use by another run{error.held_by}: partitions are published one after another"
+                reason += ", so wait for it"
+            elif error.refusal is Refusal.UNWRITABLE:
+                reason = f"{path} cannot be written, which publishing a partition does"
+            raise error.reworded(reason, "sidecar") from None
         yield
-
-
-def _not_opened(path: Path, error: EngineError) -> EngineError:
-    match error.refusal:
-        case Refusal.LOCKED | Refusal.OPEN:
-            reason = f"{path} is in use by another run{error.held_by}: partitions are published one after another, so "
-            return error.reworded(f"{reason}wait for it", "sidecar")
-        case Refusal.UNWRITABLE:
-            return error.reworded(f"{path} cannot be written, which publishing a partition does", "sidecar")
-        case _:
-            return error.reworded(str(error), "sidecar")
 
 
 def _read_fit(engine: Compute, path: Path) -> Fit:
@@ -231,11 +291,6 @@ def _read_fit(engine: Compute, path: Path) -> Fit:
     except (EngineError, KeyError, IndexError, ValidationError):
         raise EngineError(f"{path} is not what `sqlanon fit` makes", step="sidecar") from None
     raise EngineError(f"{path} was made by another version of sqlanon: take that one", step="sidecar")
-
-
-def table_of(name: str, catalog: str = CATALOG) -> exp.Table:
-    """A table of a sidecar."""
-    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(catalog))
 
 
 REPLACED = "anon_replaced_fit"
@@ -274,11 +329,7 @@ def created(engine: Engine, path: Path, *, replace: bool = False) -> Iterator[No
 
 @contextmanager
 def _unused(engine: Engine, path: Path) -> Iterator[None]:
-    """A sidecar that is to be replaced, locked within the block.
-
-    Raises:
-        EngineError: it is not a sidecar, is in use, or something was published with it.
-    """
+    """A sidecar that is to be replaced, with which nothing was published, locked within the block."""
     with opened(engine, path) as replaced:  # which settles what a dead run has left
         _refuse_published(path, len(replaced.entries))
     with attached(engine, path, REPLACED):
@@ -312,8 +363,8 @@ def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query)
         "releases": SQL.query("no_entries"),
         "counts": SQL.query("no_counts", shape=counts),
         "reference": reference,
-        TAXONOMY: taxonomies.SQL.query("rows_of", taxonomy=engine.taxonomy, attributes=used),
-        TAXONOMY_DOMAIN: taxonomies.SQL.query("rows_of", taxonomy=domains, attributes=used),
+        "taxonomy": taxonomies.SQL.query("rows_of", taxonomy=engine.taxonomy, attributes=used),
+        "taxonomy_domain": taxonomies.SQL.query("rows_of", taxonomy=domains, attributes=used),
     }
     for name, query in queries.items():
         engine.execute(exp.Create(this=table_of(name), kind="TABLE", expression=query), "the sidecar")

@@ -27,8 +27,8 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import LatticeRecord, Record
 from sqlanon.publish.provenance import record_by
 from sqlanon.publish.targets import target_for
+from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string
-from sqlanon.queries.kit.values import text
 from sqlanon.search import SearchProblem
 from sqlanon.search.problem import margin
 

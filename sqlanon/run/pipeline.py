@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
-from sqlanon.binding.folders import refuse_columns
-from sqlanon.binding.prepare import read_by
+from sqlanon.binding.prepare import read_by, refuse_columns
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, Run, method_of

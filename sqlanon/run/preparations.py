@@ -22,11 +22,11 @@ from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, Rec
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.cells.unknown import known_rows
-from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import cuts as queries
 from sqlanon.queries.tables import flatten as flattening_queries
 from sqlanon.queries.tables.cuts import Predictors
+from sqlanon.queries.tables.spelled import spelled
 from sqlanon.verification.published import provenance_at
 
 

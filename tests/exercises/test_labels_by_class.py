@@ -18,6 +18,7 @@ from sqlanon.methods.shared.publishing import attained_at, group_rows, keep_clas
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE
 from sqlanon.queries.cells.labels import at_level, dense_rank, has_bits, label_bits
 from sqlanon.queries.classes.recoding import Recoding, as_label
+from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -33,7 +34,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     values,
 )
-from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.noise.combinations import COMBINATIONS, combinations
 from tests.conftest import clinic_policy
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.binding import large_ranges
+from sqlanon.binding import carried_taxonomies
 
 RULES: dict[str, Any] = {
     "age": {"kind": "intervals", "widths": [5, 10, 40], "minimum": -7, "maximum": 99, "below": 20, "above": 80},
@@ -78,7 +78,7 @@ def test_nothing_differs(
     if "town" in str(more):
         session.connection.execute(f"CREATE TABLE town AS FROM {source} UNION ALL SELECT 98, 2999, 0 FROM range(3)")
     listed = outcome(session, source, policy(**more))
-    monkeypatch.setattr(large_ranges, "MAX_LISTED_VALUES", 1)
+    monkeypatch.setattr(carried_taxonomies, "MAX_LISTED_VALUES", 1)
     computed = outcome(session, source, policy(**more))
     assert rounded(computed[1:]) == rounded(listed[1:])
     assert len(computed[0]) == len(listed[0])
@@ -91,8 +91,8 @@ def test_nothing_differs(
 @pytest.mark.parametrize("method", [sa.Relocation(k=4, limit=0.3), sa.HCeiling(k=2, h=0.9)])
 def test_other_methods_know_the_whole_domain(session: sa.Session, method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = policy(method=method, suppression_limit=0)
-    monkeypatch.setattr(large_ranges, "MAX_LISTED_VALUES", 1)
-    assert large_ranges.large_ranges(asked, made(asked)) == []
+    monkeypatch.setattr(carried_taxonomies, "MAX_LISTED_VALUES", 1)
+    assert carried_taxonomies.large_ranges(asked, made(asked)) == []
     assert session.anonymize("people", asked, "out", replace=True).report.rows is not None
 
 
@@ -102,7 +102,7 @@ def made(asked: sa.Policy) -> Any:
 
 def test_private_methods_list_all_that_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
     """What they draw must not depend on which values occur."""
-    monkeypatch.setattr(large_ranges, "MAX_LISTED_VALUES", 1)
+    monkeypatch.setattr(carried_taxonomies, "MAX_LISTED_VALUES", 1)
     budget = sa.Budget(1, "1e-6")
     for method in (
         sa.IPA(budget=budget),
@@ -111,15 +111,15 @@ def test_private_methods_list_all_that_is_declared(monkeypatch: pytest.MonkeyPat
     ):
         role = "identifiers" if isinstance(method, sa.EpsilonSafe) else "sensitive"
         asked = sa.Policy(**{"quasi_identifiers": ["age", "pay"], role: ["s"], "taxonomies": RULES, "method": method})
-        assert large_ranges.large_ranges(asked, made(asked)) == []
+        assert carried_taxonomies.large_ranges(asked, made(asked)) == []
     listed = policy(**MODELS["k"])
-    assert large_ranges.large_ranges(listed, made(listed)) == ["age", "pay"]
+    assert carried_taxonomies.large_ranges(listed, made(listed)) == ["age", "pay"]
 
 
 def test_a_run_stores_rows_for_what_occurs_and_the_ends(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = {"kind": "intervals", "widths": [1000], "minimum": 0, "maximum": 1_999_999}
     seen: list[int] = []
-    counted = large_ranges.count_ranges
+    counted = carried_taxonomies.count_ranges
 
     def spied(engine: Any, wanted: Any) -> None:
         table = engine.taxonomy.sql("duckdb")

@@ -1584,7 +1584,7 @@ MODELS = [
         ),
     ),
     *_of(
-        "sqlanon/queries/classes/measured.py",
+        "sqlanon/queries/classes/grouping.py",
         (
             "what-one-bound-proves-alone",
             'exp.func("greatest", *shares)',

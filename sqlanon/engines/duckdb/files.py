@@ -13,8 +13,8 @@ from sqlanon.engines.duckdb.types import column_of, types_in
 from sqlanon.engines.relations import FileFormat
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import NOTE_KEY
+from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, identifier, select, string, subquery
-from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.source import SourceColumn
 
 NOT_IN_PARQUET = frozenset(

@@ -16,7 +16,7 @@ from sqlanon.queries.cells.keys import words_of
 from sqlanon.queries.cells.labels import has_bits, label_bits
 from sqlanon.queries.classes.grouping import NODE, by_key, by_keys
 from sqlanon.queries.classes.recoding import AtNode
-from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.macros import scalar_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -35,7 +35,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.kept_columns import plain_value
 from sqlanon.queries.release.rows import EQUAL_ROWS
 

@@ -16,6 +16,7 @@ from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding
 from sqlanon.queries.cells.labels import has_bits
 from sqlanon.queries.classes.classes import KEPT, class_relation, within
 from sqlanon.queries.classes.grouping import by_key
+from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -35,7 +36,6 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
-from sqlanon.queries.kit.values import exact_text
 
 RANKED = Relation("anon_ranked_classes", "class")
 """The classes of the node, those of k rows first, larger ones before smaller ones."""

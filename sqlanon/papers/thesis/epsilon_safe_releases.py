@@ -37,9 +37,8 @@ from sqlanon.papers.thesis.epsilon_safe_choice import (
     WEIGHTS,
     K,
 )
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.nodes import aliased, all_of, column, count_rows, number, select, string
-from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.text_types import MASK
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.measures import level_map

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import CellSpec
+from sqlanon.queries.kit.macros import exact_text, text
 from sqlanon.queries.kit.nodes import (
     aliased,
     ascending,
@@ -19,7 +20,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import exact_text, text
 
 
 def anonymous_rows(source: exp.Table | exp.Subquery, individual: str) -> exp.Query:

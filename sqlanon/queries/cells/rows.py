@@ -24,7 +24,7 @@ from sqlanon.queries.cells.encoding import (
     row_sum,
 )
 from sqlanon.queries.cells.labels import dense_rank
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -46,7 +46,6 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.kit.values import cast_value, exact_text
 
 COMBINATIONS = "anon_rows"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -27,7 +28,6 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     values,
 )
-from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies

@@ -18,8 +18,17 @@ from sqlglot import exp
 
 from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
 from sqlanon.queries.cells.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, CLASS_WEIGHT, INDIVIDUALS, NODE, Grouping, measure_column
-from sqlanon.queries.classes.measured import ROWS, as_measure, sum_of
+from sqlanon.queries.classes.grouping import (
+    CLASS_ROWS,
+    CLASS_WEIGHT,
+    INDIVIDUALS,
+    NODE,
+    ROWS,
+    Grouping,
+    as_measure,
+    measure_column,
+    sum_of,
+)
 from sqlanon.queries.classes.sensitive_values import SensitiveValues
 from sqlanon.queries.kit.nodes import (
     aliased,

@@ -16,6 +16,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.encoding import PEOPLE, VALUE, Encoding
 from sqlanon.queries.cells.labels import at_level, dense_rank, has_bits
 from sqlanon.queries.classes.grouping import Grouping, by_key
+from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -32,7 +33,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     values,
 )
-from sqlanon.queries.kit.values import exact_text
 
 
 @dataclass(frozen=True)

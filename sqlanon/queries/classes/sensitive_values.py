@@ -11,8 +11,17 @@ from sqlglot import exp
 
 from sqlanon.model.bounds import Measure, View
 from sqlanon.queries.cells.encoding import WEIGHT, counted, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, CLASS_WEIGHT, Grouping
-from sqlanon.queries.classes.measured import ROWS, VALUE_SIZE, as_measure, certainties, has_certainties, sum_of
+from sqlanon.queries.classes.grouping import (
+    CLASS_ROWS,
+    CLASS_WEIGHT,
+    ROWS,
+    VALUE_SIZE,
+    Grouping,
+    as_measure,
+    certainties,
+    has_certainties,
+    sum_of,
+)
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,

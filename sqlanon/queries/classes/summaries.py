@@ -14,6 +14,8 @@ from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.classes import KEPT, class_relation, judged_classes, measure_of, within
 from sqlanon.queries.classes.grouping import (
+    CERTAIN_ROWS,
+    CERTAIN_SHARE,
     CLASS_ROWS,
     CLASS_WEIGHT,
     NODE,
@@ -21,11 +23,12 @@ from sqlanon.queries.classes.grouping import (
     by_any_key,
     by_any_keys,
     by_key,
+    certain_rows,
+    certain_share,
     measure_column,
     of_all_nodes,
 )
 from sqlanon.queries.classes.label_losses import LabelLosses
-from sqlanon.queries.classes.measured import CERTAIN_ROWS, CERTAIN_SHARE, certain_rows, certain_share
 from sqlanon.queries.classes.recoding import Recoding
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries

@@ -11,14 +11,14 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import cast
+from typing import cast as typed
 
 import sqlglot
 from sqlglot import exp
 
 from sqlanon.errors import SqlanonError
 from sqlanon.queries.kit.columns import resolve_columns, resolve_lists
-from sqlanon.queries.kit.nodes import DIALECT
+from sqlanon.queries.kit.nodes import DIALECT, cast, identifier
 from sqlanon.queries.kit.texts import sql_folder
 
 SCHEMA = "anon"
@@ -148,8 +148,8 @@ def table_call(name: str, *arguments: exp.Expr) -> exp.Query:
     """The query that the table macro ``anon.<name>`` stands for, fully expanded."""
     if all(isinstance(argument, exp.Literal) for argument in arguments):
         literals = tuple((argument.name, argument.is_string) for argument in arguments)
-        return cast(exp.Query, _call_of_literals(name, literals).copy())
-    return cast(exp.Query, _substituted(macro(name), arguments))
+        return typed(exp.Query, _call_of_literals(name, literals).copy())
+    return typed(exp.Query, _substituted(macro(name), arguments))
 
 
 @lru_cache(maxsize=512)
@@ -257,3 +257,33 @@ def _put(column: exp.Column, value: exp.Expr) -> None:
 def _unrooted(root: exp.Paren) -> exp.Expr:
     tree: exp.Expr = root.this
     return tree.pop()
+
+
+def text(value: exp.Expr) -> exp.Expr:
+    """The value as text, the form in which taxonomies have values."""
+    return scalar_call("text_of", value)
+
+
+def exact_text(value: exp.Expr) -> exp.Collate:
+    """The value as text that is compared byte by byte, whatever the collation of its column."""
+    return exp.Collate(this=text(value), expression=identifier("binary"))
+
+
+def exact_text_in_memory(value: exp.Expr) -> exp.Collate:
+    """The same of a relation that is made once, whose casts no reader takes; DuckDB 1.5 cannot coalesce its arrays."""
+    return exp.Collate(this=cast(value, "VARCHAR"), expression=identifier("binary"))
+
+
+def exact_text_in_utc(value: exp.Expr) -> exp.Collate:
+    """The exact text, which is the same in sessions of whatever time zone."""
+    return exp.Collate(this=scalar_call("text_in_utc", value), expression=identifier("binary"))
+
+
+def cast_value(value: exp.Expr, type_name: str) -> exp.Cast:
+    """The value in a type of DuckDB."""
+    return cast(as_read(value), type_name)
+
+
+def as_read(value: exp.Expr) -> exp.Expr:
+    """The value in a form whose casts are not left to the reader of a file."""
+    return scalar_call("as_read", value)

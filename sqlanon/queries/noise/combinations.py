@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.classes.recoding import Recoding, as_label
+from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -29,7 +30,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.kept_columns import KeptColumn, kept_columns
 from sqlanon.queries.release.rows import EQUAL_ROWS, order_of_groups, released_columns, unlike_groups
 from sqlanon.queries.release.text_types import MASK

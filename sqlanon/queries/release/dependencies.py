@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding
 from sqlanon.queries.cells.labels import at_level
-from sqlanon.queries.kit.macros import scalar_call, table_call
+from sqlanon.queries.kit.macros import exact_text, scalar_call, table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -27,7 +27,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.release.findings import SQL, comparable
 
 FEW_ROWS = Relation("anon_few_rows", "row")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.macros import scalar_call, text
 from sqlanon.queries.kit.nodes import (
     DIALECT,
     Relation,
@@ -20,7 +20,6 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.kit.values import text
 from sqlanon.queries.source import SourceColumn
 
 ROW = "anon_row"

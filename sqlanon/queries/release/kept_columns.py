@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.macros import cast_value, exact_text, exact_text_in_utc, scalar_call
 from sqlanon.queries.kit.nodes import aliased, cast, column, f, number
-from sqlanon.queries.kit.values import cast_value, exact_text, exact_text_in_utc
 from sqlanon.queries.source import SourceColumn, Traits
 
 NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF

@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.keys import WORD_BITS
 from sqlanon.queries.classes.recoding import Recoding, as_label
+from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -33,7 +34,6 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.kept_columns import KeptColumn, can_be_grouped, kept_columns, plain_value
 from sqlanon.queries.release.text_types import MASK, as_typed
 

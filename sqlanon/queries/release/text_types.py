@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.recoding import Recoding
+from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, ascending, column, identifier, number, select, string
-from sqlanon.queries.kit.values import text
 from sqlanon.queries.source import SourceColumn
 
 MASK = "*"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.model.preparations import Flattening
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, c, column, count_rows, f, filtered, names, number, string, subquery
-from sqlanon.queries.kit.values import exact_text
 
 SQL = Queries("tables")
 

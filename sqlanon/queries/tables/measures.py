@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, all_of, column, names, number, select, string, subquery, values
-from sqlanon.queries.kit.values import cast_value, exact_text
 from sqlanon.queries.release.text_types import MASK
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from sqlglot import exp
 
+from sqlanon.model.names import speller
+from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import DIALECT, aliased, cast, column, number, select, string, subquery
-from sqlanon.queries.kit.values import text
 from sqlanon.queries.source import SourceColumn
 
 WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")
@@ -115,3 +118,18 @@ def _number(value: exp.Expr, type_name: str) -> exp.Expr:
 
 def _try_cast(value: exp.Expr, type_name: str) -> exp.TryCast:
     return exp.TryCast(this=value.copy(), to=cast(exp.null(), type_name).to.copy())
+
+
+Relation = TypeVar("Relation", bound=exp.Expr)
+
+
+def spelled(
+    relation: Relation, columns: Sequence[SourceColumn], names: Sequence[str]
+) -> tuple[Relation | exp.Subquery, list[SourceColumn]]:
+    """A relation with its columns spelled as they are among some names; the relation itself if they are already."""
+    spell = speller(names)
+    found = [replace(known, name=spell(known.name)) for known in columns]
+    if found == list(columns):
+        return relation, found
+    projection = [aliased(column(old.name), new.name) for old, new in zip(columns, found, strict=True)]
+    return subquery(select(projection, relation.copy()), "anon_spelled"), found

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, LabelRule
 from sqlanon.model.taxonomy.taxonomy import TOP
-from sqlanon.queries.kit.macros import scalar_call, table_call
+from sqlanon.queries.kit.macros import exact_text, exact_text_in_memory, scalar_call, table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
@@ -26,7 +26,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import exact_text, exact_text_in_memory, text
 from sqlanon.queries.tables.spelled import Taxonomies
 
 SQL = Queries("taxonomies")

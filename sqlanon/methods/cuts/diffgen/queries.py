@@ -19,6 +19,7 @@ from sqlanon.methods.cuts.shared.labels import CUT, table
 from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import CLASS, LEAVES, POINTS, value_column, values_in
 from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -38,7 +39,6 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     values,
 )
-from sqlanon.queries.kit.values import cast_value
 from sqlanon.queries.noise.combinations import NOISY, PLACE
 from sqlanon.queries.noise.unseen import DRAWN, INDEX
 from sqlanon.queries.release.rows import EQUAL_ROWS

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, NumericAxis, Piece, Specialization
 from sqlanon.model.methods.cuts import Range
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import cast_value, table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -31,7 +31,6 @@ from sqlanon.queries.kit.nodes import (
     unsigned_type,
     values,
 )
-from sqlanon.queries.kit.values import cast_value, text
 from sqlanon.queries.release.text_types import enum_type
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies

@@ -20,7 +20,7 @@ from sqlanon.methods.cuts.shared.points import (
     values_in,
 )
 from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import cast_value, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -37,7 +37,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import cast_value
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlanon.model.bounds import CLASS_SIZE, Bound
+from sqlanon.model.lattice import ClassLoss
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.quality import ALWAYS_REPORTED, ClassLoss, Entropy, QualityModel
+from sqlanon.model.quality import ALWAYS_REPORTED, Entropy, QualityModel
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from typing import Any, Literal, SupportsInt
 Levels = tuple[int, ...]
 """A node as its levels, in the order of the quasi-identifiers."""
 
+Table = tuple[tuple[float, ...], ...]
+"""A number per quasi-identifier and level."""
+
 Asked = Literal["everything", "counts", "loss"]
 """What may be asked of a node: all, or first how many classes and rows are kept, and of some later what they lose."""
 
@@ -96,7 +99,7 @@ class NodeSummary:
             *monotonic* model, and what others prove that violate another one (``sql/macros/57_certain_rows.sql``). A
             node where these alone exceed the limit rules out everything below it.
         min_class_size: rows in the smallest class before suppression.
-        class_losses: by name, what its classes lose (``sqlanon.model.quality.losses``); empty if it was not asked.
+        class_losses: by name, what its classes lose; empty if it was not asked.
         lm: mean LM loss per row, suppressed rows at 1.
         ncp: the same for NCP.
         combined_loss: the loss of an LM that is weighted or geometric.
@@ -130,6 +133,19 @@ class NodeSummary:
 
 
 @dataclass(frozen=True)
+class ClassLoss:
+    """What the classes of a node lose by their sizes: an aggregate macro of columns of all classes of the node.
+
+    The columns are ``anon_class_size`` and ``anon_class_weight`` in rows, ``anon_kept`` (whether the class is
+    published), and, the same for all classes, ``anon_row_count`` and ``anon_k`` of the policy.
+    """
+
+    name: str
+    macro: str
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class LevelLosses:
     """What is known of every level of every quasi-identifier, so that no node needs a query for it.
 
@@ -148,17 +164,17 @@ class LevelLosses:
         least_information: the fewest bits of a label that is present; no sum, and empty as these.
     """
 
-    prec: tuple[tuple[float, ...], ...]
-    entropy: tuple[tuple[float, ...], ...]
-    lm: tuple[tuple[float, ...], ...]
-    ncp: tuple[tuple[float, ...], ...]
+    prec: Table
+    entropy: Table
+    lm: Table
+    ncp: Table
     distinct_labels: tuple[tuple[int, ...], ...] = ()
-    largest_lm: tuple[tuple[float, ...], ...] = ()
-    largest_ncp: tuple[tuple[float, ...], ...] = ()
-    least_information: tuple[tuple[float, ...], ...] = ()
+    largest_lm: Table = ()
+    largest_ncp: Table = ()
+    least_information: Table = ()
 
 
-def total(table: tuple[tuple[float, ...], ...], levels: Levels) -> float:
+def total(table: Table, levels: Levels) -> float:
     """The loss of a node from one of the tables of :class:`LevelLosses`."""
     return math.fsum(losses[level] for losses, level in zip(table, levels, strict=True))
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary
-from sqlanon.model.quality import QualityModel, Table
+from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table
+from sqlanon.model.quality import QualityModel
 
 BATCH_SIZE = 32
 """Nodes per query: enough to share its fixed cost, few enough to learn from the answer.

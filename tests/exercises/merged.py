@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
-from sqlanon.model.lattice import LossContext, NodeSummary
-from sqlanon.model.quality import ClassLoss, QualityModel
+from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary
+from sqlanon.model.quality import QualityModel
 
 MERGED = ClassLoss("merged", "merged_of", ("anon_class_size", "anon_kept", "anon_row_count"))
 
@@ -15,10 +15,7 @@ class Merged(QualityModel):
     """The share of the rows that no longer have a published class of their own."""
 
     model: Literal["merged"] = "merged"
-
-    @property
-    def class_losses(self) -> tuple[ClassLoss, ...]:
-        return (MERGED,)
+    class_losses: ClassVar = (MERGED,)
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[MERGED.name]

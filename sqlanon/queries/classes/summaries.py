@@ -8,8 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.model.bounds import CLASS_SIZE, Bound
-from sqlanon.model.lattice import Asked, Levels
-from sqlanon.model.quality import ClassLoss
+from sqlanon.model.lattice import Asked, ClassLoss, Levels
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.classes import KEPT, class_relation, judged_classes, measure_of, within

@@ -1,27 +1,177 @@
-"""The losses: of classes by their sizes, of labels by what they cover, and of levels."""
+"""Quality models: how much information a node loses (``spec/metrics.md``). Less is better in all of them.
+
+A search needs of each the loss of a node that was checked, a lower bound of the loss that is known without a check, and
+a lower bound of the loss of everything above a checked node.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from pydantic import Field
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
 
-from sqlanon.model.base import kind_of
-from sqlanon.model.lattice import LossContext, NodeSummary, total
-from sqlanon.model.quality.base import (
-    Bounds,
-    ChargingModel,
-    ClassLoss,
-    Columns,
-    QualityModel,
-    Table,
-    Terms,
-    WeightedModel,
-    measured,
-    totals,
-)
+from sqlanon.model.base import Number, PolicyValue, failed_checks, kind_of
+from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary, Table, total
+
+Terms = TypeVar("Terms", float, NDArray[np.float64])
+"""A sum of terms, or an array of sums with an entry per node."""
+
+Columns = NDArray[np.int64]
+"""The levels of some nodes: a row per quasi-identifier, a column per node."""
+
+Bounds = NDArray[np.float64]
+"""A number per node."""
+
+LARGEST_WEIGHT = 1e12
+"""Weights are ratios: a larger one is a slip, and sums of the largest floats overflow."""
+
+
+class QualityModel(PolicyValue):
+    """Scores a node by information loss; ``class_losses`` are the losses of classes that it is made of."""
+
+    class_losses: ClassVar[tuple[ClassLoss, ...]] = ()
+
+    @property
+    def monotonic(self) -> bool:
+        """Whether the loss of a more general node is never smaller, whatever is suppressed.
+
+        Without suppression this holds for all of them.
+        """
+        return False
+
+    @property
+    def known(self) -> bool:
+        """Whether the loss is known without a check: it is what its known bound is."""
+        return False
+
+    @property
+    def follows_from_counts(self) -> bool:
+        """Whether a check needs to count suppressed rows at most."""
+        return self.known
+
+    @property
+    def counts_suppressed_weight(self) -> bool:
+        """Whether a check must measure the share of suppressed rows, by weight."""
+        return False
+
+    @property
+    def label_losses(self) -> tuple[str, ...]:
+        """The losses of labels that the query of a node must look at."""
+        return ()
+
+    @property
+    def measure(self) -> str:
+        """The name of the loss, as in the lattice table and the report."""
+        return str(self.model).replace("-", "_")  # type: ignore[attr-defined]
+
+    @property
+    def by_quasi_identifier(self) -> bool:
+        """Whether the query of a node must look at the losses of each quasi-identifier apart."""
+        return False
+
+    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+        """The loss of a checked node."""
+        raise NotImplementedError
+
+    def known_bounds(self, context: LossContext) -> Table:
+        """Per quasi-identifier and level, terms whose :meth:`combined` sum is at most the loss of a node.
+
+        They do not decrease with the level, and are all 0 if nothing is known.
+        """
+        return tuple((0.0,) * (height + 1) for height in context.lattice.heights)
+
+    def combined(self, terms: Terms) -> Terms:
+        """From a sum of the terms of :meth:`known_bounds` to a lower bound of the loss; it must not decrease."""
+        return terms
+
+    def counts_suppression(self, context: LossContext) -> bool:
+        """Whether how many rows are suppressed says more of the loss than :meth:`known_bounds` does."""
+        return False
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
+        """Lower bounds of the losses of nodes, given the least share of rows that each suppresses."""
+        raise NotImplementedError
+
+    def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
+        """A lower bound of the loss of the checked node and of every more general one."""
+        return self.combined(total(self.known_bounds(context), summary.levels))
+
+
+class WeightedModel(QualityModel):
+    """A loss that is a mean over quasi-identifiers; some can matter more than others.
+
+    Attributes:
+        weights: by quasi-identifier, how much it matters; 1 for those that are not listed.
+    """
+
+    weights: dict[str, Number] = Field(default_factory=dict, description="how much a quasi-identifier matters, else 1")
+
+    @field_validator("weights")
+    @classmethod
+    def _usable(cls, weights: dict[str, Any]) -> dict[str, Any]:
+        wrong = {name: weight for name, weight in weights.items() if not 0 <= weight <= LARGEST_WEIGHT}
+        if wrong:
+            limits = ("negative", f"above {LARGEST_WEIGHT:,.0f}")
+            raise failed_checks([f'the weight of "{name}" is {limits[weight > 0]}' for name, weight in wrong.items()])
+        return weights
+
+    def shares(self, quasi_identifiers: tuple[str, ...]) -> tuple[float, ...]:
+        """The weights of the quasi-identifiers, in their order, as shares of 1."""
+        weights = [self.weights.get(name, 1.0) for name in quasi_identifiers]
+        whole = math.fsum(weights)
+        return tuple(weight / whole for weight in weights)
+
+    def weighted(self, means: Table, context: LossContext) -> Table:
+        """A table of losses / number of quasi-identifiers, with the weights in place of equal shares."""
+        shares = self.shares(context.lattice.quasi_identifiers)
+        width = len(shares)
+        return tuple(tuple(loss * width * share for loss in row) for row, share in zip(means, shares, strict=True))
+
+
+class ChargingModel(QualityModel):
+    """A loss that its paper defines for generalization alone, and that can charge for suppression as well.
+
+    Attributes:
+        suppressed: ``"ignored"``, as the paper defines it: rows that are suppressed lose what their labels lose.
+            ``"charged"``: they lose all, what they would lose if they were generalized to the top.
+    """
+
+    suppressed: Literal["ignored", "charged"] = Field(
+        default="ignored", description="what suppressed rows lose: what their labels do, or all"
+    )
+
+    @property
+    def monotonic(self) -> bool:
+        return not self.charges
+
+    @property
+    def known(self) -> bool:
+        return not self.charges
+
+    @property
+    def charges(self) -> bool:
+        """Whether suppressed rows lose all."""
+        return self.suppressed == "charged"
+
+    @property
+    def measure(self) -> str:
+        return f"charged_{super().measure}" if self.charges else super().measure
+
+
+def totals(table: Table, nodes: Columns) -> Bounds:
+    """The sums of a table over the levels of nodes."""
+    sums: Bounds = np.sum([np.asarray(losses)[levels] for losses, levels in zip(table, nodes, strict=True)], axis=0)
+    return sums
+
+
+def measured(measure: float | None) -> float:
+    """A measure that was asked for."""
+    assert measure is not None
+    return float(measure)
+
 
 DM_STAR = ClassLoss("dm_star", "dm_star_of", ("anon_class_size",))
 DISCERNIBILITY = ClassLoss("dm", "dm_of", ("anon_class_size", "anon_kept", "anon_row_count"))
@@ -36,10 +186,7 @@ class DMStar(QualityModel):
     """Discernibility before suppression: the sum of squared class sizes, in [n, n²] (El Emam et al. 2009)."""
 
     model: Literal["dm-star"] = "dm-star"
-
-    @property
-    def class_losses(self) -> tuple[ClassLoss, ...]:
-        return (DM_STAR,)
+    class_losses: ClassVar = (DM_STAR,)
 
     @property
     def monotonic(self) -> bool:
@@ -60,10 +207,7 @@ class DM(QualityModel):
     """
 
     model: Literal["dm"] = "dm"
-
-    @property
-    def class_losses(self) -> tuple[ClassLoss, ...]:
-        return (DM_STAR, DISCERNIBILITY)
+    class_losses: ClassVar = (DM_STAR, DISCERNIBILITY)
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[DISCERNIBILITY.name]
@@ -74,8 +218,7 @@ class DM(QualityModel):
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         # A suppressed row counts as many rows as there are, another one at least the k rows of its class.
         rows = context.row_count
-        bounds: Bounds = rows * (suppressed * rows + (1 - suppressed) * context.k)
-        return bounds
+        return rows * (suppressed * rows + (1 - suppressed) * context.k)
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[DM_STAR.name]
@@ -89,10 +232,7 @@ class AECS(QualityModel):
     """
 
     model: Literal["aecs"] = "aecs"
-
-    @property
-    def class_losses(self) -> tuple[ClassLoss, ...]:
-        return (AVERAGE_SIZE,)
+    class_losses: ClassVar = (AVERAGE_SIZE,)
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[AVERAGE_SIZE.name]
@@ -139,8 +279,7 @@ class LM(WeightedModel):
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         shares = np.array(self.shares(context.lattice.quasi_identifiers))
         losses = _with_suppression(context.losses.lm, context.losses.largest_lm, nodes, suppressed)
-        bounds: Bounds = shares @ losses if self.aggregate == "arithmetic" else np.expm1(shares @ np.log1p(losses))
-        return bounds
+        return shares @ losses if self.aggregate == "arithmetic" else np.expm1(shares @ np.log1p(losses))
 
     def known_bounds(self, context: LossContext) -> Table:
         if self.aggregate == "arithmetic":
@@ -177,8 +316,8 @@ class NCP(QualityModel):
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         losses = _with_suppression(context.losses.ncp, context.losses.largest_ncp, nodes, suppressed)
-        bounds: Bounds = losses.mean(axis=0)
-        return bounds
+        means: Bounds = losses.mean(axis=0)
+        return means
 
     def known_bounds(self, context: LossContext) -> Table:
         return context.losses.ncp
@@ -228,8 +367,7 @@ class Prec(ChargingModel, WeightedModel):
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         generalized = totals(self.known_bounds(context), nodes)
-        bounds: Bounds = generalized + (1 - generalized) * suppressed
-        return bounds
+        return generalized + (1 - generalized) * suppressed
 
 
 @kind_of("quality")
@@ -259,5 +397,4 @@ class Entropy(ChargingModel):
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         least = totals(context.losses.least_information, nodes)
-        bounds: Bounds = totals(context.losses.entropy, nodes) + context.row_count * suppressed * least
-        return bounds
+        return totals(context.losses.entropy, nodes) + context.row_count * suppressed * least

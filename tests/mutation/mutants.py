@@ -490,13 +490,6 @@ ACCOUNTANT = _of(
         f"{RUNS}::TestCharges::test_a_release_is_charged_step_by_step",
     ),
     (
-        "side-by-side-unequal",
-        "return [Charge(purpose, budget, paid.position) for budget in budgets]",
-        "return [Charge(purpose, paid.budget + budget, paid.position) for budget in budgets]",
-        "steps on different rows may each draw more than was paid",
-        "tests/integration/test_ledger.py::TestBudgets::test_the_accountant_writes_what_it_charges",
-    ),
-    (
         "portions-never-used-up",
         "self.left -= budget.epsilon",
         "self.left -= 0",
@@ -562,13 +555,6 @@ BUDGETS = [
             "if delta >= 1:",
             "if delta > 1:",
             "a budget of δ = 1 promises nothing",
-            BUDGET,
-        ),
-        (
-            "side-by-side-cheapest",
-            "max((budget.epsilon for budget in found), default=Fraction(0)),",
-            "min((budget.epsilon for budget in found), default=Fraction(0)),",
-            "steps side by side cost what the cheapest does",
             BUDGET,
         ),
     ),

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.evaluation.exact import Bounds, NoisyThreshold, ThresholdedCounts, hockey_stick, smallest_epsilon
+from sqlanon.evaluation.exact import Bounds, hockey_stick, smallest_epsilon
 from sqlanon.mechanisms.discrete_laplace import threshold
+from tests.thresholded_counts import NoisyThreshold, ThresholdedCounts
 
 pytestmark = pytest.mark.one_line
 
@@ -171,16 +172,6 @@ class TestThresholdedCounts:
             (nothing, expected[(), ()]),
         ):
             assert event.mean() == pytest.approx(probability, abs=4 * math.sqrt(probability / runs))
-
-    def test_what_is_too_large_is_refused(self) -> None:
-        mechanism = ThresholdedCounts(
-            NoisyThreshold(Fraction(1), 2, largest=3), NoisyThreshold(Fraction(1), 2, largest=3)
-        )
-        with pytest.raises(sa.PolicyError) as refused:
-            mechanism.distribution({("1", "v"): 4, ("2", "v"): -1, ("2", "w"): 5})
-        assert len(refused.value.problems) == 3
-        with pytest.raises(sa.PolicyError, match="releases"):
-            mechanism.distribution({(str(number), "v"): 0 for number in range(20)})
 
 
 def below(epsilon: Fraction, least: int) -> float:

@@ -5,31 +5,31 @@
 """
 
 import ast
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 
-def _homes() -> dict[str, str]:
-    """The public names and their modules, as the stub beside this file has them."""
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+def _front(package: str, file: str) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
+    """The public names of a package, as the stub beside a file imports them, and what imports each on its first use.
+
+    So ``sqlanon --help`` needs neither DuckDB nor pydantic.
+    """
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: node.module or "" for node in imports for alias in node.names}
+    homes = {alias.name: node.module or "" for node in imports for alias in node.names}
+    names = sorted(homes, key=lambda name: (not name.isupper(), name))
+
+    def member(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = homes[name]
+        value = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
+        vars(sys.modules[package])[name] = value
+        return value
+
+    return names, member, lambda: names
 
 
-_HOMES = _homes()
-
-__all__ = sorted(_HOMES, key=lambda name: (not name.isupper(), name))
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: ``sqlanon --help`` needs neither DuckDB nor pydantic."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
-    home = _HOMES[name]
-    value = import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = _front(__name__, __file__)

@@ -1,0 +1,36 @@
+"""The public names of evaluations, and where each is defined."""
+
+from sqlanon.evaluation.accuracy import (
+    Accuracy as Accuracy,
+    Classification as Classification,
+    classification as classification,
+)
+from sqlanon.evaluation.audit import (
+    Audit as Audit,
+    audit_privacy as audit_privacy,
+)
+from sqlanon.evaluation.mechanisms import (
+    AuditedPolicy as AuditedPolicy,
+    Enumerable as Enumerable,
+    Repeatable as Repeatable,
+    repeatable as repeatable,
+)
+from sqlanon.evaluation.node_chances import (
+    NodeProbability as NodeProbability,
+    node_probabilities as node_probabilities,
+)
+from sqlanon.evaluation.plans import (
+    EpsilonSafePlan as EpsilonSafePlan,
+    PlannedSample as PlannedSample,
+    plan_epsilon_safe as plan_epsilon_safe,
+)
+from sqlanon.evaluation.queries import (
+    query_answers as query_answers,
+    query_errors as query_errors,
+)
+from sqlanon.evaluation.workload import (
+    AverageQuery as AverageQuery,
+    CountQuery as CountQuery,
+    GroupQuery as GroupQuery,
+    stroke_queries as stroke_queries,
+)

@@ -89,23 +89,6 @@ class Combinations:
     weights: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Contents:
-    """How many rows a table has, and how many of them cannot be used.
-
-    Attributes:
-        weighed_rows: with a weight above 0.
-        unlabelled_rows: without a value of the target.
-        unfit_rows: with a weight that is NULL, negative or not finite.
-        label_count: labels of weighed rows.
-    """
-
-    weighed_rows: int
-    unlabelled_rows: int
-    unfit_rows: int
-    label_count: int
-
-
 def columns_of(engine: Compute, role: str, source: ResolvedSource) -> Part:
     """A table with its columns."""
     return Part(role, source, {folded(each.name): each for each in engine.describe(source.relation)})
@@ -118,10 +101,9 @@ def kind_of(source_column: SourceColumn) -> str:
     return "numbers" if source_column.traits.is_number else "texts"
 
 
-def contents(engine: Compute, part: Part, roles: Roles) -> Contents:
-    """What there is in a table, to be refused or not."""
-    [found] = engine.fetch(SQL.query("contents", rows=_values(part, roles)), "labels and weights")
-    return Contents(**found)
+def contents(engine: Compute, part: Part, roles: Roles) -> dict[str, int]:
+    """How many rows a table has with a weight above 0, without a label, and with an unfit weight; and its labels."""
+    return engine.fetch(SQL.query("contents", rows=_values(part, roles)), "labels and weights")[0]
 
 
 def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
@@ -130,7 +112,10 @@ def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
     query = SQL.query("combinations", rows=_values(part, roles), keys=keys, total=_total(part, roles))
     found = engine.fetch(query, "combinations of values", "cell")
     return Combinations(
-        predictors={name: [_hashable(row[place]) for row in found] for name, place in _places(roles).items()},
+        predictors={
+            name: [tuple(value) if isinstance(value := row[place], list) else value for row in found]
+            for name, place in _places(roles).items()
+        },
         labels=[row[LABEL] for row in found],
         weights=np.array([row[WEIGHT] for row in found], dtype=np.float64),
     )
@@ -174,10 +159,6 @@ def _total(part: Part, roles: Roles) -> exp.Expr:
 
 def _double(read: SourceColumn) -> exp.Cast:
     return cast_value(column(read.name, ROWS), "DOUBLE")
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 UNKNOWN = -1

@@ -45,8 +45,8 @@ def hockey_stick(first: Distribution, second: Distribution, epsilon: float) -> B
     """
     if not epsilon >= 0:
         raise PolicyError("the divergence cannot be computed:", ["epsilon must not be negative"])
-    pair = _aligned(first, second)
-    return Bounds(_divergence(*pair.hidden, epsilon), min(1.0, _divergence(*pair.shown, epsilon)))
+    hidden, shown = _aligned(first, second)
+    return Bounds(_divergence(*hidden, epsilon), min(1.0, _divergence(*shown, epsilon)))
 
 
 def smallest_epsilon(first: Distribution, second: Distribution, delta: float) -> Bounds:
@@ -63,39 +63,32 @@ def smallest_epsilon(first: Distribution, second: Distribution, delta: float) ->
     """
     if not 0 <= delta < 1:
         raise PolicyError("the smallest epsilon cannot be computed:", ["delta must be at least 0 and below 1"])
-    pair = _aligned(first, second)
-    return Bounds(_tightest(*pair.hidden, delta, -ROUNDING), _tightest(*pair.shown, delta, ROUNDING))
+    hidden, shown = _aligned(first, second)
+    return Bounds(_tightest(*hidden, delta, -ROUNDING), _tightest(*shown, delta, ROUNDING))
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """The probabilities of the same events, as favourable to the mechanism as can be and as unfavourable."""
+def _aligned(first: Distribution, second: Distribution) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """The probabilities of the same events, as favourable to the mechanism as can be, and as unfavourable.
 
-    hidden: tuple[Floats, Floats]
-    shown: tuple[Floats, Floats]
-
-
-def _aligned(first: Distribution, second: Distribution) -> _Pair:
-    """An output that one of the two leaves out may have all of the probability that is missing there, or none."""
+    An output that one of the two leaves out may have all of the probability that is missing there, or none.
+    """
     first_lacks, second_lacks = _lacking(first, "first"), _lacking(second, "second")
     both = [output for output in first if output in second]
     alone = math.fsum(probability for output, probability in first.items() if output not in second)
     shared = np.array([[first[output] for output in both], [second[output] for output in both]], dtype=float)
     certain = alone if alone > ROUNDING else 0.0
-    return _Pair(
-        (np.append(shared[0], certain), np.append(shared[1], min(1.0, second_lacks))),
-        (np.append(shared[0], alone + first_lacks), np.append(shared[1], 0.0)),
-    )
+    hidden = np.append(shared[0], certain), np.append(shared[1], min(1.0, second_lacks))
+    return hidden, (np.append(shared[0], alone + first_lacks), np.append(shared[1], 0.0))
 
 
 def _lacking(distribution: Mapping[Hashable, float], name: str) -> float:
-    values = list(distribution.values())
-    total = math.fsum(values)
-    if not min(values, default=0.0) >= 0:
+    total = math.fsum(distribution.values())
+    problem = None
+    if not min(distribution.values(), default=0.0) >= 0:
         problem = f"the {name} distribution has probabilities that are not at least 0"
-        raise PolicyError("the divergence cannot be computed:", [problem])
-    if not total <= 1 + ROUNDING:
+    elif not total <= 1 + ROUNDING:
         problem = f"the probabilities of the {name} distribution add up to {total:.9g}, which is more than 1"
+    if problem is not None:
         raise PolicyError("the divergence cannot be computed:", [problem])
     return 1 - total if 1 - total > ROUNDING else 0.0
 
@@ -148,4 +141,5 @@ def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
     points, weights = np.polynomial.legendre.leggauss((len(scores) + 1) // 2)
     missed = 1 - (points[:, None] + 1) / 2 * passing
     chosen = weights / 2 @ (missed.prod(axis=1, keepdims=True) / missed) * passing
-    return [float(probability) for probability in chosen / chosen.sum()]
+    probabilities: list[float] = (chosen / chosen.sum()).tolist()
+    return probabilities

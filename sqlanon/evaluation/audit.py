@@ -13,10 +13,17 @@ import numpy as np
 from pydantic import ConfigDict
 
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.evaluation.audit_events import Event, Samples, best_event, lower_losses, uses_evidence, weighed
+from sqlanon.evaluation.audit_events import EVIDENCE, Event, Samples, best_event, lower_losses, weighed
 from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
-from sqlanon.evaluation.mechanisms import Enumerable, Repeatable, Repeated, RestrictsInputs, mechanism_of, outcomes_of
+from sqlanon.evaluation.mechanisms import (
+    AuditedPolicy,
+    Enumerable,
+    Repeatable,
+    Repeated,
+    outcomes_of,
+    repeatable,
+)
 from sqlanon.evaluation.results import BLACK, required_altair, save
 from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
 from sqlanon.model.extras import extra_module
@@ -76,7 +83,7 @@ class Audit(Result):
             EngineError: altair is not installed, or the file exists or cannot be written.
             PolicyError: the file has another ending.
         """
-        write_chart({"audit": self}, path, replace=replace)
+        save(lambda: chart({"audit": self}), Path(path), replace=replace)
 
     def document(self) -> Document:
         event = () if self.event is None else (paragraph(f"Event: {self.event}."),)
@@ -98,52 +105,33 @@ class Audit(Result):
     def _repr_html_(self) -> str:
         table = super()._repr_html_()
         try:
-            return table + svg({"audit": self})
+            converter = extra_module("vl_convert", extra="report", purpose="A chart")
+            return f"{table}{converter.vegalite_to_svg(chart({'audit': self}).to_dict())}"
         except EngineError:
             return table  # a notebook without the extra shows the numbers
 
 
-def write_chart(audits: Mapping[str, Audit], path: str | Path, *, replace: bool = False) -> None:
-    """Draw audits by name, one above the other, as a file.
-
-    Raises:
-        EngineError: altair is not installed, or the file exists or cannot be written.
-        PolicyError: the file ends in none of .html, .svg, .png and .json.
-    """
-    save(lambda: chart(audits), Path(path), replace=replace)
-
-
-def svg(audits: Mapping[str, Audit]) -> str:
-    """The chart as an SVG element.
-
-    Raises:
-        EngineError: altair is not installed.
-    """
-    converter = extra_module("vl_convert", extra="report", purpose="A chart")
-    return str(converter.vegalite_to_svg(chart(audits).to_dict()))
-
-
 def chart(audits: Mapping[str, Audit]) -> Any:
-    """The chart as altair has it: a bar from 0 to each lower bound, and a mark at each claim.
+    """A chart of altair of audits by their names: a bar from 0 to each lower bound, and a mark at each claim.
 
     Raises:
         EngineError: altair is not installed.
     """
     altair = required_altair()
-    end = _end(audits)
+    marks = [audit.lower_bound for audit in audits.values() if math.isfinite(audit.lower_bound)]
+    marks += [float(audit.claimed.epsilon) for audit in audits.values() if audit.claimed is not None]
+    end = 1.25 * (max(marks, default=0.0) or 1.0)  # with room for words behind the longest bar
     rows = [_row(name, audit, end) for name, audit in audits.items()]
     shown = [verdict for verdict in VERDICTS if any(audit.violates is verdict for audit in audits.values())]
     names = altair.Y("name:N", title=None, sort=None)
-    scale = altair.Scale(domain=[0, end])
     colours = altair.Scale(
         domain=[VERDICTS[verdict] for verdict in shown], range=[COLOURS[verdict] for verdict in shown]
     )
-    legend = altair.Legend(orient="bottom")
     base = altair.Chart(altair.InlineData(rows))
     found = base.mark_bar(height=16).encode(
         y=names,
-        x=altair.X("found:Q", title="ε", scale=scale),
-        color=altair.Color("verdict:N", title=None, legend=legend, scale=colours),
+        x=altair.X("found:Q", title="ε", scale=altair.Scale(domain=[0, end])),
+        color=altair.Color("verdict:N", title=None, legend=altair.Legend(orient="bottom"), scale=colours),
     )
     words = base.mark_text(align="left", dx=6, color=BLACK).encode(y=names, x=altair.X("end:Q"), text="words:N")
     claims = (
@@ -151,7 +139,9 @@ def chart(audits: Mapping[str, Audit]) -> Any:
         .mark_tick(color=BLACK, thickness=3, size=26)
         .encode(y=names, x=altair.X("claimed:Q"))
     )
-    title = altair.TitleParams("Privacy loss: claimed against found", subtitle=_subtitle(audits), anchor="start")
+    subtitle = ["bars: ε that was found; black marks: ε that was claimed"]
+    subtitle += dict.fromkeys(_source(audit) for audit in audits.values())
+    title = altair.TitleParams("Privacy loss: claimed against found", subtitle=subtitle, anchor="start")
     return (found + words + claims).properties(title=title, width=480, height=altair.Step(36))
 
 
@@ -170,20 +160,7 @@ def _row(name: str, audit: Audit, end: float) -> dict[str, Any]:
     }
 
 
-def _end(audits: Mapping[str, Audit]) -> float:
-    """Where the axis ends, with room for words behind the longest bar."""
-    marks = [audit.lower_bound for audit in audits.values() if math.isfinite(audit.lower_bound)]
-    marks += [float(audit.claimed.epsilon) for audit in audits.values() if audit.claimed is not None]
-    return 1.25 * (max(marks, default=0.0) or 1.0)
-
-
-def _subtitle(audits: Mapping[str, Audit]) -> list[str]:
-    """What the bars are, of all that is drawn: the black marks are the claims."""
-    facts = dict.fromkeys(_facts(audit) for audit in audits.values())
-    return ["bars: ε that was found; black marks: ε that was claimed", *facts]
-
-
-def _facts(audit: Audit) -> str:
+def _source(audit: Audit) -> str:
     at = f"at δ = {spelled(audit.delta)}"
     if audit.exact:
         return f"{at}, computed"
@@ -201,12 +178,12 @@ DIRECTIONS = ("table over neighbour", "neighbour over table")
 
 @dataclass(frozen=True)
 class _Finding:
-    """An event and what it proves."""
+    """An event and what it proves; nothing, if no event shows a loss."""
 
-    direction: str
-    event: Event
-    counts: tuple[int, int]
-    lower_bound: float
+    lower_bound: float = 0.0
+    direction: str | None = None
+    event: Event | None = None
+    counts: tuple[int, int] | None = None
 
 
 # More than six parameters: all but the first three are options with defaults.
@@ -255,33 +232,39 @@ def audit_privacy(
     if isinstance(method, Policy | Mapping | Path) or (isinstance(method, str) and session is not None):
         method = policy_of(method)
     _check(method, runs, confidence, session)
-    mechanism = mechanism_of(method, session)
+    mechanism = repeatable(session, method) if isinstance(method, Policy) else method
+    if not isinstance(mechanism, Repeatable | Enumerable):
+        assert callable(mechanism), "which is checked before"
+        mechanism = Repeated(mechanism)
     claim = claimed if claimed is not None else getattr(mechanism, "claimed", None)
     at = _delta_of(claim, delta)
     if isinstance(mechanism, Enumerable):
         return _computed(mechanism.distribution(table), mechanism.distribution(neighbour), claim, at)
 
-    if isinstance(mechanism, RestrictsInputs):
+    if isinstance(mechanism, AuditedPolicy):
         mechanism.refuse_strangers(table, neighbour)
-    sampled = _sampled(mechanism, table, neighbour, runs)
+    weighing, choosing, bounding = (
+        Samples(outcomes_of(mechanism, table, size), outcomes_of(mechanism, neighbour, size), size)
+        for size in (runs // 4, runs // 4, runs - 2 * (runs // 4))
+    )
     views = views_of if features is None else _checked_features(features, mechanism)
-    found = _best_finding(*sampled, views, delta=float(at), error=(1 - confidence) / BOUNDED_PROBABILITIES)
-    bound = 0.0 if found is None else found.lower_bound
+    error = (1 - confidence) / BOUNDED_PROBABILITIES
+    found = _best_finding(weighing, choosing, bounding, views, delta=float(at), error=error)
     return Audit(
-        lower_bound=bound,
+        lower_bound=found.lower_bound,
         delta=at,
         confidence=confidence,
         runs=runs,
-        direction=None if found is None else found.direction,
-        event=None if found is None else found.event.described(with_values=show_event),
-        bounded_runs=sampled[-1].runs,
-        event_runs=None if found is None else found.counts,
+        direction=found.direction,
+        event=None if found.event is None else found.event.described(with_values=show_event),
+        bounded_runs=bounding.runs,
+        event_runs=found.counts,
         claimed=claim,
-        violates=_violates(bound, claim),
+        violates=_violates(found.lower_bound, claim),
         exact=False,
         notes=(
             "A lower bound for these two tables: a larger loss may exist that was not found.",
-            *_too_few(sampled[-1].runs, claim, float(at), (1 - confidence) / BOUNDED_PROBABILITIES),
+            *_too_few(bounding.runs, claim, float(at), error),
             *getattr(mechanism, "notes", ()),
         ),
     )
@@ -303,19 +286,10 @@ def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:
     return claim.delta
 
 
-def _sampled(mechanism: Repeatable, table: Any, neighbour: Any, runs: int) -> tuple[Samples, Samples, Samples]:
-    """A quarter of the runs to weigh values, a quarter to choose an event, and half to bound it."""
-    weighing, choosing, bounding = (
-        Samples(outcomes_of(mechanism, table, size), outcomes_of(mechanism, neighbour, size), size)
-        for size in (runs // 4, runs // 4, runs - 2 * (runs // 4))
-    )
-    return weighing, choosing, bounding
-
-
 def _best_finding(
     weighing: Samples, choosing: Samples, bounding: Samples, features: Features, *, delta: float, error: float
-) -> _Finding | None:
-    """The better of what is found in either direction; None if neither shows a loss."""
+) -> _Finding:
+    """The better of what is found in either direction, by an event that was chosen on other runs."""
     views, tally = weighed(weighing, features)
     chosen = choosing.tally(views)
     events = {
@@ -323,15 +297,15 @@ def _best_finding(
         for is_reversed in (False, True)
         if (event := best_event(tally, chosen, choosing.runs, is_reversed=is_reversed, delta=delta, error=error))
     }
-    counted = bounding.count([*events.values()], views if uses_evidence(events.values()) else features)
+    uses_evidence = any(event.name == EVIDENCE for event in events.values())
+    counted = bounding.count([*events.values()], views if uses_evidence else features)
     findings = []
     for (is_reversed, event), counts in zip(events.items(), counted, strict=True):
         more, less = counts[::-1] if is_reversed else counts
         bound = lower_losses(np.array([more]), np.array([less]), bounding.runs, delta=delta, error=error)[0]
-        findings.append(_Finding(DIRECTIONS[is_reversed], event, (int(more), int(less)), float(bound)))
-    return max(
-        (found for found in findings if found.lower_bound > 0), key=lambda found: found.lower_bound, default=None
-    )
+        findings.append(_Finding(float(bound), DIRECTIONS[is_reversed], event, (int(more), int(less))))
+    best = max(findings, key=lambda found: found.lower_bound, default=_Finding())
+    return best if best.lower_bound > 0 else _Finding()
 
 
 def _computed(first: Distribution, second: Distribution, claim: Budget | None, at: Fraction) -> Audit:
@@ -371,12 +345,7 @@ def _checked_features(features: Features, mechanism: Repeatable) -> Features:
     return views
 
 
-def _check(
-    method: object,
-    runs: object,
-    confidence: object,
-    session: Session | None,
-) -> None:
+def _check(method: object, runs: object, confidence: object, session: Session | None) -> None:
     problems = []
     if not isinstance(method, Policy | Repeatable | Enumerable) and not callable(method):
         problems.append("method must be a function of a table, or have outcomes(table, runs) or distribution(table)")

@@ -155,11 +155,6 @@ def weighed(training: Samples, features: Features) -> tuple[Features, Tally]:
     return with_evidence, tally
 
 
-def uses_evidence(events: Iterable[Event]) -> bool:
-    """Whether the evidence has to be weighed to know whether one of them happened."""
-    return any(event.name == EVIDENCE for event in events)
-
-
 def best_event(
     trained: Tally, chosen: Tally, runs: int, *, is_reversed: bool, delta: float, error: float
 ) -> Event | None:
@@ -264,21 +259,13 @@ Counts = NDArray[np.int64]
 
 
 def lower_probability(successes: Counts, runs: int, error: float) -> Floats:
-    """What the probability of success is above, but for a chance of ``error``; shape as ``successes``.
-
-    Raises:
-        EngineError: scipy is not installed.
-    """
+    """What the probability of success is above, but for a chance of ``error`` (Clopper and Pearson); as many."""
     bound = _statistics().beta.ppf(error, np.maximum(successes, 1), runs - successes + 1)
     return np.where(successes > 0, bound, 0.0)
 
 
 def upper_probability(successes: Counts, runs: int, error: float) -> Floats:
-    """What the probability of success is below, but for a chance of ``error``; shape as ``successes``.
-
-    Raises:
-        EngineError: scipy is not installed.
-    """
+    """What the probability of success is below, but for a chance of ``error`` (Clopper and Pearson); as many."""
     bound = _statistics().beta.isf(error, successes + 1, np.maximum(runs - successes, 1))
     return np.where(successes < runs, bound, 1.0)
 

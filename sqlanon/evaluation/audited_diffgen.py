@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,14 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.evaluation.audit_outputs import countable
-from sqlanon.evaluation.mechanisms import AuditedPolicy
+from sqlanon.evaluation.mechanisms import AuditedPolicy, shown
 from sqlanon.mechanisms.accountant import Accountant, Portions
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, Scored, SetOfChildren, draw_leaves
-from sqlanon.methods.cuts.diffgen.encode import checked, encode
+from sqlanon.methods.cuts.diffgen.encode import Points, checked, encode
 from sqlanon.methods.cuts.diffgen.queries import SHOWN
 from sqlanon.methods.cuts.diffgen.specialize import Chosen, CountedRows, Evidence, specialized
-from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.shared.private.chance import bounded_source
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise.combinations import NOISY, runs_by_outcome
@@ -42,86 +42,51 @@ class AuditedDiffGen(AuditedPolicy):
         points = encode(engine, bound, bounded_source(engine, bound, self._source))
         settings = points.settings
         evidence = CountedRows(engine, settings.utility)
-        found = branches(
-            points.axes,
-            points.classes,
-            settings,
-            evidence,
-            self._source,
-            lambda: accountant.charge_in_portions(settings.name, settings.budget),
-            runs,
-        )
-        for chosen, portions, count in found:
+        pay = partial(accountant.charge_in_portions, settings.name, settings.budget)
+        for chosen, portions, count in branches(points, Remembered(evidence), self._source, pay, runs):
             with engine.scratch():
                 for partitions in chosen.cut.partitions.values():
                     evidence.partitioned(partitions)
                 draw_leaves(
                     engine, chosen.cut, points.classes, settings, self._source, portions.rest(LEAVES), runs=count
                 )
-                rows = engine.fetch(runs_by_outcome(SHOWN.table, INDEX), "outcomes")
-            drawn = _visible(chosen)
-            silent = count - sum(int(row["runs"]) for row in rows)
-            for row in rows:
-                counts = {item[INDEX]: item[NOISY] for item in row["shown"]}
-                yield countable((drawn, counts)), int(row["runs"])
-            if silent:
-                yield countable((drawn, {})), silent
-
-
-def _visible(chosen: Chosen) -> tuple[object, ...]:
-    """What there is to see of a cut besides its counts, and how it came about."""
-    kept = tuple(partitions.kept for partitions in chosen.cut.partitions.values())
-    return (tuple((each.piece, each.children) for each in chosen.specializations), kept)
+                kept = tuple(partitions.kept for partitions in chosen.cut.partitions.values())
+                drawn = tuple((each.piece, each.children) for each in chosen.specializations), kept
+                yield from shown(engine, runs_by_outcome(SHOWN.table, INDEX), drawn, count, (INDEX, NOISY))
 
 
 class Remembered:
-    """Evidence that is asked each question once."""
+    """Evidence that is asked each question once; the score of item sets depends on which of them are left."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
         self._answers: dict[Hashable, Any] = {}
 
     def scores(self, cut: Cut, specializations: Sequence[Specialization]) -> list[int]:
-        """See :class:`~.specialize.Evidence`; the score of item sets depends on which of them are left."""
-        return [self._score(cut, each) for each in specializations]
+        def score(partitions: Partitions | None, each: Specialization) -> Any:
+            ask = partial(self._evidence.scores, cut, [each])
+            return self._answer(("score", partitions, each), partitions, ask)[0]
+
+        return [score(cut.partitions.get(each.piece.position), each) for each in specializations]
 
     def split_scores(self, intervals: Sequence[Piece]) -> list[Scored]:
-        """See :class:`~.specialize.Evidence`."""
-        return [self._scored(interval) for interval in intervals]
+        return [
+            self._answer(("splits", interval), None, partial(self._evidence.split_scores, [interval]))[0]
+            for interval in intervals
+        ]
 
     def set_counts(self, partitions: Partitions, specialization: Specialization) -> Mapping[SetOfChildren, int]:
-        """See :class:`~.specialize.Evidence`."""
-
-        def counts() -> Mapping[SetOfChildren, int]:
-            self._show(partitions)
-            return self._evidence.set_counts(partitions, specialization)
-
-        found: Mapping[SetOfChildren, int] = self._answer(("sets", partitions, specialization), counts)
+        ask = partial(self._evidence.set_counts, partitions, specialization)
+        found: Mapping[SetOfChildren, int] = self._answer(("sets", partitions, specialization), partitions, ask)
         return found
 
     def partitioned(self, partitions: Partitions) -> None:
-        """See :class:`~.specialize.Evidence`; there is nothing to prepare."""
+        """Nothing: the evidence is asked for partitions with each question about them."""
 
-    def _scored(self, interval: Piece) -> Scored:
-        found: Scored = self._answer(("splits", interval), lambda: self._evidence.split_scores([interval])[0])
-        return found
-
-    def _score(self, cut: Cut, specialization: Specialization) -> int:
-        partitions = cut.partitions.get(specialization.piece.position)
-
-        def score() -> int:
-            if partitions is not None:
-                self._show(partitions)
-            return self._evidence.scores(cut, [specialization])[0]
-
-        return int(self._answer(("score", partitions, specialization), score))
-
-    def _show(self, partitions: Partitions) -> None:
-        if partitions.specialized:
-            self._evidence.partitioned(partitions)
-
-    def _answer(self, question: Hashable, ask: Callable[[], Any]) -> Any:
+    def _answer(self, question: Hashable, partitions: Partitions | None, ask: Callable[[], Any]) -> Any:
         if question not in self._answers:
+            if partitions is not None and partitions.specialized:
+                self._evidence.partitioned(partitions)
             self._answers[question] = ask()
         return self._answers[question]
 
@@ -150,32 +115,25 @@ class _Replayed(Draws):
         raise _Branch(list(zip(found, times.tolist(), strict=True)))
 
 
-# More than six parameters: all that a cut is drawn with, and how often.
 def branches(
-    axes: Sequence[Axis],
-    classes: int,
-    settings: DiffGen,
-    evidence: Evidence,
-    source: RandomSource,
-    pay: Callable[[], Portions],
-    runs: int,
+    points: Points, evidence: Evidence, source: RandomSource, pay: Callable[[], Portions], runs: int
 ) -> Iterator[tuple[Chosen, Portions, int]]:
     """The cuts that ``runs`` runs draw, each with what it has left of its budget, and in how many runs it was drawn.
 
     Args:
-        axes, classes, settings: as :func:`~.specialize.specialized` takes them.
-        evidence: which is asked each question once.
+        points: the rows, and what is known of them without looking.
+        evidence: answers questions about the rows.
         source: where chance comes from.
         pay: makes the portions of a run.
-        runs: how many.
+        runs: their number.
     """
-    evidence = Remembered(evidence)
+    rounds = points.settings.specializations
     open_branches: list[tuple[tuple[Any, ...], int]] = [((), runs)]
     while open_branches:
         known, count = open_branches.pop()
         portions = pay()
-        draws = _Replayed(settings, source, portions, known, count)
+        draws = _Replayed(points.settings, source, portions, known, count)
         try:
-            yield specialized(axes, classes, settings.specializations, evidence, draws), portions, count
+            yield specialized(points.axes, points.classes, rounds, evidence, draws), portions, count
         except _Branch as branch:
             open_branches += [((*known, drawn), times) for drawn, times in branch.drawn]

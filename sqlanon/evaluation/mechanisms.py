@@ -48,29 +48,11 @@ class Repeatable(Protocol):
 
 
 @runtime_checkable
-class RestrictsInputs(Protocol):
-    """A mechanism that knows whether two tables are neighbours."""
-
-    def refuse_strangers(self, table: Any, neighbour: Any) -> None:
-        """Refuse tables that are not neighbours, because a loss would mean nothing."""
-
-
-@runtime_checkable
 class Enumerable(Protocol):
     """A mechanism so small that its outputs can be listed; it may have an attribute ``claimed`` as well."""
 
     def distribution(self, table: Any) -> Mapping[Any, float]:
         """The probability of each output. Those of tails that are cut off are left out, and the rest are exact."""
-
-
-def mechanism_of(
-    method: Callable[[Any], Any] | Repeatable | Enumerable | Policy | str, session: Session | None
-) -> Repeatable | Enumerable:
-    """The mechanism of what was given to an audit: of a policy in a session, of a function, or what it is itself."""
-    if isinstance(method, Policy):
-        return repeatable(session, method)
-    assert not isinstance(method, str), "which is checked before"
-    return method if isinstance(method, Repeatable | Enumerable) else Repeated(method)
 
 
 def outcomes_of(mechanism: Repeatable, table: Any, runs: int) -> Mapping[Any, int]:
@@ -142,16 +124,13 @@ class AuditedPolicy:
         source: the source of chance.
     """
 
+    notes = ("Made from the data, and nothing was charged for it: the audit is as private as the data.",)
+
     def __init__(self, session: Session, policy: Policy, source: RandomSource) -> None:
         self._session = session
         self._policy = policy
         self._source = source
         self._salt = source.seed()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of an audit must know."""
-        return ("Made from the data, and nothing was charged for it: the audit is as private as the data.",)
 
     @property
     def claimed(self) -> Budget | None:
@@ -184,25 +163,20 @@ class AuditedPolicy:
         found: dict[object, int] = {}
         for start in range(0, runs, RUNS_AT_ONCE):
             with self._session._opened.call():
-                drawn = self._drawn(table, min(RUNS_AT_ONCE, runs - start))
+                drawn = self._drawn(self._session._opened.resolve(table), min(RUNS_AT_ONCE, runs - start))
             for outcome, count in drawn:
                 found[outcome] = found.get(outcome, 0) + count
         return found
 
-    def _drawn(self, table: Source, runs: int) -> list[tuple[object, int]]:
+    def _drawn(self, source: ResolvedSource, runs: int) -> list[tuple[object, int]]:
         engine = self._session._engine
-        source = self._session._opened.resolve(table)
         with own_taxonomies(engine, source, self._policy):
-            return self._drawn_from(source, runs)
-
-    def _drawn_from(self, source: ResolvedSource, runs: int) -> list[tuple[object, int]]:
-        engine = self._session._engine
-        bound = self._prepared(source)
-        _refuse_crowded(engine, bound)
-        wanted = private_method(self._policy)
-        accountant = Accountant(None, dataset="", method=wanted.name, policy_sha256=self._policy.sha256())
-        with engine.transaction(), engine.scratch():
-            return list(self._outcomes(engine, bound, accountant, runs))
+            bound = self._prepared(source)
+            _refuse_crowded(engine, bound)
+            method = private_method(self._policy).name
+            accountant = Accountant(None, dataset="", method=method, policy_sha256=self._policy.sha256())
+            with engine.transaction(), engine.scratch():
+                return list(self._outcomes(engine, bound, accountant, runs))
 
     def _prepared(self, source: ResolvedSource) -> BoundPolicy:
         return prepared(self._session._engine, source, self._policy)
@@ -215,7 +189,7 @@ class AuditedPolicy:
             with engine.scratch():
                 relations, recoding = node.draw_counts(), AtNode(encoded.encoding, node.levels)
                 query = outcomes(recoding, relations, self._salt, with_left_over=node.with_left_over)
-                yield from _counted(engine, query, node)
+                yield from shown(engine, query, node.levels, node.runs, ("anon_place", "anon_noisy_rows"))
 
     def _drawn_nodes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
@@ -258,25 +232,30 @@ def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:
         PolicyError: there are some.
     """
     individual, most = bound.policy.individual, private_method(bound.policy).rows_per_individual
-    if (
-        individual is not None
-        and engine.fetch(crowded(bound.source, individual, most), "individuals")[0]["individuals"]
-    ):
+    if individual is None:
+        return
+    if engine.fetch(crowded(bound.source, individual, most), "individuals")[0]["individuals"]:
         raise PolicyError(
             f"individuals of {bound.description} have more than {most:,} rows: an audit draws many releases at once, "
             "which would share the choice of the rows that are counted; audit tables in which nobody has more"
         )
 
 
-def _counted(engine: Compute, query: exp.Query, node: DrawnNode) -> list[tuple[object, int]]:
-    """What was shown in how many runs at a node; the runs that show nothing are those that are left."""
-    rows = engine.fetch(query, "outcomes", "count")
-    shown = [
-        (
-            countable((node.levels, {item["anon_place"]: item["anon_noisy_rows"] for item in row["shown"]})),
-            int(row["runs"]),
-        )
-        for row in rows
-    ]
-    silent = node.runs - sum(count for _, count in shown)
-    return [*shown, (countable((node.levels, {})), silent)] if silent else shown
+def shown(
+    engine: Compute, query: exp.Query, drawn: object, runs: int, names: tuple[str, str]
+) -> Iterator[tuple[object, int]]:
+    """What was shown in how many of the runs that drew the same; the runs that show nothing are those that are left.
+
+    Args:
+        engine: where the counts were drawn.
+        query: a row per outcome with ``runs``, and ``shown``, a list of structs.
+        drawn: what the runs have in common.
+        runs: their number.
+        names: the fields of the structs with a place and its count.
+    """
+    place, count = names
+    for row in engine.fetch(query, "outcomes"):
+        runs -= int(row["runs"])
+        yield countable((drawn, {item[place]: item[count] for item in row["shown"]})), int(row["runs"])
+    if runs:
+        yield countable((drawn, {})), runs

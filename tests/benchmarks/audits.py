@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 
 import sqlanon as sa
-from sqlanon.evaluation.audit import Audit, write_chart
+from sqlanon.evaluation.audit import Audit, chart
+from sqlanon.evaluation.results import save
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
@@ -40,7 +41,7 @@ def main() -> None:
         audits[f"{method_name}: {pair_name}"] = audit(source)
         _tell(method_name, pair_name, audits[f"{method_name}: {pair_name}"], began)
     if arguments.chart is not None:
-        write_chart(audits, arguments.chart, replace=True)
+        save(lambda: chart(audits), arguments.chart, replace=True)
     sys.stdout.write(
         f"{sum(bool(audit.violates) for audit in audits.values())} of {len(audits)} audits found a violation\n"
     )

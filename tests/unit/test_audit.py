@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.evaluation import Audit, audit_privacy
-from sqlanon.evaluation.audit import write_chart
+from sqlanon.evaluation.audit import chart
 from sqlanon.evaluation.audit_events import (
     ABSENT,
     Event,
@@ -219,13 +219,12 @@ class TestExact:
         assert lower.violates
         assert lower.divergence == pytest.approx(truth - math.exp(0.99) * (1 - truth))
 
-    def test_what_only_one_table_can_give_is_an_infinite_loss(self, tmp_path: Path) -> None:
+    def test_what_only_one_table_can_give_is_an_infinite_loss(self) -> None:
         method = SimpleNamespace(distribution=lambda table: {table: 1.0})
         audit = audit_privacy(method, "a", "b", claimed=ONE)
         assert audit.lower_bound == math.inf
         assert json.loads(audit.model_dump_json())["lower_bound"] == "Infinity"
-        write_chart({"publishes": audit, "again": audit}, tmp_path / "chart.json")
-        (rows,) = json.loads((tmp_path / "chart.json").read_text())["datasets"].values()
+        rows = chart({"publishes": audit, "again": audit}).to_dict()["datasets"].popitem()[1]
         assert [(row["name"], row["words"], row["claimed"]) for row in rows] == [
             ("publishes", "ε = ∞", 1.0),
             ("again", "ε = ∞", 1.0),
@@ -412,7 +411,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
             ((count,),) = self.session.connection.table(table).count("*").fetchall()  # type: ignore[misc]
             return super().outcomes(count, runs)
 
-    monkeypatch.setattr("sqlanon.evaluation.mechanisms.repeatable", lambda session, _: Counted(session))
+    monkeypatch.setattr("sqlanon.evaluation.audit.repeatable", lambda session, _: Counted(session))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "policy.toml").write_text((ROOT / "README.md").read_text().split("```toml\n")[1].split("```")[0])
     app = typer.Typer()

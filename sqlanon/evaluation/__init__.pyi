@@ -15,7 +15,7 @@ from sqlanon.evaluation.mechanisms import (
     Repeatable as Repeatable,
     repeatable as repeatable,
 )
-from sqlanon.evaluation.node_chances import (
+from sqlanon.evaluation.exact import (
     NodeProbability as NodeProbability,
     node_probabilities as node_probabilities,
 )

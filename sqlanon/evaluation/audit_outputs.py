@@ -126,7 +126,7 @@ def _views_of_collection(output: Hashable) -> dict[Name, Hashable]:
         return _views_of_items(output) if entries is None else _views_of_entries(entries)
     if isinstance(output, tuple):
         if entries is None and len(output) <= FEW_PARTS and any(map(_has_views, output)):
-            return {**_views_of_positions(output), **_views_of_parts(output)}
+            return {**_views_of_positions(output), **dict(_views_of_parts(output))}
         views = {**_views_of_items(output), **_views_of_positions(output)}
         return views if entries is None else {**views, **_views_of_entries(entries)}
     return {}
@@ -171,24 +171,18 @@ def _views_of_positions(vector: tuple[Hashable, ...]) -> dict[Name, Hashable]:
     return {f"the value at position {position}": value for position, value in enumerate(vector, start=1)}
 
 
-def _views_of_parts(parts: tuple[Hashable, ...]) -> dict[Name, Hashable]:
-    return {
-        _in_part(name, position): value
-        for position, part in enumerate(parts, start=1)
-        if _has_views(part)
-        for name, value in _views_of_collection(part).items()
-    }
+def _views_of_parts(parts: tuple[Hashable, ...]) -> Iterator[tuple[Name, Hashable]]:
+    for position, part in enumerate(parts, start=1):
+        for name, value in _views_of_collection(part).items() if _has_views(part) else ():
+            words = f"{name if isinstance(name, str) else name[0]} (part {position})"
+            yield words if isinstance(name, str) else (words, name[1]), value
 
 
 def _has_views(part: Hashable) -> bool:
     """Whether a part is a collection to be looked at by itself; rows, tuples of plain values, are none."""
-    return isinstance(part, frozenset | Entries) or (isinstance(part, tuple) and any(map(_is_collection, part)))
-
-
-def _in_part(name: Name, position: int) -> Name:
-    if isinstance(name, str):
-        return f"{name} (part {position})"
-    return f"{name[0]} (part {position})", name[1]
+    return isinstance(part, frozenset | Entries) or (
+        isinstance(part, tuple) and any(isinstance(item, tuple | frozenset | Entries) for item in part)
+    )
 
 
 def _views_of_numbers(values: Iterable[Hashable]) -> dict[Name, Hashable]:
@@ -217,7 +211,3 @@ def _fields(item: Hashable) -> Iterator[tuple[int, Hashable]]:
 def _recurs(value: Hashable) -> bool:
     """Whether it makes sense to ask how often a value is there: continuous numbers are hardly ever there twice."""
     return not is_number(value) or math.isinf(value) or value % 1 == 0
-
-
-def _is_collection(value: Hashable) -> bool:
-    return isinstance(value, tuple | frozenset | Entries)

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
-from sqlanon.evaluation import node_chances
+from sqlanon.evaluation import exact
 from sqlanon.methods.noisy_node import epsilon_safe as scores
 from tests.commands import environment
 from tests.conftest import ROOT
@@ -370,7 +370,7 @@ class TestProbabilities:
             sa.evaluation.node_probabilities(session, "people", sa.Policy(**ROLES, method=method), is_public=is_public)
 
     def test_a_lattice_of_very_many_nodes(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(node_chances, "MAX_NODES", 5)
+        monkeypatch.setattr(exact, "MAX_NODES", 5)
         with pytest.raises(sa.PolicyError, match="6 nodes, but at most 5 can be shown"):
             sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -15,30 +15,16 @@ from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
-from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
+from sqlanon.evaluation.workload import GroupQuery
 from sqlanon.model.base import unknown_names
 from sqlanon.model.methods.h_ceiling import CLASS_ID, CLASS_IDS, COUNTERFEITS
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    all_of,
-    column,
-    double,
-    same,
-    select,
-    string,
-    subquery,
-)
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, column, double, same, select, string, subquery
 from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
-
-
-__all__ = ["AverageQuery", "CountQuery", "GroupQuery", "query_answers", "query_errors", "stroke_queries"]
 
 CATALOG_COLUMNS = (CLASS_IDS, COUNTERFEITS)
 """The columns of a catalog beside the sensitive one."""
@@ -56,13 +42,20 @@ ERRORS = pa.schema(
     ]
 )
 ANSWERS = pa.schema(
-    [
-        ("group_label", pa.string()),
-        ("group_start", pa.float64()),
-        ("truth", pa.float64()),
-        ("answer", pa.float64()),
-    ]
+    [("group_label", pa.string()), ("group_start", pa.float64()), ("truth", pa.float64()), ("answer", pa.float64())]
 )
+
+ROWS = "anon_rows"
+CHANCE = "anon_chance"
+"""The column with the probability that a released row is true and meets all conditions."""
+MASK = "*"
+"""What stands in every quasi-identifier of a masked row."""
+TRUTH = "anon_truth"
+"""The column of ``anon.row_truths``."""
+WEIGHTED = Relation("anon_weighted_rows", "row")
+"""The rows of a release with the column :data:`TRUTH`, made once for all queries."""
+
+SQL = Queries("evaluation")
 
 
 @exclusive
@@ -110,11 +103,10 @@ def query_errors(
     if not queries:
         raise PolicyError("a workload needs at least one query")
     with _prepared(session, original, released, queries, without_masked, catalog) as (engine, tables):
-        rows = [
-            {"query": str(query), **found}
-            for query in queries
-            for found in engine.fetch(taxonomies.at(errors(tables, query), engine.taxonomy), str(query))
-        ]
+        rows = []
+        for query in queries:
+            compared = taxonomies.at(_compared("answer_errors", tables, query), engine.taxonomy)
+            rows += [{"query": str(query), **found} for found in engine.fetch(compared, str(query))]
     return pa.Table.from_pylist(rows, schema=ERRORS)
 
 
@@ -138,7 +130,8 @@ def query_answers(
         PolicyError, EngineError: as :func:`query_errors`.
     """
     with _prepared(session, original, released, [query], without_masked, catalog) as (engine, tables):
-        found = engine.fetch(taxonomies.at(compared(tables, query), engine.taxonomy), str(query))
+        answers = SQL.query("ordered_answers", answers=_compared("compared_answers", tables, query))
+        found = engine.fetch(taxonomies.at(answers, engine.taxonomy), str(query))
     return pa.Table.from_pylist(found, schema=ANSWERS)
 
 
@@ -150,37 +143,29 @@ def _prepared(
     queries: Sequence[GroupQuery],
     without_masked: Sequence[str],
     catalog: Source | None,
-) -> Iterator[tuple[Engine, Tables]]:
-    """The engine of a session, and all tables if they have the columns that the queries read.
-
-    Raises:
-        PolicyError: a table lacks columns; all are listed.
-    """
+) -> Iterator[tuple[Engine, _Tables]]:
+    """The engine of a session, and all tables if they have the columns that the queries read."""
     engine: Engine = session._engine
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
     read = list(dict.fromkeys(name for query in queries for name in query.columns))
     problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
     listed = None if catalog is None else session._opened.resolve(catalog)
-    sensitive = "" if listed is None else sensitive_column(engine, listed)
+    sensitive = "" if listed is None else _sensitive_column(engine, listed)
     problems += [] if listed is None else _missing(engine, shown, [CLASS_ID, sensitive])
     if problems:
         raise PolicyError("the queries cannot be asked:", problems)
     if not engine.find(engine.taxonomy):
         engine.prepare_taxonomies()
-    tables = Tables(true.relation, shown.relation, tuple(without_masked))
     with engine.transaction(), engine.scratch():
+        rows = shown.relation
         if listed is not None:
-            engine.run(weighted(shown.relation, listed.relation, sensitive))
-            tables = replace(tables, released=WEIGHTED.table, is_weighted=True)
-        yield engine, tables
+            engine.run(weighted(rows, listed.relation, sensitive))
+            rows = WEIGHTED.table
+        yield engine, _Tables(true.relation, _unmasked(rows, without_masked), is_weighted=listed is not None)
 
 
-def sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
-    """The sensitive column of a catalog: the one beside its own columns.
-
-    Raises:
-        PolicyError: the table is not a catalog.
-    """
+def _sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
+    """The sensitive column of a catalog: the one beside its own columns."""
     columns = [column.name for column in engine.describe(catalog.relation)]
     others = [name for name in columns if name not in CATALOG_COLUMNS]
     if len(others) != 1 or len(columns) != len(CATALOG_COLUMNS) + 1:
@@ -195,32 +180,13 @@ def _missing(engine: Compute, table: ResolvedSource, names: Iterable[str]) -> li
     return [f'{table.description} has no column "{name}"{meant}' for name, meant in unknown_names(names, columns)]
 
 
-ROWS = "anon_rows"
-CHANCE = "anon_chance"
-"""The column with the probability that a released row is true and meets all conditions."""
-MASK = "*"
-"""What stands in every quasi-identifier of a masked row."""
-TRUTH = "anon_truth"
-"""The column of ``anon.row_truths``."""
-WEIGHTED = Relation("anon_weighted_rows", "row")
-"""The rows of a release with the column :data:`TRUTH`, made once for all queries."""
-
-
 @dataclass(frozen=True)
-class Tables:
-    """What is asked: an original and its release, whose rows with a mask in all of some columns are left out.
-
-    Attributes:
-        original: the table with the true answers.
-        released: its release.
-        masked_by: the columns that masked rows have a mask in.
-        is_weighted: whether the release has the column :data:`TRUTH`.
-    """
+class _Tables:
+    """An original, and the rows of its release that are asked, with the column :data:`TRUTH` if they are weighted."""
 
     original: exp.Expr
     released: exp.Expr
-    masked_by: tuple[str, ...] = ()
-    is_weighted: bool = False
+    is_weighted: bool
 
 
 def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
@@ -228,78 +194,50 @@ def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
     return Step(WEIGHTED, table_call("row_truths", released, catalog, string(sensitive)), "the truth of rows")
 
 
-def errors(tables: Tables, query: GroupQuery) -> exp.Query:
-    """One row: ``anon.answer_errors``."""
-    return table_call("answer_errors", *_answers(tables, query), _without_row(query))
+def _unmasked(released: exp.Expr, columns: Sequence[str]) -> exp.Expr:
+    """The rows of a release but those with a mask in all of some columns."""
+    if not columns:
+        return released
+    masked = all_of([same(text(column(name)), string(MASK)) for name in columns])
+    return subquery(select([exp.Star()], released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
 
 
-def compared(tables: Tables, query: GroupQuery) -> exp.Query:
-    """A row per group, in order: ``anon.compared_answers``."""
-    rows = table_call("compared_answers", *_answers(tables, query), _without_row(query))
-    return Queries("evaluation").query("ordered_answers", answers=rows)
-
-
-def _without_row(query: GroupQuery) -> exp.Expr:
-    """The answer for a group without rows: its count is 0, and its average is undefined."""
-    return double(0) if query.averaged is None else exp.null()
-
-
-def _answers(tables: Tables, query: GroupQuery) -> tuple[exp.Subquery, exp.Subquery]:
-    kind = "counts" if query.averaged is None else "averages"
-    true = table_call(f"grouped_{kind}", _true_rows(tables, query), *_asked(query))
-    chances = _chances(tables, query)
-    estimated = table_call(f"estimated_{kind}", chances, *_asked(query), string(CHANCE))
-    return subquery(true, "anon_truth"), subquery(estimated, "anon_estimate")
-
-
-def _asked(query: GroupQuery) -> list[exp.Expr]:
+def _compared(macro: str, tables: _Tables, query: GroupQuery) -> exp.Query:
+    """A macro over the true answers, those from the release, and the answer for a group without rows."""
+    kind, without_row = ("counts", double(0)) if query.averaged is None else ("averages", exp.null())
     width = exp.null() if query.width is None else exp.convert(query.width)
-    return [string(query.column), width, *([] if query.averaged is None else [string(query.averaged)])]
+    asked = [string(query.column), width, *([] if query.averaged is None else [string(query.averaged)])]
+    true = table_call(f"grouped_{kind}", _true_rows(tables, query), *asked)
+    estimated = table_call(f"estimated_{kind}", _chances(tables, query), *asked, string(CHANCE))
+    return table_call(macro, subquery(true, "anon_truth"), subquery(estimated, "anon_estimate"), without_row)
 
 
-def _true_rows(tables: Tables, query: GroupQuery) -> exp.Subquery:
+def _true_rows(tables: _Tables, query: GroupQuery) -> exp.Subquery:
     """The rows of the original that meet the conditions."""
-    rows = select(_read(query), _named(tables.original))
     conditions = [same(text(column(name, ROWS)), _value(value)) for name, value in query.where.items()]
-    return subquery(rows.where(all_of(conditions), copy=False), "anon_true_rows")
+    rows = _read(tables.original, query).where(all_of(conditions), copy=False)
+    return subquery(rows, "anon_true_rows")
 
 
-def _chances(tables: Tables, query: GroupQuery) -> exp.Subquery:
+def _chances(tables: _Tables, query: GroupQuery) -> exp.Subquery:
     """The rows of the release that may meet the conditions, with the probability that they do and are true."""
-    released = _unmasked(tables)
     shares: list[exp.Expr] = [column(TRUTH, ROWS)] if tables.is_weighted else []
-    joined = select([], _named(released))
+    joined = _read(tables.released, query)
     for place, (name, value) in enumerate(query.where.items()):
         condition = f"anon_condition_{place}"
-        spread = table_call("spread_labels", released.copy(), string(name))
-        meeting = Queries("evaluation").query("shares_of_value", spread=spread, value=_value(value))
+        spread = table_call("spread_labels", tables.released.copy(), string(name))
+        meeting = SQL.query("shares_of_value", spread=spread, value=_value(value))
         is_shown = same(column("label", condition), text(column(name, ROWS)))
         joined.join(subquery(meeting, condition), on=is_shown, join_type="inner", copy=False)
         shares.append(column("share", condition))
-    joined.set("expressions", [*_read(query), aliased(_product(shares), CHANCE)])
-    return subquery(joined, "anon_chances")
+    chance = reduce(lambda left, right: exp.Mul(this=left, expression=right), shares, double(1))
+    return subquery(joined.select(aliased(chance, CHANCE), copy=False), "anon_chances")
 
 
-def _unmasked(tables: Tables) -> exp.Expr:
-    if not tables.masked_by:
-        return tables.released
-    masked = all_of([same(text(column(name)), string(MASK)) for name in tables.masked_by])
-    return subquery(select([exp.Star()], tables.released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
-
-
-def _named(table: exp.Expr) -> exp.Expr:
-    """The table under a name of its own, so that no alias beside a column can be taken for it."""
-    return exp.alias_(table.copy(), ROWS, table=True)
-
-
-def _read(query: GroupQuery) -> list[exp.Expr]:
-    """The columns to group by and to average."""
-    names: Sequence[str | None] = (query.column, query.averaged)
-    return [aliased(column(name, ROWS), name) for name in dict.fromkeys(names) if name is not None]
-
-
-def _product(shares: Iterable[exp.Expr]) -> exp.Expr:
-    return reduce(lambda left, right: exp.Mul(this=left, expression=right), shares, double(1))
+def _read(table: exp.Expr, query: GroupQuery) -> exp.Select:
+    """The columns to group by and to average, of a table that no alias beside a column can be taken for."""
+    names = dict.fromkeys(name for name in (query.column, query.averaged) if name is not None)
+    return select([aliased(column(name, ROWS), name) for name in names], exp.alias_(table.copy(), ROWS, table=True))
 
 
 def _value(value: str | int | None) -> exp.Expr:

@@ -54,15 +54,7 @@ class GroupQuery(PolicyValue):
 
 
 class CountQuery(GroupQuery):
-    """``SELECT group, COUNT(*) ... WHERE ... GROUP BY group``.
-
-    Args:
-        column: the column to group by.
-        width: the width of a group in the unit of the column, counted from 0; None to group by the values themselves.
-        where: the value that each of some columns must have, compared as text; None stands for NULL.
-
-    Raises:
-        PolicyError: listing every problem at once.
+    """``SELECT group, COUNT(*) ... WHERE ... GROUP BY group``, with the arguments of :class:`GroupQuery`.
 
     Source: Lee and Chung 2020, Q1 and Q2; Lee et al. 2017, query error rate.
     """
@@ -72,7 +64,7 @@ class AverageQuery(GroupQuery):
     """``SELECT group, AVG(average) ... WHERE ... GROUP BY group``.
 
     Args:
-        column, width, where: as in :class:`CountQuery`.
+        column, width, where: as in :class:`GroupQuery`.
         average: the column of numbers to average.
 
     Raises:

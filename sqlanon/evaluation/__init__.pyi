@@ -28,7 +28,7 @@ from sqlanon.evaluation.queries import (
     query_answers as query_answers,
     query_errors as query_errors,
 )
-from sqlanon.evaluation.workload import (
+from sqlanon.evaluation.queries import (
     AverageQuery as AverageQuery,
     CountQuery as CountQuery,
     GroupQuery as GroupQuery,

@@ -14,9 +14,8 @@ from sqlglot import exp
 
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
-from sqlanon.evaluation.queries import TRUTH, query_errors, weighted
+from sqlanon.evaluation.queries import TRUTH, CountQuery, query_errors, weighted
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
-from sqlanon.evaluation.workload import CountQuery
 from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.model.methods.full_domain import Relocation

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.evaluation.queries import query_errors
+from sqlanon.evaluation.queries import query_errors, stroke_queries
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded, spelled
-from sqlanon.evaluation.workload import stroke_queries
 from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.noisy import IPA, Histogram

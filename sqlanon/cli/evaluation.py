@@ -15,9 +15,7 @@ from sqlanon.papers import NAMES
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit
-    from sqlanon.evaluation.results import Reproduced
     from sqlanon.model.budget import Budget
-    from sqlanon.report.document import Document
 
 Neighbour = Annotated[str, typer.Argument(metavar="NEIGHBOUR", help="The same with one row added or removed.")]
 Runs = Annotated[int, typer.Option("--runs", metavar="N", help="Runs on each of the two.")]
@@ -136,6 +134,7 @@ def reproduce(
     """
     from sqlanon.evaluation.results import refuse_targets, write_files
     from sqlanon.papers import reproduction
+    from sqlanon.report.document import Document, paragraph
 
     experiment = reproduction(name)
     seeds = experiment.seeds_from(first, count)
@@ -158,18 +157,5 @@ def reproduce(
             }
         )
     else:
-        show(_summary(found, paths))
-
-
-def _summary(found: Reproduced, paths: list[str]) -> Document:
-    from sqlanon.evaluation.results import cells
-    from sqlanon.report.document import Document, Table, paragraph
-
-    tables = [
-        Table(
-            tuple(each.shown.values()), [cells(each, row) for row in each.rows], range(1, len(each.shown)), each.title
-        )
-        for each in found.tables
-    ]
-    sentences = (*found.findings, *(f"Written: {path}" for path in paths))
-    return Document(found.title, (*tables, *map(paragraph, sentences)))
+        sentences = (*found.findings, *(f"Written: {path}" for path in paths))
+        show(Document(found.title, (*found.tables, *map(paragraph, sentences))))

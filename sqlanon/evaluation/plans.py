@@ -18,7 +18,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.evaluation.results import BLACK, Reproduced, cells, required_altair, save
+from sqlanon.evaluation.results import BLACK, Reproduced, required_altair, save
 from sqlanon.model.budget import Budget, Exact, ExactNumber, as_float, exact, spelled
 from sqlanon.model.release import Result
 from sqlanon.model.sampled_classes import MAX_K, SHARES, least_rows, minimum_k
@@ -83,7 +83,23 @@ class EpsilonSafePlan(Result):
         return min(self.samples, key=lambda sample: (sample.shown_from, -sample.beta))
 
     def document(self) -> Document:
-        return plan_document(self)
+        """A row with a bar for each β, what it says, and how it is to be read."""
+        found = reported(self)
+        [shown] = found.tables
+        most = round(1.1 * max(sample.shown_from for sample in self.samples)) + 1
+        rows: list[list[Cell]] = [
+            [*row, Bar((each.lost_to / most, (each.shown_from - each.lost_to) / most, 1 - each.shown_from / most))]
+            for row, each in zip(shown.rows, self.samples, strict=True)
+        ]
+        table = Table(
+            (*shown.headings, "classes"),
+            rows,
+            numbers=range(len(shown.headings)),
+            title=shown.title,
+            scale=f"classes of 0 to {most:,} rows",
+            legend=("lost", "in between", "shown"),
+        )
+        return Document(found.title, (table, *map(paragraph, found.findings), *notes("Notes", found.notes)))
 
     def chart(self, path: str | Path, *, replace: bool = False) -> None:
         """Draw which classes are shown, by β, as .html, .svg, .png or .json (Vega-Lite).
@@ -211,28 +227,6 @@ def reported(plan: EpsilonSafePlan, chart: Any = None) -> Reproduced:
         notes=list(_notes(plan)),
         chart=chart,
     )
-
-
-def plan_document(plan: EpsilonSafePlan) -> Document:
-    """What is shown of a plan: a row with a bar for each β, what it says, and how it is to be read."""
-    found = reported(plan)
-    most = round(1.1 * max(sample.shown_from for sample in plan.samples)) + 1
-    rows: list[list[Cell]] = [
-        [
-            *cells(found, row),
-            Bar((sample.lost_to / most, (sample.shown_from - sample.lost_to) / most, 1 - sample.shown_from / most)),
-        ]
-        for row, sample in zip(found.rows, plan.samples, strict=True)
-    ]
-    table = Table(
-        (*found.shown.values(), "classes"),
-        rows,
-        numbers=range(len(found.shown)),
-        title=found.title,
-        scale=f"classes of 0 to {most:,} rows",
-        legend=("lost", "in between", "shown"),
-    )
-    return Document(found.title, (table, *map(paragraph, found.findings), *notes("Notes", found.notes)))
 
 
 def _figure(number: float) -> str:

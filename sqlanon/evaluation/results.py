@@ -12,6 +12,7 @@ from typing import Any
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.extras import extra_module
 from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, staged_file
+from sqlanon.report.document import Table
 
 Row = Mapping[str, Any]
 """A text, a number or None by column."""
@@ -52,31 +53,22 @@ class Reproduced:
     def tables(self) -> Iterator[Table]:
         """The tables of a summary: all rows, or those of each part without its empty columns."""
         if self.parts is None:
-            yield Table(self.title, self.shown, self.rows)
+            yield _table(self.title, self.shown, self.rows)
             return
         for part in dict.fromkeys(row[self.parts] for row in self.rows):
             rows = [row for row in self.rows if row[self.parts] == part]
             known = {name for row in rows for name, value in row.items() if value is not None}
-            yield Table(str(part), {name: self.shown[name] for name in self.shown if name in known}, rows)
+            yield _table(str(part), {name: self.shown[name] for name in self.shown if name in known}, rows)
 
 
-@dataclass(frozen=True)
-class Table:
-    """Some rows as a summary shows them, under a title, with the headings of their columns."""
-
-    title: str
-    shown: Mapping[str, str]
-    rows: Sequence[Row]
+def _table(title: str, shown: Mapping[str, str], rows: Sequence[Row]) -> Table:
+    cells = [[spelled(row[name]) for name in shown] for row in rows]
+    return Table(tuple(shown.values()), cells, range(1, len(shown)), title)
 
 
 def rounded(row: Row) -> Row:
     """The row with figures that equal runs make equal, though a database adds in any order."""
     return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
-
-
-def targets(folder: Path, name: str) -> dict[str, Path]:
-    """The files of a reproduction in a folder, by their endings."""
-    return {ending: folder / f"{name}{ending}" for ending in ENDINGS}
 
 
 def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
@@ -91,8 +83,8 @@ def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
     if not folder.exists():
         refuse_place(folder)
         return
-    for path in targets(folder, name).values():
-        refuse_file(path, replace=replace)
+    for ending in ENDINGS:
+        refuse_file(folder / f"{name}{ending}", replace=replace)
 
 
 def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) -> dict[str, Path]:
@@ -106,7 +98,7 @@ def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) ->
         ".md": lambda path: path.write_text(markdown(found, f"{name}.svg"), encoding="utf-8"),
         ".svg": lambda path: found.chart.save(str(path), format="svg"),
     }
-    paths = targets(folder, name)
+    paths = {ending: folder / f"{name}{ending}" for ending in ENDINGS}
     with _made(folder), ExitStack() as stack:
         for ending, path in paths.items():
             staged = stack.enter_context(staged_file(path, replace=replace))
@@ -117,22 +109,13 @@ def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) ->
 
 def markdown(found: Reproduced, chart: str) -> str:
     """The report: the findings, the rows, the chart and how they are to be read."""
-    lines = [
-        f"# {found.title}",
-        "",
-        *(f"- {finding}" for finding in found.findings),
-        "",
-        *(line for table in found.tables for line in _table(table, titled=found.parts is not None)),
-        f"![{found.title}]({chart})",
-        "",
-        *(f"- {note}" for note in found.notes),
-    ]
+    lines = [f"# {found.title}", "", *(f"- {finding}" for finding in found.findings), ""]
+    for table in found.tables:
+        lines += [] if found.parts is None else [f"## {table.title}", ""]
+        cells = [table.headings, ["---"] * len(table.headings), *table.rows]
+        lines += [*(f"| {' | '.join(map(str, row))} |" for row in cells), ""]
+    lines += [f"![{found.title}]({chart})", "", *(f"- {note}" for note in found.notes)]
     return "\n".join(lines) + "\n"
-
-
-def cells(table: Reproduced | Table, row: Row) -> list[str]:
-    """A row as a summary shows it."""
-    return [spelled(row[name]) for name in table.shown]
 
 
 def spelled(value: str | int | float | None) -> str:
@@ -142,19 +125,6 @@ def spelled(value: str | int | float | None) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
-
-
-def _table(table: Table, *, titled: bool) -> Iterator[str]:
-    headings = list(table.shown.values())
-    yield from (f"## {table.title}", "") if titled else ()
-    yield _line(headings)
-    yield _line(["---"] * len(headings))
-    yield from (_line(cells(table, row)) for row in table.rows)
-    yield ""
-
-
-def _line(values: list[str]) -> str:
-    return f"| {' | '.join(values)} |"
 
 
 def _write_csv(path: Path, found: Reproduced) -> None:

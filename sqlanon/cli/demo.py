@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import BadParameter, Option
 
 from sqlanon.cli.interrupt import interruptible
 from sqlanon.cli.options import Json
@@ -27,10 +27,10 @@ LONGEST_HEADING = 10
 
 def demo(
     database: Annotated[
-        Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file, a new one; without it nothing is kept.")
+        Path | None, Option("--db", metavar="DB", help="The DuckDB file, a new one; without it nothing is kept.")
     ] = None,
-    rows: Annotated[int, typer.Option(metavar="N", min=50, max=MAX_ROWS, help="How many visits to invent.")] = 5000,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed invents the same visits.")] = 1,
+    rows: Annotated[int, Option(metavar="N", min=50, max=MAX_ROWS, help="How many visits to invent.")] = 5000,
+    seed: Annotated[int, Option(metavar="N", min=0, help="The same seed invents the same visits.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Invent a hospital, anonymize its visits, and show them before and after. Needs no input.
@@ -68,9 +68,9 @@ def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
     paths = database, _policy_path(database)
     for path in paths:
         if path.exists():
-            raise typer.BadParameter(f"{path} exists; give the path of a new file", param_hint="--db")
+            raise BadParameter(f"{path} exists; give the path of a new file", param_hint="--db")
     if not database.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {database.parent}", param_hint="--db")
+        raise BadParameter(f"there is no folder {database.parent}", param_hint="--db")
     try:
         yield paths
     except BaseException:

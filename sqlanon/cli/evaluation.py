@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Exit, Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import NOT_MET
@@ -17,33 +17,23 @@ if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit
     from sqlanon.model.budget import Budget
 
-Neighbour = Annotated[str, typer.Argument(metavar="NEIGHBOUR", help="The same with one row added or removed.")]
-Runs = Annotated[int, typer.Option("--runs", metavar="N", help="Runs on each of the two.")]
-Confidence = Annotated[float, typer.Option("--confidence", metavar="C", help="That the bound holds, below 1.")]
-Chart = Annotated[
-    Path | None, typer.Option("--chart", metavar="FILE", help="Draw claimed against found: .html, .svg, .png or .json.")
-]
-Epsilon = Annotated[
-    str | None, typer.Option("--epsilon", metavar="E", help="Hold it to this ε, and not to what the policy claims.")
-]
-Delta = Annotated[str | None, typer.Option("--delta", metavar="D", help="Hold it to this δ; 0 if only ε is given.")]
-ShowEvent = Annotated[
-    bool, typer.Option("--show-event", help="Describe the event with values of the release, which may be raw.")
-]
+Neighbour = Annotated[str, Argument(metavar="NEIGHBOUR", help="The same with one row added or removed.")]
+Runs = Annotated[int, Option("--runs", metavar="N", help="Runs on each of the two.")]
+Confidence = Annotated[float, Option("--confidence", metavar="C", help="That the bound holds, below 1.")]
+Chart = Annotated[Path | None, Option("--chart", metavar="FILE", help="A chart of both: .html, .svg, .png or .json.")]
+Epsilon = Annotated[str | None, Option("--epsilon", metavar="E", help="Hold it to this ε, not to the policy's claim.")]
+Delta = Annotated[str | None, Option("--delta", metavar="D", help="Hold it to this δ; 0 if only ε is given.")]
+ShowEvent = Annotated[bool, Option("--show-event", help="Describe the event with values of the release, maybe raw.")]
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")]
-Data = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="The folder with the data of the paper; ipa needs none.")
-]
-Out = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")
-]
+Name = Annotated[str, Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")]
+Data = Annotated[Path | None, Option("--data", metavar="DIR", help="The folder with the paper's data; ipa needs none.")]
+Out = Annotated[Path, Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")]
 First = Annotated[
-    int | None, typer.Option("--seed", metavar="N", min=0, help="The first seed; the same seeds make the same table.")
+    int | None, Option("--seed", metavar="N", min=0, help="The first seed; the same make the same table.")
 ]
 Seeds = Annotated[
     int | None,
-    typer.Option("--seeds", metavar="N", min=1, help="The number of seeds that a mean is taken over (10; 3 for ipa)."),
+    Option("--seeds", metavar="N", min=1, help="The number of seeds that a mean is taken over (10; 3 for ipa)."),
 ]
 
 
@@ -96,7 +86,7 @@ def _claim(epsilon: str | None, delta: str | None) -> Budget | None:
     from sqlanon.model.budget import Budget
 
     if epsilon is None and delta is not None:
-        raise typer.BadParameter("a claim needs --epsilon, too", param_hint="--delta")
+        raise BadParameter("a claim needs --epsilon, too", param_hint="--delta")
     return None if epsilon is None else Budget(epsilon, delta or 0)
 
 
@@ -112,7 +102,7 @@ def _refuse_chart(path: Path, *, replace: bool) -> None:
 def _conclude(audit: Audit) -> None:
     if audit.violates:
         say("Violated: more is given away than is claimed.")
-        raise typer.Exit(NOT_MET)
+        raise Exit(NOT_MET)
 
 
 # More than six parameters: one for each option.

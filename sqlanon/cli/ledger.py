@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Option, Typer
 
 from sqlanon.cli.options import Json
 from sqlanon.cli.output import say, show, write, write_json
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
 Dataset = Annotated[
     str,
-    typer.Argument(
-        metavar="DATASET", help="The data set: a table, the path, glob or folder of files, or its given name."
-    ),
+    Argument(metavar="DATASET", help="The data set: a table, the path, glob or folder of files, or its given name."),
 ]
-Warehouse = Annotated[Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file whose ledger it is.")]
-LedgerFile = Annotated[Path | None, typer.Option("--ledger", metavar="FILE", help="The DuckDB file of a ledger.")]
+Warehouse = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file whose ledger it is.")]
+LedgerFile = Annotated[Path | None, Option("--ledger", metavar="FILE", help="The DuckDB file of a ledger.")]
 
-app = typer.Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
+app = Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
 
 
 @app.command(name="show")
@@ -57,16 +55,14 @@ def cap(
     dataset: Dataset,
     database: Warehouse = None,
     ledger: LedgerFile = None,
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", metavar="E", help="What ε may add up to, as 1.5 or 1/3.")
-    ] = None,
+    epsilon: Annotated[str | None, Option("--epsilon", metavar="E", help="What ε may add up to: 1.5 or 1/3.")] = None,
     delta: Annotated[
-        str | None, typer.Option("--delta", metavar="D", help="What δ may add up to, below 1; 0 if not given.")
+        str | None, Option("--delta", metavar="D", help="What δ may add up to, below 1; 0 by default.")
     ] = None,
-    lift: Annotated[bool, typer.Option("--lift", help="Bound it no more.")] = False,
+    lift: Annotated[bool, Option("--lift", help="Bound it no more.")] = False,
     individual: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column that identifies individuals, if all losses are by individual."),
+        Option(metavar="COLUMN", help="The column that identifies individuals, if all losses are by individual."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -77,7 +73,7 @@ def cap(
     from sqlanon.model.budget import Budget
 
     if lift == (epsilon is not None) or (lift and delta is not None):
-        raise typer.BadParameter("give --epsilon and --delta, or --lift")
+        raise BadParameter("give --epsilon and --delta, or --lift")
     budget = None if epsilon is None else Budget(epsilon, delta or 0)
     with _opened(database, ledger, read_only=False) as session:
         is_known = session.ledger.knows(dataset)
@@ -115,7 +111,7 @@ def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile =
 def verify(
     database: Warehouse = None,
     ledger: LedgerFile = None,
-    head: Annotated[str | None, typer.Option("--head", metavar="HASH", help="A hash that a row must have.")] = None,
+    head: Annotated[str | None, Option("--head", metavar="HASH", help="A hash that a row must have.")] = None,
     as_json: Json = False,
 ) -> None:
     """Check that no row was changed, removed, moved or put in, and print the hash of the newest row.
@@ -172,10 +168,10 @@ def _doubt(name: str) -> None:
 def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = True) -> Iterator[Session]:
     """A session on the ledger of a warehouse, or on that of a file, which is made only to be written."""
     if (database is None) == (ledger is None):
-        raise typer.BadParameter("give one of --db and --ledger")
+        raise BadParameter("give one of --db and --ledger")
     if ledger is not None:
         if read_only and not ledger.exists():
-            raise typer.BadParameter(f"there is no file {ledger}", param_hint="--ledger")
+            raise BadParameter(f"there is no file {ledger}", param_hint="--ledger")
         with keeping_ledger(ledger) as session:
             yield session
     elif database is not None:

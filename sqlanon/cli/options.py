@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 if TYPE_CHECKING:
     from sqlanon.model.destination import Replace as ReplaceWord
@@ -15,23 +15,19 @@ if TYPE_CHECKING:
 
 Source = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="SOURCE", help="A table or view, the path, glob or folder of Parquet or CSV files, or a SELECT query."
     ),
 ]
-Database = Annotated[Path, typer.Option("--db", metavar="DB", help="The DuckDB file.")]
-NewDatabase = Annotated[Path, typer.Option("--db", metavar="DB", help="The DuckDB file, made if it is not there.")]
-OptionalDatabase = Annotated[
-    Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file; not needed to read files.")
-]
-PolicyFile = Annotated[Path, typer.Option("--policy", metavar="FILE.toml", help="The policy.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-Tight = Annotated[
-    bool, typer.Option("--tight", help="Take the smaller δ that is exact for one class; not that of Li et al. 2012.")
-]
+Database = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file.")]
+NewDatabase = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file, made if it is not there.")]
+OptionalDatabase = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file; not needed for files.")]
+PolicyFile = Annotated[Path, Option("--policy", metavar="FILE.toml", help="The policy.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
+Tight = Annotated[bool, Option("--tight", help="Take the smaller δ, exact for one class, not that of Li et al. 2012.")]
 Events = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--events",
         help="Report the progress, and every failure, on stderr as JSON, a line per event: event (started, progress, "
         "finished; done or failed at the end), stage, seconds, step, share, checked_nodes, lattice_nodes, loss, "
@@ -40,61 +36,52 @@ Events = Annotated[
 ]
 Target = Annotated[
     str,
-    typer.Option(
-        "--into", metavar="TARGET", help="The name of a new table, a new .parquet or .csv file, or a new folder/."
-    ),
+    Option("--into", metavar="TARGET", help="The name of a new table, a new .parquet or .csv file, or a new folder/."),
 ]
 LatticeTarget = Annotated[
     str | None,
-    typer.Option("--into", metavar="TARGET", help="Write all nodes to a new table, .parquet or .csv file, or folder/."),
+    Option("--into", metavar="TARGET", help="Write all nodes to a new table, .parquet or .csv file, or folder/."),
 ]
 RowsPerFile = Annotated[
-    int | None,
-    typer.Option("--rows-per-file", metavar="N", help="Write a folder of files, of N rows each at most."),
+    int | None, Option("--rows-per-file", metavar="N", help="Write a folder of files, of N rows each at most.")
 ]
 PartitionBy = Annotated[
     list[str] | None,
-    typer.Option("--partition-by", metavar="COLUMN", help="Write a folder per value of a column; repeat it."),
+    Option("--partition-by", metavar="COLUMN", help="Write a folder per value of a column; repeat it."),
 ]
 CsvFormulas = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--csv-formulas",
         metavar="keep|quote|refuse",
         help="Cells of a CSV that a spreadsheet would compute: keep (default), quote with an apostrophe, or refuse.",
     ),
 ]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option("--time-limit", metavar="SECONDS", help="Make do with the best node found after so long."),
-]
+TimeLimit = Annotated[float | None, Option("--time-limit", metavar="SECONDS", help="Take the best node found by then.")]
 GivenNode = Annotated[
     list[str] | None,
-    typer.Option(
-        "--node", metavar="COLUMN=LEVEL,…", help="Search for no node, take this one: a level per quasi-identifier."
-    ),
+    Option("--node", metavar="COLUMN=LEVEL,…", help="Search for no node, take this one: a level per quasi-identifier."),
 ]
 TablesBeside = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--table", metavar="WHAT=NAME", help="Name the table for what a method publishes beside the rows; repeat it."
     ),
 ]
 PseudonymKeyFile = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--pseudonym-key",
         metavar="FILE",
         help="The file with the secret key of the policy's pseudonyms; else it is in $SQLANON_PSEUDONYM_KEY.",
     ),
 ]
 LedgerFile = Annotated[
-    Path | None,
-    typer.Option("--ledger", metavar="FILE", help="The DuckDB file whose ledger is charged; else that of --db."),
+    Path | None, Option("--ledger", metavar="FILE", help="The DuckDB file whose ledger is charged; else that of --db.")
 ]
 LedgerMode = Annotated[
     str,
-    typer.Option(
+    Option(
         "--ledger-mode",
         metavar="open|capped",
         help="Whether a data set without a cap may be charged (open, the default), or is refused (capped).",
@@ -102,41 +89,37 @@ LedgerMode = Annotated[
 ]
 Dataset = Annotated[
     str | None,
-    typer.Option("--dataset", metavar="NAME", help="Whose budget a private method spends, if not the source's own."),
+    Option("--dataset", metavar="NAME", help="Whose budget a private method spends, if not the source's own."),
 ]
 Public = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--public",
         metavar="TABLE",
         help="A table or file that the query reads and everybody may know, so that it is not charged; repeat it.",
     ),
 ]
 Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", help="Draw the same again: what is released is stamped NOT PRIVATE."),
+    int | None, Option("--seed", metavar="N", help="Draw the same again: the release is stamped NOT PRIVATE.")
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there, if sqlanon made it.")]
+Replace = Annotated[bool, Option("--replace", help="Replace what is there, if sqlanon made it.")]
 ReplaceIfChanged = Annotated[
-    bool,
-    typer.Option("--replace-if-changed", help="Replace a release that was made from something else; leave the same."),
+    bool, Option("--replace-if-changed", help="Replace a release that was made from something else; leave the same.")
 ]
-ReplaceAnything = Annotated[
-    bool, typer.Option("--replace-anything", help="Replace any table or file that is there, whoever made it.")
-]
-ReplaceFile = Annotated[bool, typer.Option("--replace", help="Replace the file that is there.")]
-Attribute = Annotated[str, typer.Argument(metavar="ATTRIBUTE", help="The quasi-identifier that the taxonomy is for.")]
+ReplaceAnything = Annotated[bool, Option("--replace-anything", help="Replace any table or file, whoever made it.")]
+ReplaceFile = Annotated[bool, Option("--replace", help="Replace the file that is there.")]
+Attribute = Annotated[str, Argument(metavar="ATTRIBUTE", help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[
     str | None,
-    typer.Option("--source", metavar="SOURCE", help="A table, files or a query whose values the taxonomy must cover."),
+    Option("--source", metavar="SOURCE", help="A table, files or a query whose values the taxonomy must cover."),
 ]
 TaxonomyColumn = Annotated[
     str | None,
-    typer.Option("--column", metavar="COLUMN", help="The column of --source, if it is not named like the attribute."),
+    Option("--column", metavar="COLUMN", help="The column of --source, if it is not named like the attribute."),
 ]
 TaxonomyFiles = Annotated[
     list[str] | None,
-    typer.Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; can be repeated."),
+    Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; can be repeated."),
 ]
 
 
@@ -148,12 +131,12 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
     """The argument ``replace`` of the session for --replace, --replace-if-changed and --replace-anything.
 
     Raises:
-        typer.BadParameter: there is more than one of them.
+        BadParameter: there is more than one of them.
     """
     words: dict[ReplaceWord, bool] = {True: replace, "changed": if_changed, "anything": anything}
     given = [word for word, is_given in words.items() if is_given]
     if len(given) > 1:
-        raise typer.BadParameter("give one of --replace, --replace-if-changed and --replace-anything")
+        raise BadParameter("give one of --replace, --replace-if-changed and --replace-anything")
     return given[0] if given else False
 
 
@@ -173,7 +156,7 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
     """The taxonomies of every ``ATTRIBUTE=FILE.csv``.
 
     Raises:
-        typer.BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
+        BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
     """
     from sqlanon.model.base import unknown_names
 
@@ -181,11 +164,11 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
     unused = [f'"{name}"{meant}' for name, meant in unknown_names(files, policy.columns_with_taxonomy)]
     if unused:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
-        raise typer.BadParameter(f"{reason} columns with hierarchical distances", param_hint="--taxonomy")
+        raise BadParameter(f"{reason} columns with hierarchical distances", param_hint="--taxonomy")
     repeated = [f'"{name}"' for name in files if name in policy.taxonomies]
     if repeated:
         reason = f"the policy carries the taxonomy of {', '.join(repeated)} itself"
-        raise typer.BadParameter(reason, param_hint="--taxonomy")
+        raise BadParameter(reason, param_hint="--taxonomy")
     return taxonomies_of_files(given)
 
 
@@ -193,7 +176,7 @@ def taxonomies_of_files(given: list[str] | None) -> dict[str, Taxonomy]:
     """The taxonomies of every ``ATTRIBUTE=FILE.csv``, whatever they are for.
 
     Raises:
-        typer.BadParameter: one is not spelled so.
+        BadParameter: one is not spelled so.
     """
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
@@ -204,13 +187,13 @@ def given_tables(given: list[str] | None) -> dict[str, str]:
     """The names of every ``WHAT=NAME``.
 
     Raises:
-        typer.BadParameter: one is not spelled so.
+        BadParameter: one is not spelled so.
     """
     tables = {}
     for text in given or ():
         what, _, name = text.partition("=")
         if not what or not name:
-            raise typer.BadParameter(f'"{text}" is not spelled WHAT=NAME', param_hint="--table")
+            raise BadParameter(f'"{text}" is not spelled WHAT=NAME', param_hint="--table")
         tables[what] = name
     return tables
 
@@ -221,10 +204,10 @@ def given_node(given: list[str] | None) -> dict[str, int] | None:
     for text in given or ():
         levels = list(LEVEL.finditer(text))
         if not levels or "".join(found[0] for found in levels) != text:
-            raise typer.BadParameter(f'"{text}" is not COLUMN=LEVEL,COLUMN=LEVEL', param_hint="--node")
+            raise BadParameter(f'"{text}" is not COLUMN=LEVEL,COLUMN=LEVEL', param_hint="--node")
         for name, level in (found.groups() for found in levels):
             if name in node:
-                raise typer.BadParameter(f'"{name}" has two levels', param_hint="--node")
+                raise BadParameter(f'"{name}" has two levels', param_hint="--node")
             node[name] = int(level)
     return node or None
 
@@ -232,5 +215,5 @@ def given_node(given: list[str] | None) -> dict[str, int] | None:
 def _attribute_and_file(text: str) -> tuple[str, str]:
     attribute, _, path = text.partition("=")
     if not attribute or not path:
-        raise typer.BadParameter(f'"{text}" is not ATTRIBUTE=FILE.csv', param_hint="--taxonomy")
+        raise BadParameter(f'"{text}" is not ATTRIBUTE=FILE.csv', param_hint="--taxonomy")
     return attribute, path

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 import typer
+from typer import BadParameter
 
 from sqlanon.cli.output import say, write_event, write_json
 from sqlanon.errors import (
@@ -40,7 +41,7 @@ EXIT_CODES: dict[type[SqlanonError], int] = {
     TargetError: USAGE,
 }
 
-USAGE_ERRORS = typer.BadParameter.__bases__
+USAGE_ERRORS = BadParameter.__bases__
 """typer brings its own click from 0.2x on; this is the same class in all of them."""
 
 SPELLINGS = (

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import BadParameter, Option, Typer
 
 from sqlanon.cli.options import Json, ReplaceFile, Tight
 from sqlanon.cli.output import say, show, write, write_json
@@ -14,26 +14,21 @@ from sqlanon.cli.output import say, show, write, write_json
 if TYPE_CHECKING:
     from sqlanon.evaluation.plans import EpsilonSafePlan
 
-Rows = Annotated[int, typer.Option("--rows", metavar="N", min=1, help="How many rows the table has.")]
-Epsilon = Annotated[
-    str, typer.Option("--epsilon", metavar="E", help="ε in all, as 1.5 or 1/3: for the node and for the sampling.")
-]
-Delta = Annotated[str, typer.Option("--delta", metavar="D", help="δ, above 0 and below 1: all of it for the sampling.")]
+Rows = Annotated[int, Option("--rows", metavar="N", min=1, help="How many rows the table has.")]
+Epsilon = Annotated[str, Option("--epsilon", metavar="E", help="ε of the node and the sampling in all, as 1.5 or 1/3.")]
+Delta = Annotated[str, Option("--delta", metavar="D", help="δ, above 0 and below 1: all of it for the sampling.")]
 EpsilonNode = Annotated[
-    str, typer.Option("--epsilon-node", metavar="E", help="The part of ε for the choice of the node; 0: it is public.")
+    str, Option("--epsilon-node", metavar="E", help="The part of ε for the choice of the node; 0: it is public.")
 ]
 Out = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg)."),
+    Path | None, Option("--out", metavar="DIR", help="A folder for a table (.csv, .md) and a chart (.svg).")
 ]
-K = Annotated[int | None, typer.Option("--k", metavar="K", help="The least count of a class that is published.")]
-Beta = Annotated[
-    float | None, typer.Option("--beta", metavar="B", help="With which probability each row is in the sample.")
-]
+K = Annotated[int | None, Option("--k", metavar="K", help="The least count of a class that is published.")]
+Beta = Annotated[float | None, Option("--beta", metavar="B", help="With which probability each row is in the sample.")]
 EpsilonOfSampling = Annotated[
-    str, typer.Option("--epsilon", metavar="E", help="ε of the sampling, as 1.5 or 1/3; to choose a node costs more.")
+    str, Option("--epsilon", metavar="E", help="ε of the sampling, as 1.5 or 1/3; to choose a node costs more.")
 ]
-DeltaLimit = Annotated[str | None, typer.Option("--delta", metavar="D", help="What δ may be, above 0 and below 1.")]
+DeltaLimit = Annotated[str | None, Option("--delta", metavar="D", help="What δ may be, above 0 and below 1.")]
 
 DIGITS = Context(prec=5, rounding=ROUND_CEILING)
 """δ is shown in five digits, never with less than it is."""
@@ -41,7 +36,7 @@ DIGITS = Context(prec=5, rounding=ROUND_CEILING)
 MIN_SHOWN = Decimal("1e-300")
 """Smaller δ may have become 0, which it never is."""
 
-app = typer.Typer(help="Plans: what a release could show, before any data is read.")
+app = Typer(help="Plans: what a release could show, before any data is read.")
 
 
 # More than six parameters: one for each option.
@@ -116,14 +111,14 @@ def computed(epsilon: str, k: int | None, beta: float | None, delta: str | None,
     """All three of k, beta and delta, from the two that are given, and what they cost.
 
     Raises:
-        typer.BadParameter: not two of them are given.
+        BadParameter: not two of them are given.
         PolicyError: one is out of its range.
     """
     from sqlanon.model import sampled_classes
     from sqlanon.model.budget import Budget, as_float
 
     if [k, beta, delta].count(None) != 1:
-        raise typer.BadParameter("give two of --k, --beta and --delta: the third is computed")
+        raise BadParameter("give two of --k, --beta and --delta: the third is computed")
     budget = Budget(epsilon, delta or 0)
     spent, limit = as_float(budget.epsilon), as_float(budget.delta)
     missing = "delta" if delta is None else "k" if k is None else "beta"

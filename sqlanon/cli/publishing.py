@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+from typer import Argument, BadParameter, Exit, Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import NOT_MET
@@ -36,7 +36,7 @@ def measure(
     put(measurement, as_json=as_json, met=measurement.met)
     if not measurement.met:
         say(f"Not met: {measurement.source} falls short of the policy.")
-        raise typer.Exit(NOT_MET)
+        raise Exit(NOT_MET)
 
 
 def lattice(
@@ -137,11 +137,11 @@ def run(
     read = opt.read_taxonomies(taxonomies, wanted)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
     if not wanted.has_private_method and (dataset is not None or public or ledger is not None):
-        raise typer.BadParameter("--dataset, --public and --ledger are for policies with a private method")
+        raise BadParameter("--dataset, --public and --ledger are for policies with a private method")
     if not wanted.method.draws and seed is not None:
-        raise typer.BadParameter("--seed is for policies with a method that draws at random")
+        raise BadParameter("--seed is for policies with a method that draws at random")
     if ledger_mode not in ("open", "capped"):
-        raise typer.BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
+        raise BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
     may_go = opt.replacing(replace, replace_if_changed, replace_anything)
     is_charged = wanted.method.claims_privacy and seed is None
     with (
@@ -176,24 +176,20 @@ def run(
 def verify(
     release: Annotated[
         str,
-        typer.Argument(
-            metavar="RELEASE", help="A published table, or the path of a published Parquet file, CSV or folder."
-        ),
+        Argument(metavar="RELEASE", help="A published table, or the path of a published Parquet file, CSV or folder."),
     ],
     policy: opt.PolicyFile,
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
     source: Annotated[
         str | None,
-        typer.Option("--source", metavar="SOURCE", help="What it was made from, to compare models and values with."),
+        Option("--source", metavar="SOURCE", help="What it was made from, to compare models and values with."),
     ] = None,
     without_provenance: Annotated[
-        bool,
-        typer.Option("--without-provenance", help="Hold it against its policy alone, if it has no provenance."),
+        bool, Option("--without-provenance", help="Hold it against its policy alone, if it has no provenance.")
     ] = False,
     record_sha256: Annotated[
-        str | None,
-        typer.Option("--record-sha256", metavar="HASH", help="The hash of its record, handed over another way."),
+        str | None, Option("--record-sha256", metavar="HASH", help="The hash of its record, handed over another way.")
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -226,7 +222,7 @@ def verify(
         say(f"Not met: {verification.source} falls short of its policy:")
         for shortfall in verification.shortfalls:
             say(f"  - {shortfall}")
-        raise typer.Exit(NOT_MET)
+        raise Exit(NOT_MET)
     say(f"Met: {verification.source} meets its policy.")
 
 
@@ -286,16 +282,14 @@ def _seeded(seed: int | None) -> RandomSource | None:
     return SeededSource(seed)
 
 
-Sidecar = Annotated[Path, typer.Option("--fit", metavar="FILE", help="The private file of the fit.")]
+Sidecar = Annotated[Path, Option("--fit", metavar="FILE", help="The private file of the fit.")]
 EveryPartition = Annotated[
-    bool, typer.Option("--every-partition", help="Each partition is to meet the privacy models on its own, too.")
+    bool, Option("--every-partition", help="Each partition must meet the models on its own, too.")
 ]
-ReplaceFit = Annotated[
-    bool, typer.Option("--replace", help="Replace the fit that is there, if nothing was published with it.")
-]
+ReplaceFit = Annotated[bool, Option("--replace", help="Replace the fit, if nothing was published with it.")]
 AcceptObserved = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--accept-observed-domain",
         help="Take taxonomies whose values were read off the data; a partition with any other value is refused.",
     ),

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hints
 
-import typer
+from typer import BadParameter, Option
 
 from sqlanon.cli.interrupt import interruptible
 from sqlanon.errors import EngineError
@@ -33,20 +33,20 @@ class _Machine(TypedDict, total=False):
 
 MACHINE: dict[str, Any] = {
     "memory_limit": Annotated[
-        str | None, typer.Option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, such as 2GB.")
+        str | None, Option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, such as 2GB.")
     ],
     "temp_directory": Annotated[
         Path | None,
-        typer.Option("--temp-directory", metavar="DIR", help="Where it puts what does not fit, until the end."),
+        Option("--temp-directory", metavar="DIR", help="Where it puts what does not fit, until the end."),
     ],
-    "threads": Annotated[int | None, typer.Option("--threads", metavar="N", help="Threads for DuckDB.")],
+    "threads": Annotated[int | None, Option("--threads", metavar="N", help="Threads for DuckDB.")],
     "extensions": Annotated[
         list[str] | None,
-        typer.Option("--load", metavar="NAME", help="Load an installed extension of DuckDB, as httpfs; repeat it."),
+        Option("--load", metavar="NAME", help="Load an installed extension of DuckDB, as httpfs; repeat it."),
     ],
     "show_values": Annotated[
         bool,
-        typer.Option("--show-values", help="Show up to ten values of each column that its taxonomy does not have."),
+        Option("--show-values", help="Show up to ten values of each column that its taxonomy does not have."),
     ],
 }
 
@@ -82,10 +82,10 @@ def existing(database: Path, *, read_only: bool = True, ledger: Path | None = No
     """A session on a file that must be there.
 
     Raises:
-        typer.BadParameter: it is not.
+        BadParameter: it is not.
     """
     if not database.exists():
-        raise typer.BadParameter(f"there is no file {database}", param_hint="--db")
+        raise BadParameter(f"there is no file {database}", param_hint="--db")
     with _connected(database, read_only=read_only, ledger=ledger) as session:
         yield session
 
@@ -94,9 +94,7 @@ def existing(database: Path, *, read_only: bool = True, ledger: Path | None = No
 def existing_or_new(database: Path) -> Iterator[Session]:
     """A session on a file that is created if it is not there."""
     if str(database) == ":memory:":
-        raise typer.BadParameter(
-            "a database in memory would be gone at once; give the path of a file", param_hint="--db"
-        )
+        raise BadParameter("a database in memory would be gone at once; give the path of a file", param_hint="--db")
     with _connected(database) as session:
         yield session
 
@@ -118,9 +116,9 @@ def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Sessi
             yield session
     except EngineError as error:
         if error.step == "source":
-            raise typer.BadParameter(f"{error}; a table needs --db, the file that it is in") from None
+            raise BadParameter(f"{error}; a table needs --db, the file that it is in") from None
         if error.step == "format":
-            raise typer.BadParameter(str(error)) from None
+            raise BadParameter(str(error)) from None
         raise
 
 
@@ -141,7 +139,7 @@ def writing(
         from sqlanon.model.destination import refuse_file_like
 
         refuse_file_like(into.name)
-        raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
+        raise BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
     return existing(database, read_only=False, ledger=ledger)
 
 
@@ -169,7 +167,7 @@ def _connected(
     try:
         check_resources(**{name: value for name, value in machine.items() if name != "show_values"})
     except EngineError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise BadParameter(str(error)) from None
 
     opened = functools.partial(connect, database, read_only=read_only, ledger=ledger, **machine)
     # Another run may just be noting its ledger in the warehouse, which takes a moment.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, cast
 
-import typer
+from typer import Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.options import Json, NewDatabase
@@ -48,29 +48,23 @@ def schema() -> None:
 
 
 Like = Annotated[
-    str,
-    typer.Option("--like", metavar="RELEASE", help="A published table, or the path of a published file or folder/."),
+    str, Option("--like", metavar="RELEASE", help="A published table, or the path of a published file or folder/.")
 ]
 
 
 def flatten(
     source: opt.Source,
     into: opt.Target,
-    individual: Annotated[
-        str, typer.Option(metavar="COLUMN", help="The column that identifies the individual of an event.")
-    ],
-    event: Annotated[list[str], typer.Option(metavar="COLUMN", help="A column that becomes columns; repeat it.")],
+    individual: Annotated[str, Option(metavar="COLUMN", help="The column that identifies the individual of an event.")],
+    event: Annotated[list[str], Option(metavar="COLUMN", help="A column that becomes columns; repeat it.")],
     order: Annotated[
-        list[str],
-        typer.Option(metavar="COLUMN", help="A column that orders events; repeat it, most significant first."),
+        list[str], Option(metavar="COLUMN", help="A column that orders events; repeat it, most significant first.")
     ],
-    first: Annotated[int, typer.Option(metavar="N", help="How many events of an individual become columns.")],
+    first: Annotated[int, Option(metavar="N", help="How many events of an individual become columns.")],
     keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column that is constant per individual; repeat it.")
+        list[str] | None, Option(metavar="COLUMN", help="A column that is constant per individual; repeat it.")
     ] = None,
-    count: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The name of a new column for the number of events.")
-    ] = None,
+    count: Annotated[str | None, Option(metavar="NAME", help="A new column for the number of events.")] = None,
     database: opt.OptionalDatabase = None,
     csv_formulas: opt.CsvFormulas = None,
     replace: opt.Replace = False,

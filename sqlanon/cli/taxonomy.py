@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+from typer import Argument, BadParameter, Exit, Option, Typer
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import USAGE
@@ -18,11 +18,11 @@ from sqlanon.cli.sessions import existing, existing_or_new, on_this_machine
 if TYPE_CHECKING:
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
-app = typer.Typer(help="Load, make, check, list and export taxonomies.", rich_markup_mode="rich")
+app = Typer(help="Load, make, check, list and export taxonomies.", rich_markup_mode="rich")
 
 Days = Annotated[
     datetime | None,
-    typer.Option(metavar="YEAR-MONTH-DAY", formats=["%Y-%m-%d"], help="For dates: an end of the declared domain."),
+    Option(metavar="YEAR-MONTH-DAY", formats=["%Y-%m-%d"], help="For dates: an end of the declared domain."),
 ]
 
 
@@ -51,12 +51,12 @@ SETTINGS = {"width": "widths", "unit": "units", "value": "values", "coarser": "c
 @on_this_machine
 def load(
     attribute: opt.Attribute,
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="An ARX hierarchy: a line per value, no header.")],
+    file: Annotated[Path, Argument(metavar="FILE.csv", help="An ARX hierarchy: a line per value, no header.")],
     database: opt.NewDatabase,
     source: opt.TaxonomySource = None,
     column: opt.TaxonomyColumn = None,
     delimiter: Annotated[
-        str | None, typer.Option(metavar="CHARACTER", help="What separates the fields, if it is not found out.")
+        str | None, Option(metavar="CHARACTER", help="What separates the fields, if not found out.")
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -69,7 +69,7 @@ def load(
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     if delimiter is not None and len(delimiter) != 1:
-        raise typer.BadParameter("one character is needed", param_hint="--delimiter")
+        raise BadParameter("one character is needed", param_hint="--delimiter")
     _store(database, attribute, Taxonomy.from_csv(file, delimiter=delimiter), source, column, as_json=as_json)
 
 
@@ -77,63 +77,37 @@ def load(
 @on_this_machine
 def make(
     attribute: opt.Attribute,
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help=f"How the labels are made: {', '.join(Kind)}.")],
+    kind: Annotated[Kind, Argument(metavar="KIND", help=f"How the labels are made: {', '.join(Kind)}.")],
     database: opt.NewDatabase,
     width: Annotated[
-        list[float] | None, typer.Option(metavar="NUMBER", help="For intervals: the width of a level; repeat it.")
+        list[float] | None, Option(metavar="NUMBER", help="For intervals: a level's width; repeat it.")
     ] = None,
-    origin: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="For intervals: a boundary of every level.")
-    ] = None,
-    minimum: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="For intervals and cuts: the least value of the domain.")
-    ] = None,
-    maximum: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="For intervals and cuts: the greatest value of the domain.")
-    ] = None,
-    below: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="For intervals: smaller numbers share a label.")
-    ] = None,
-    above: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="For intervals: numbers from here on share a label.")
-    ] = None,
+    origin: Annotated[float | None, Option(metavar="NUMBER", help="For intervals: a boundary of every level.")] = None,
+    minimum: Annotated[int | None, Option(metavar="NUMBER", help="For intervals and cuts: the least value.")] = None,
+    maximum: Annotated[int | None, Option(metavar="NUMBER", help="For intervals and cuts: the greatest value.")] = None,
+    below: Annotated[float | None, Option(metavar="NUMBER", help="For intervals: one label for all below.")] = None,
+    above: Annotated[float | None, Option(metavar="NUMBER", help="For intervals: one label from here on.")] = None,
     breaks: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NUMBER,…", help="For cuts: where the intervals of a level begin; repeat it."),
+        list[str] | None, Option(metavar="NUMBER,…", help="For cuts: where a level's intervals begin; repeat it.")
     ] = None,
     unit: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="UNIT", help="For dates: day, month, quarter, year, decade; or day, week, isoyear; repeat it."
-        ),
+        Option(metavar="UNIT", help="For dates: day, month, quarter, year, decade; or day, week, isoyear; repeat it."),
     ] = None,
     first: Days = None,
     last: Days = None,
-    keep: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="For prefixes: characters that stay; repeat it.")
-    ] = None,
-    bits: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="For ipv4: the length of a network prefix; repeat it.")
-    ] = None,
+    keep: Annotated[list[int] | None, Option(metavar="N", help="For prefixes: characters kept; repeat it.")] = None,
+    bits: Annotated[list[int] | None, Option(metavar="N", help="For ipv4: the length of a prefix; repeat it.")] = None,
     groups: Annotated[
-        str | None,
-        typer.Option(metavar="JSON", help='For groups: {"label": ["value", …], …}, or such groups by label.'),
+        str | None, Option(metavar="JSON", help='For groups: {"label": ["value", …], …}, or such groups by label.')
     ] = None,
     coarser: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="For columns: the column of --source with the labels of a level; repeat it."
-        ),
+        Option(metavar="COLUMN", help="For columns: the column of --source with the labels of a level; repeat it."),
     ] = None,
-    query: Annotated[
-        str | None, typer.Option(metavar="SQL", help="For query: SQL that gives values and labels.")
-    ] = None,
-    declared: Annotated[
-        bool | None, typer.Option("--declared", help="For query: its values come from no data.")
-    ] = None,
-    value: Annotated[
-        list[str] | None, typer.Option(metavar="VALUE", help="A value of the declared domain; repeat it.")
-    ] = None,
+    query: Annotated[str | None, Option(metavar="SQL", help="For query: SQL that gives values and labels.")] = None,
+    declared: Annotated[bool | None, Option("--declared", help="For query: its values come from no data.")] = None,
+    value: Annotated[list[str] | None, Option(metavar="VALUE", help="A declared value; repeat it.")] = None,
     source: opt.TaxonomySource = None,
     column: opt.TaxonomyColumn = None,
     as_json: opt.Json = False,
@@ -156,7 +130,7 @@ def made(kind: Kind, given: dict[str, Any]) -> Taxonomy:
     """The taxonomy of a kind from the options that were given.
 
     Raises:
-        typer.BadParameter: an option is missing, or is not one of this kind.
+        BadParameter: an option is missing, or is not one of this kind.
         TaxonomyError: the options do not go together.
     """
     from sqlanon.model.taxonomy.rules import RULES
@@ -181,17 +155,17 @@ def _read(option: str, setting: Any) -> Any:
         try:
             return json.loads(setting)
         except (ValueError, RecursionError):
-            raise typer.BadParameter('JSON is needed, as {"label": ["value"]}', param_hint="--groups") from None
+            raise BadParameter('JSON is needed, as {"label": ["value"]}', param_hint="--groups") from None
     return setting
 
 
 def _check_options(kind: Kind, given: dict[str, Any], *, required: list[str], optional: list[str]) -> None:
     for option in required:
         if option not in given:
-            raise typer.BadParameter(f"{kind} needs --{option}")
+            raise BadParameter(f"{kind} needs --{option}")
     strangers = [f"--{option}" for option in given if option not in (*required, *optional)]
     if strangers:
-        raise typer.BadParameter(f"{kind} does not take {', '.join(strangers)}")
+        raise BadParameter(f"{kind} does not take {', '.join(strangers)}")
 
 
 @app.command()
@@ -214,7 +188,7 @@ def check(database: opt.Database, as_json: opt.Json = False) -> None:
         else f"{len(names)} taxonomies are fine."
     )
     if problems:
-        raise typer.Exit(USAGE)
+        raise Exit(USAGE)
 
 
 @app.command(name="list")
@@ -251,7 +225,7 @@ def list_(database: opt.Database, as_json: opt.Json = False) -> None:
 @on_this_machine
 def export(
     attribute: opt.Attribute,
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write it.")],
+    file: Annotated[Path, Argument(metavar="FILE.csv", help="Where to write it.")],
     database: opt.Database,
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
@@ -273,7 +247,7 @@ def _store(
     from sqlanon.model.taxonomy.hierarchies import ambiguous_note
 
     if column is not None and source is None:
-        raise typer.BadParameter("--column names a column of --source, which is missing")
+        raise BadParameter("--column names a column of --source, which is missing")
     with existing_or_new(database) as session:
         session.taxonomies.load(attribute, taxonomy, source=source, column=column)
         shape = session.taxonomies.list()[attribute]

@@ -9,15 +9,15 @@ from sqlanon.evaluation.audit import (
     Audit as Audit,
     audit_privacy as audit_privacy,
 )
+from sqlanon.evaluation.exact import (
+    NodeProbability as NodeProbability,
+    node_probabilities as node_probabilities,
+)
 from sqlanon.evaluation.mechanisms import (
     AuditedPolicy as AuditedPolicy,
     Enumerable as Enumerable,
     Repeatable as Repeatable,
     repeatable as repeatable,
-)
-from sqlanon.evaluation.exact import (
-    NodeProbability as NodeProbability,
-    node_probabilities as node_probabilities,
 )
 from sqlanon.evaluation.plans import (
     EpsilonSafePlan as EpsilonSafePlan,
@@ -25,12 +25,10 @@ from sqlanon.evaluation.plans import (
     plan_epsilon_safe as plan_epsilon_safe,
 )
 from sqlanon.evaluation.queries import (
-    query_answers as query_answers,
-    query_errors as query_errors,
-)
-from sqlanon.evaluation.queries import (
     AverageQuery as AverageQuery,
     CountQuery as CountQuery,
     GroupQuery as GroupQuery,
+    query_answers as query_answers,
+    query_errors as query_errors,
     stroke_queries as stroke_queries,
 )

@@ -113,7 +113,7 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
     attribute = spelled_like(possible(attribute, "taxonomy"), attributes(engine))
     shape = shapes(engine, [attribute]).get(attribute)
     if shape is None:
-        raise TaxonomyError(f'there is no taxonomy "{attribute}"; there are: {_listed(shapes(engine))}')
+        raise TaxonomyError(f'the database has no taxonomy "{attribute}"; it has: {_listed(shapes(engine))}')
     query = taxonomies.wide(engine.taxonomy, attribute, shape.height)
     with staged_file(path, replace=replace) as staged:
         engine.write_csv(staged, query, header=False, delimiter=";")

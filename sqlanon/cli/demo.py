@@ -70,7 +70,7 @@ def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
         if path.exists():
             raise BadParameter(f"{path} exists; give the path of a new file", param_hint="--db")
     if not database.parent.is_dir():
-        raise BadParameter(f"there is no folder {database.parent}", param_hint="--db")
+        raise BadParameter(f"the folder {database.parent} does not exist", param_hint="--db")
     try:
         yield paths
     except BaseException:

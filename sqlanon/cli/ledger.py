@@ -171,7 +171,7 @@ def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = Tru
         raise BadParameter("give one of --db and --ledger")
     if ledger is not None:
         if read_only and not ledger.exists():
-            raise BadParameter(f"there is no file {ledger}", param_hint="--ledger")
+            raise BadParameter(f"the file {ledger} does not exist", param_hint="--ledger")
         with keeping_ledger(ledger) as session:
             yield session
     elif database is not None:

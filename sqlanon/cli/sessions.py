@@ -85,7 +85,7 @@ def existing(database: Path, *, read_only: bool = True, ledger: Path | None = No
         BadParameter: it is not.
     """
     if not database.exists():
-        raise BadParameter(f"there is no file {database}", param_hint="--db")
+        raise BadParameter(f"the file {database} does not exist", param_hint="--db")
     with _connected(database, read_only=read_only, ledger=ledger) as session:
         yield session
 

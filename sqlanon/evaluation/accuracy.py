@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 HEADING = "the accuracy cannot be measured:"
 
 MIN_LEAF_SHARE = 0.0005
-"""Of the training weight in a leaf of a tree."""
+"""The smallest share of the training weight that a leaf of a tree has."""
 
 MAX_ITERATIONS = 1000
-"""Of L-BFGS: raw UCI Adult needs 81. scikit-learn warns where they are not enough."""
+"""L-BFGS needs 81 for raw UCI Adult. scikit-learn warns where they are not enough."""
 
 MAX_DENSE_NUMBERS = 50_000_000
-"""Of a matrix that trees learn from as it is, 200 MB; from a larger one as a sparse one.
+"""Trees learn from a matrix of at most that many, 200 MB, as it is, and from a larger one as a sparse one.
 
 Of 95,600 combinations in 37 features (`sqlanon reproduce diffgen`, h = 16): 0.5 s in place of 3.2, and the same tree.
 """
 
 MAX_SEED = 2**32 - 1
-"""The largest that scikit-learn takes."""
+"""The largest seed that scikit-learn takes."""
 
 SEEDS = range(10)
 """Those that are taken if none are given."""
@@ -275,7 +275,7 @@ def _refuse(problems: Iterable[str]) -> None:
 
 def _problems_of_arguments(asked: _Asked) -> Iterator[str]:
     for name, meant in unknown_names(asked.models, CLASSIFIERS):
-        yield f'there is no model "{name}", only {", ".join(CLASSIFIERS)}{meant}'
+        yield f'"{name}" is not one of the models {", ".join(CLASSIFIERS)}{meant}'
     if not asked.models:
         yield "no model is given"
     if not asked.seeds:

@@ -39,7 +39,7 @@ def reproduction(name: str) -> Reproduction:
     from sqlanon.model.base import did_you_mean
 
     if name not in _HOMES:
-        raise PolicyError(f'there is no reproduction "{name}", only {", ".join(NAMES)}{did_you_mean(name, NAMES)}')
+        raise PolicyError(f'"{name}" is not one of the reproductions {", ".join(NAMES)}{did_you_mean(name, NAMES)}')
     home = import_module(f"sqlanon.papers.{_HOMES[name]}")
     return cast("Reproduction", home.REPRODUCTION)
 

@@ -50,7 +50,7 @@ def refuse_folder(folder: Path, hierarchies: Sequence[str], files: Sequence[str]
         PolicyError: listing all that is missing.
     """
     needed = [*(folder / name for name in files), *(_hierarchy(folder, name) for name in hierarchies)]
-    missing = [f"there is no file {path}" for path in needed if not path.is_file()]
+    missing = [f"the file {path} does not exist" for path in needed if not path.is_file()]
     if missing:
         beside = ", or the hierarchies beside it, one ARX hierarchy per column" if hierarchies else ""
         raise PolicyError(

@@ -253,7 +253,7 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
     """
     possible(path, "sidecar")
     if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)
-        raise EngineError(f"there is no fit at {path}; make one with `sqlanon fit` or partitions.fit", step="sidecar")
+        raise EngineError(f"the fit {path} does not exist; make it by `sqlanon fit` or partitions.fit", step="sidecar")
     with attached(engine, path):
         sidecar = Sidecar(engine, path, _read_fit(engine, path))
         sidecar.settle_all()

@@ -202,7 +202,7 @@ def _refuse_taxonomies(engine: Engine, record: Record, predictors: Predictors, r
     problems = []
     for name in needed:
         if name not in stored:
-            problems.append(f'there is no taxonomy "{name}": load it')
+            problems.append(f'the taxonomy "{name}" is missing: load it')
         elif stored[name].sha256 != record.taxonomy_sha256.get(name):
             problems.append(f'the taxonomy "{name}" is another one: load that of the release')
     if problems:

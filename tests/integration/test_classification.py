@@ -232,7 +232,7 @@ class TestRefusals:
         found = self.problems(session, "people", test, models=["trees", "tree"], seeds=[-1, True], weight="city")
         release, tested = 'the release (table "people")', "the test table (the query)"
         assert found == (
-            'there is no model "trees", only tree, logistic; did you mean "tree"?',
+            '"trees" is not one of the models tree, logistic; did you mean "tree"?',
             "seeds must be whole numbers from 0 to 4294967295",
             f'{tested} has no column "label"; did you mean "lable"?',
             f'column "city" of {release} has no numbers, which weights are; cast it in a query',

@@ -288,7 +288,7 @@ class TestRefusals:
         found = self.refused(session, sa.TaxonomyError, "new", "released")
         assert found.problems == (
             'the taxonomy "job" is another one: load that of the release',
-            'there is no taxonomy "drugs": load it',
+            'the taxonomy "drugs" is missing: load it',
         )
 
     def test_targets_that_are_taken(self, session: sa.Session) -> None:

@@ -59,7 +59,7 @@ def test_copies_with_changes_are_checked(published: sa.Session, tmp_path: Path, 
         with pytest.raises(sa.PolicyError, match=problem):
             use(published, POLICY.model_copy(update=changes), tmp_path)
         assert list(tmp_path.iterdir()) == []
-        with pytest.raises(sa.EngineError, match="no table or view"):
+        with pytest.raises(sa.EngineError, match="is not a table or view"):
             published.measure("published", POLICY)
 
 

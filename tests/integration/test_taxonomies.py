@@ -106,8 +106,8 @@ class TestMake:
     @pytest.mark.parametrize(
         ("kind", "settings", "told"),
         [
-            ("interval", {}, 'there is no kind of taxonomy "interval"; did you mean "intervals"'),
-            ("file", {"file": "x.csv"}, 'there is no kind of taxonomy "file"'),
+            ("interval", {}, '"interval" is not a kind of taxonomy; did you mean "intervals"'),
+            ("file", {"file": "x.csv"}, '"file" is not a kind of taxonomy'),
             ("intervals", {}, "widths: field required"),
             ("intervals", {"width": [10]}, 'width: unknown key; did you mean "widths"'),
             ("intervals", {"widths": [-1]}, "width -1 is not positive"),

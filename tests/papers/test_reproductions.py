@@ -76,7 +76,8 @@ class TestRegistry:
         assert papers.reproduction(name).name == name
 
     def test_a_name_that_is_none(self) -> None:
-        with pytest.raises(sa.PolicyError, match=r'no reproduction "hceiling", only .*; did you mean "h-ceiling"\?'):
+        message = r'"hceiling" is not one of the reproductions .*; did you mean "h-ceiling"\?'
+        with pytest.raises(sa.PolicyError, match=message):
             papers.reproduction("hceiling")
 
     def test_help_names_them(self, tmp_path: Path) -> None:
@@ -140,14 +141,14 @@ class TestRefusals:
         assert sorted(data.parent.rglob("*")) == before
 
     def test_an_experiment_that_there_is_not(self, data: Path, out: Path) -> None:
-        self.refused(data, out, 2, "no reproduction", name="diffgenn")
+        self.refused(data, out, 2, "is not one of the reproductions", name="diffgenn")
 
     def test_no_data(self, tmp_path: Path, out: Path) -> None:
         self.refused(tmp_path / "nowhere", out, 2, "lacks the data of UCI Adult", "adult.data", "hierarchies")
 
     def test_a_hierarchy_that_is_not_there(self, data: Path, out: Path) -> None:
         (data / "hierarchies" / "race.csv").unlink()
-        self.refused(data, out, 2, "there is no file", "race.csv")
+        self.refused(data, out, 2, "does not exist", "race.csv")
 
     @pytest.mark.parametrize("text", ["", f"39, {NOT_SAID}\n", f"{NOT_SAID}{', 1' * 14}\n", "\0"])
     def test_data_of_something_else(self, data: Path, out: Path, text: str) -> None:

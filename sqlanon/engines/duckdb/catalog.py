@@ -220,7 +220,7 @@ def not_found(rows: Rows, source: str) -> EngineError:
     """The error for a source that is nothing, with the closest name that is something."""
     known = [row[0] for row in rows(query_text("engines", "list_relations"), ())]
     return EngineError(
-        f'there is no table or view "{source}"{did_you_mean(source, known)}; a source is a table, the path or glob of '
+        f'"{source}" is not a table or view{did_you_mean(source, known)}; a source is a table, the path or glob of '
         "Parquet or CSV files, or a SELECT query",
         step="source",
     )

@@ -294,7 +294,7 @@ def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
     """
     if kind not in RULES:
         raise TaxonomyError(
-            f'there is no kind of taxonomy "{kind}"{did_you_mean(kind, RULES)} (one of {", ".join(RULES)})'
+            f'"{kind}" is not a kind of taxonomy{did_you_mean(kind, RULES)} (one of {", ".join(RULES)})'
         )
     try:
         return RULES[kind](**{**settings, "kind": kind}).taxonomy()

@@ -29,8 +29,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge, scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.private.chance import Chance, bounded_source, private_method, refuse_observed
-from sqlanon.methods.shared.private.report import private_report_of
+from sqlanon.methods.shared.private.chance import bounded_source, private_method, refuse_observed
 from sqlanon.methods.shared.private.run import PrivateRun, no_category
 from sqlanon.methods.shared.publishing import make_labels, released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages
@@ -168,48 +167,6 @@ def _refuse_unfit_types(bound: BoundPolicy) -> None:
             raise PolicyError(no_category(found))
 
 
-@dataclass(frozen=True)
-class Published:
-    """What is published, once it is drawn: the node, the charges, and the numbers of what is left."""
-
-    levels: Levels
-    draws: Draws
-    thresholds: Mapping[str, int]
-    rows: int
-    groups: int
-
-
-def private_report(
-    bound: BoundPolicy,
-    published: Published,
-    chance: Chance,
-    into: str,
-    seconds: Mapping[str, float],
-    found: dict[str, float | None] | None = None,
-) -> PrivateReport:
-    """The numbers of a run; ``found`` are its diagnostics."""
-    wanted, lattice = published.draws.method, bound.lattice
-    return private_report_of(
-        PrivateReport,
-        bound,
-        chance,
-        into,
-        seconds,
-        spent=tuple(
-            Spent(step=step, budget=charge.budget, position=charge.position)
-            for step, charge in published.draws.charges.items()
-        ),
-        thresholds=dict(published.thresholds),
-        rows=published.rows,
-        groups=published.groups,
-        node=lattice.named(published.levels),
-        heights=lattice.named(lattice.heights),
-        node_is_public=not wanted.chooses_node,
-        lattice_nodes=lattice.size if wanted.chooses_node else 1,
-        diagnostics=found,
-    )
-
-
 class NoisyNodeRun(PrivateRun):
     """Publish what is drawn of the counts of a node, paid for from the budget of the data set.
 
@@ -246,13 +203,28 @@ class NoisyNodeRun(PrivateRun):
         recoding = AtNode(self.encoding, drawn.levels)
         make_labels(engine, recoding)
         engine.run(queries.equal_rows(recoding, combinations, with_left_over=drawn.with_left_over))
-        self.published = Published(drawn.levels, self.draws, drawn.thresholds, *released_sizes(engine))
+        self.sizes = released_sizes(engine)
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
         return row_mismatches(self.engine, queries.unlike_what_was_drawn(self.encoding, written.relation))
 
     def report(self, into: str, seconds: Mapping[str, float]) -> PrivateReport:
-        return private_report(self.bound, self.published, self.chance, into, seconds, self.diagnostics)
+        draws, drawn, lattice = self.draws, self.drawn, self.bound.lattice
+        return self.private_report(
+            PrivateReport,
+            into,
+            seconds,
+            spent=tuple(
+                Spent(step=step, budget=charge.budget, position=charge.position)
+                for step, charge in draws.charges.items()
+            ),
+            thresholds=dict(drawn.thresholds),
+            node=lattice.named(drawn.levels),
+            heights=lattice.named(lattice.heights),
+            node_is_public=not draws.method.chooses_node,
+            lattice_nodes=lattice.size if draws.method.chooses_node else 1,
+            diagnostics=self.diagnostics,
+        )
 
 
 MAX_ROWS = 1 << 32

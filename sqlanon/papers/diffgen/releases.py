@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.evaluation.accuracy import classification
 from sqlanon.mechanisms.sources import SeededSource
-from sqlanon.methods.cuts.diffgen.report import DiffGenReport
+from sqlanon.methods.cuts.diffgen.method import DiffGenReport
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cuts import COUNT, DiffGen, TopDownSpecialization, Utility
 from sqlanon.model.methods.noisy import Histogram

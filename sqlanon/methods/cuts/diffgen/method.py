@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
+from pydantic import Field
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.mechanisms.accountant import Portions
 from sqlanon.methods.base import TakesEnums
 from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, draw_leaves
 from sqlanon.methods.cuts.diffgen.encode import checked, encode
-from sqlanon.methods.cuts.diffgen.report import THEOREM, WITHIN, Published, report
 from sqlanon.methods.cuts.diffgen.specialize import CountedRows, specialized
 from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.shared.labels import recorded_cut
@@ -20,12 +22,25 @@ from sqlanon.methods.shared.private.chance import bounded_source, row_count
 from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.shared.publishing import released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages
+from sqlanon.model.budget import Budget
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.cuts import CUTS
-from sqlanon.model.release import Report
+from sqlanon.model.release import PrivateReport, Report, Spent
 
 MAX_RECORDED_LABELS = 10_000
 """The labels of a cut, at most, that is in the record of its release; a companion table holds any number."""
+
+WITHIN = "everybody may know that all numbers are within their ranges: that a run is refused says that some are not"
+
+
+class DiffGenReport(PrivateReport):
+    """The numbers of a run of DiffGen.
+
+    Attributes:
+        combinations: how many there are of labels and class, whether any row has them or not.
+    """
+
+    combinations: int = Field(title="combinations of labels and class")
 
 
 class DiffGenRun(PrivateRun):
@@ -33,7 +48,11 @@ class DiffGenRun(PrivateRun):
 
     instead_of_node = "it draws labels of several levels"
     instead_of_time_limit = "it makes all draws that its policy says; take fewer specializations"
-    theorem = THEOREM
+    theorem = (
+        "permute-and-flip (McKenna and Sheldon 2020) and the exponential mechanism on all splits of a public range; "
+        "geometric mechanism on all combinations of the domain; adaptive composition, in which what is left is spent "
+        "last"
+    )
 
     @property
     def companions(self) -> Sequence[str]:
@@ -59,12 +78,12 @@ class DiffGenRun(PrivateRun):
     def make(self) -> None:
         engine, points, cut = self.engine, self.points, self.chosen.cut
         charge = self.portions.rest(LEAVES)
-        leaves = draw_leaves(engine, cut, points.classes, points.settings, self.chance.source, charge)
+        self.leaves = draw_leaves(engine, cut, points.classes, points.settings, self.chance.source, charge)
         engine.put(labels.GIVEN, labels.given_pieces(cut, points.ranges))
         engine.put(queries.PLACES, queries.places(cut))
         engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
         engine.run(queries.equal_rows(cut, points.classes, self.bound.published_columns, points.target))
-        self.published = Published(self.chosen, leaves, self.portions, *released_sizes(engine))
+        self.sizes = released_sizes(engine)
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         return labels.released(self.bound.published_columns, self.points.settings.count_column)
@@ -82,7 +101,17 @@ class DiffGenRun(PrivateRun):
         return problems
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        return report(self.points, self.published, self.chance, into, seconds)
+        names = [axis.name for axis in self.points.axes]
+        return self.private_report(
+            DiffGenReport,
+            into,
+            seconds,
+            spent=tuple(_spent(self.portions)),
+            thresholds={LEAVES: self.leaves.threshold},
+            labels=dict(zip(names, self.chosen.cut.widths, strict=True)),
+            specialized=tuple(names[each.piece.position] for each in self.chosen.specializations),
+            combinations=self.leaves.size,
+        )
 
     def labels_record(self, report: Report) -> LabelsRecord | None:
         if row_count(self.engine, labels.CUT) > MAX_RECORDED_LABELS:
@@ -92,3 +121,11 @@ class DiffGenRun(PrivateRun):
     @property
     def conditions(self) -> Sequence[str]:
         return [WITHIN] if self.points.settings.outside == "refuse" else ()
+
+
+def _spent(portions: Portions) -> list[Spent]:
+    spent: dict[str, Fraction] = {}
+    for charge in portions.given:
+        spent[charge.purpose] = spent.get(charge.purpose, Fraction(0)) + charge.budget.epsilon
+    position = portions.given[-1].position
+    return [Spent(step=purpose, budget=Budget(epsilon), position=position) for purpose, epsilon in spent.items()]

@@ -17,10 +17,11 @@ from sqlanon.evaluation.mechanisms import AuditedPolicy, shown
 from sqlanon.mechanisms.accountant import Accountant, Portions
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, Scored, SetOfChildren, draw_leaves
-from sqlanon.methods.cuts.diffgen.encode import Points, checked, encode
+from sqlanon.methods.cuts.diffgen.encode import checked, encode, settings_of
 from sqlanon.methods.cuts.diffgen.queries import SHOWN
 from sqlanon.methods.cuts.diffgen.specialize import Chosen, CountedRows, Evidence, specialized
 from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.shared.private.chance import bounded_source
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise.combinations import NOISY, runs_by_outcome
@@ -40,7 +41,7 @@ class AuditedDiffGen(AuditedPolicy):
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
         points = encode(engine, bound, bounded_source(engine, bound, self._source))
-        settings = points.settings
+        settings = settings_of(bound)
         evidence = CountedRows(engine, settings.utility)
         pay = partial(accountant.charge_in_portions, settings.name, settings.budget)
         for chosen, portions, count in branches(points, Remembered(evidence), self._source, pay, runs):
@@ -127,13 +128,13 @@ def branches(
         pay: makes the portions of a run.
         runs: their number.
     """
-    rounds = points.settings.specializations
+    settings = settings_of(points.bound)
     open_branches: list[tuple[tuple[Any, ...], int]] = [((), runs)]
     while open_branches:
         known, count = open_branches.pop()
         portions = pay()
-        draws = _Replayed(points.settings, source, portions, known, count)
+        draws = _Replayed(settings, source, portions, known, count)
         try:
-            yield specialized(points.axes, points.classes, rounds, evidence, draws), portions, count
+            yield specialized(points.axes, points.classes, settings.specializations, evidence, draws), portions, count
         except _Branch as branch:
             open_branches += [((*known, drawn), times) for drawn, times in branch.drawn]

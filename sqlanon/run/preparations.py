@@ -11,7 +11,7 @@ from sqlanon.binding import taxonomies
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.methods.cuts.shared.axes import no_list, no_number
+from sqlanon.methods.cuts.shared.points import no_list, no_number
 from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.labels import CutRecord

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.methods.cuts.shared import labels
-from sqlanon.methods.cuts.top_down.report import STOPPED
+from sqlanon.methods.cuts.top_down.method import STOPPED
 from sqlanon.papers import adult
 from sqlanon.papers.adult import predictors
 from tests.conftest import data_folder

@@ -15,7 +15,7 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.evaluation.audited_diffgen import Remembered
 from sqlanon.methods.cuts.diffgen.draws import Scored
-from sqlanon.methods.cuts.diffgen.encode import checked, encode
+from sqlanon.methods.cuts.diffgen.encode import checked, encode, settings_of
 from sqlanon.methods.cuts.diffgen.specialize import CountedRows
 from sqlanon.methods.cuts.shared.pieces import Piece
 from tests import exact_diffgen
@@ -39,8 +39,8 @@ def probabilities(case: Case, **options: Any) -> Iterator[dict[Path, tuple[float
         bound = checked(prepare(engine, engine.resolve("given"), policy(case, **options)))
         with engine.transaction(), engine.scratch():
             points = encode(engine, bound, bound.source)
-            evidence = Remembered(CountedRows(engine, points.settings.utility))
-            yield path_probabilities(points.axes, points.classes, points.settings, evidence)
+            evidence = Remembered(CountedRows(engine, settings_of(bound).utility))
+            yield path_probabilities(points.axes, points.classes, settings_of(bound), evidence)
 
 
 def worst_loss(case: Case, row: dict[str, Any], **options: Any) -> tuple[float, float]:

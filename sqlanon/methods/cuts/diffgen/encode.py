@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -12,57 +11,26 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import difference_sensitivity, scale_for
 from sqlanon.methods.cuts.diffgen.draws import is_monotonic, sensitivity
-from sqlanon.methods.cuts.shared import points as queries
-from sqlanon.methods.cuts.shared.axes import (
-    axes_of,
-    leaf_count,
-    no_list,
-    no_number,
-    ranges_of,
-    read_labels,
-    refuse_outside,
-    refuse_unknown,
-)
-from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis
+from sqlanon.methods.cuts.shared.pieces import ItemAxis
+from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, place_in_taxonomy, read_rows
 from sqlanon.methods.shared.private.chance import refuse_observed
 from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
-from sqlanon.model.methods.cuts import DiffGen, Range
+from sqlanon.model.methods.cuts import DiffGen
 
 MAX_CHILDREN = 12
 """How many children a label of items may have: all combinations of them are counted, which are 2^12 then."""
-
-
-@dataclass(frozen=True)
-class Points:
-    """A source as points.
-
-    Attributes:
-        bound: the policy, bound to it.
-        axes: the predictors.
-        target: the position of the taxonomy of classes, which is behind all predictors, and their column.
-        classes: how many there are.
-    """
-
-    bound: BoundPolicy
-    axes: tuple[Axis, ...]
-    target: tuple[int, str]
-    classes: int
-
-    @property
-    def settings(self) -> DiffGen:
-        """The settings of the method."""
-        return settings_of(self.bound)
-
-    @property
-    def ranges(self) -> dict[int, Range]:
-        """The ranges of numeric predictors, by position."""
-        return ranges_of(self.axes, self.settings.numeric)
 
 
 def settings_of(bound: BoundPolicy) -> DiffGen:
     """The settings of the method."""
     assert isinstance(bound.policy.method, DiffGen)
     return bound.policy.method
+
+
+def target_of(bound: BoundPolicy) -> tuple[int, str]:
+    """The position of the taxonomy of classes, which is behind all predictors, and their column."""
+    (target,) = bound.policy.sensitive
+    return len(bound.policy.quasi_identifiers), target
 
 
 def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery) -> Points:
@@ -73,22 +41,10 @@ def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery
             policy says to refuse it.
         TaxonomyError: a taxonomy does not know some value.
     """
-    settings, predictors = settings_of(bound), bound.policy.quasi_identifiers
-    (target,) = bound.policy.sensitive
-    place = len(predictors), target
-    with_taxonomy = [(at, name) for at, name in enumerate(predictors) if name not in settings.numeric]
-    engine.run(queries.ordered_leaves(bound.taxonomy, [*with_taxonomy, place]))
-    labels = read_labels(engine)
-    axes = axes_of(predictors, labels, settings.numeric, settings.sets)
-    found = Points(bound, axes, place, leaf_count(labels[place[0]]))
+    settings, target = settings_of(bound), target_of(bound)
+    found = found_axes(engine, bound, settings.numeric, settings.sets, [target])
     _refuse_axes(found)
-    for position, _ in [*with_taxonomy, place]:
-        engine.execute(queries.value_type(position), "types of values")
-    if settings.outside == "refuse":
-        refuse_outside(engine, axes, found.ranges, source, bound.description)
-    engine.run(queries.points(source, axes, found.ranges, target, queries.place_in_taxonomy(*place)))
-    refuse_unknown(engine, bound, axes, source, target)
-    engine.run(queries.marginals(axes))
+    read_rows(engine, found, source, place_in_taxonomy(*target), refuses_outside=settings.outside == "refuse")
     return found
 
 
@@ -100,7 +56,9 @@ def _refuse_axes(points: Points) -> None:
         if isinstance(axis, ItemAxis) and (most := _most_children(axis)) > MAX_CHILDREN
     ]
     if points.classes < 2:
-        problems.append(f'the taxonomy of "{points.target[1]}" has {points.classes} class: all rows are equal in it')
+        problems.append(
+            f'the taxonomy of "{target_of(points.bound)[1]}" has {points.classes} class: all rows are equal in it'
+        )
     if problems:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
 

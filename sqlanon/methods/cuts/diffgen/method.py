@@ -14,7 +14,7 @@ from sqlanon.mechanisms.accountant import Portions
 from sqlanon.methods.base import TakesEnums
 from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, draw_leaves
-from sqlanon.methods.cuts.diffgen.encode import checked, encode
+from sqlanon.methods.cuts.diffgen.encode import checked, encode, settings_of, target_of
 from sqlanon.methods.cuts.diffgen.specialize import CountedRows, specialized
 from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.shared.labels import recorded_cut
@@ -24,7 +24,7 @@ from sqlanon.methods.shared.publishing import released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import Budget
 from sqlanon.model.labels import LabelsRecord
-from sqlanon.model.methods.cuts import CUTS
+from sqlanon.model.methods.cuts import CUTS, DiffGen
 from sqlanon.model.release import PrivateReport, Report, Spent
 
 MAX_RECORDED_LABELS = 10_000
@@ -55,6 +55,11 @@ class DiffGenRun(PrivateRun):
     )
 
     @property
+    def settings(self) -> DiffGen:
+        """The settings of the method."""
+        return settings_of(self.bound)
+
+    @property
     def companions(self) -> Sequence[str]:
         return (CUTS,) if CUTS in self.request.tables else ()
 
@@ -65,11 +70,11 @@ class DiffGenRun(PrivateRun):
         self.points = encode(self.engine, self.bound, bounded_source(self.engine, self.bound, self.chance.source))
 
     def charge(self) -> None:
-        settings = self.points.settings
+        settings = self.settings
         self.portions = self.accountant.charge_in_portions(settings.name, settings.budget)
 
     def search(self, stages: Stages) -> None:
-        points, settings = self.points, self.points.settings
+        points, settings = self.points, self.settings
         with stages.stage("search"):
             evidence = CountedRows(self.engine, settings.utility)
             draws = Draws(settings, self.chance.source, self.portions)
@@ -78,21 +83,21 @@ class DiffGenRun(PrivateRun):
     def make(self) -> None:
         engine, points, cut = self.engine, self.points, self.chosen.cut
         charge = self.portions.rest(LEAVES)
-        self.leaves = draw_leaves(engine, cut, points.classes, points.settings, self.chance.source, charge)
+        self.leaves = draw_leaves(engine, cut, points.classes, self.settings, self.chance.source, charge)
         engine.put(labels.GIVEN, labels.given_pieces(cut, points.ranges))
         engine.put(queries.PLACES, queries.places(cut))
         engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
-        engine.run(queries.equal_rows(cut, points.classes, self.bound.published_columns, points.target))
+        engine.run(queries.equal_rows(cut, points.classes, self.bound.published_columns, target_of(self.bound)))
         self.sizes = released_sizes(engine)
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return labels.released(self.bound.published_columns, self.points.settings.count_column)
+        return labels.released(self.bound.published_columns, self.settings.count_column)
 
     def companion_rows(self) -> Mapping[str, exp.Query]:
         return {name: labels.SQL.query("cut_rows") for name in self.companions}
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        columns, counts = self.bound.published_columns, self.points.settings.count_column
+        columns, counts = self.bound.published_columns, self.settings.count_column
         problems = row_mismatches(self.engine, labels.unlike_what_was_made(columns, written.relation, counts))
         if CUTS in companions:
             query = labels.unlike_cut(companions[CUTS].relation)
@@ -116,11 +121,11 @@ class DiffGenRun(PrivateRun):
     def labels_record(self, report: Report) -> LabelsRecord | None:
         if row_count(self.engine, labels.CUT) > MAX_RECORDED_LABELS:
             return None
-        return recorded_cut(self.engine, self.points.settings.sets)
+        return recorded_cut(self.engine, self.settings.sets)
 
     @property
     def conditions(self) -> Sequence[str]:
-        return [WITHIN] if self.points.settings.outside == "refuse" else ()
+        return [WITHIN] if self.settings.outside == "refuse" else ()
 
 
 def _spent(portions: Portions) -> list[Spent]:

@@ -15,9 +15,9 @@ from itertools import accumulate
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.methods.cuts.shared.labels import CUT, table
+from sqlanon.methods.cuts.shared.labels import CUT
 from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
-from sqlanon.methods.cuts.shared.points import CLASS, LEAVES, POINTS, value_column, values_in
+from sqlanon.methods.cuts.shared.points import CLASS, LEAVES, POINTS, table, value_column, values_in
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.named import Queries
@@ -215,9 +215,7 @@ def pieces(cut: Cut) -> pa.Table:
         if len(found) > 1
         for place, piece in enumerate(found)
     ]
-    names = ("position", "place", "first", "end")
-    columns: Iterable[Iterable[int]] = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return pa.table({name: pa.array(each, pa.int64()) for name, each in zip(names, columns, strict=True)})
+    return table(dict.fromkeys(("position", "place", "first", "end"), pa.int64()), rows)
 
 
 def occupied(cut: Cut, classes: int) -> Step:

@@ -28,7 +28,7 @@ class Evidence(Protocol):
     """What is asked of the rows: counts, and scores that are made of counts."""
 
     def scores(self, cut: Cut, specializations: Sequence[Specialization]) -> list[int]:
-        """The score of each specialization, in parts of :data:`WHOLE` if it is information."""
+        """The score of each specialization, in parts of :data:`WHOLE` if it is information; 0 without rows."""
 
     def split_scores(self, intervals: Sequence[Piece]) -> list[Scored]:
         """What splits of each interval are worth."""
@@ -108,8 +108,8 @@ def _partitioned(partitions: Partitions, chosen: Specialization, evidence: Evide
     return found
 
 
-class CountedRows:
-    """Points and their counts as evidence (:class:`~.specialize.Evidence`).
+class CountedRows(Evidence):
+    """Points and their counts as evidence.
 
     Args:
         engine: the database, in which the points and the marginals are.
@@ -121,7 +121,6 @@ class CountedRows:
         self._utility = utility
 
     def scores(self, cut: Cut, specializations: Sequence[Specialization]) -> list[int]:
-        """See :class:`~.specialize.Evidence`; 0 where there are no rows."""
         if not specializations:
             return []
         single: list[tuple[int, Specialization]] = []
@@ -139,7 +138,6 @@ class CountedRows:
         return [by_place.get(place, 0) for place in range(len(specializations))]
 
     def split_scores(self, intervals: Sequence[Piece]) -> list[Scored]:
-        """See :class:`~.specialize.Evidence`."""
         if not intervals:
             return []
         self._engine.drop(scores.CHILDREN)
@@ -152,13 +150,11 @@ class CountedRows:
         return [Scored(value[first:end], score[first:end]) for first, end in pairwise(ends)]
 
     def set_counts(self, partitions: Partitions, specialization: Specialization) -> Mapping[SetOfChildren, int]:
-        """See :class:`~.specialize.Evidence`."""
         query = item_sets.partition_counts(partitions, specialization)
         rows = self._engine.fetch(query, "rows of item sets", "cell")
         return {(int(row["place"]), int(row["mask"])): int(row["rows"]) for row in rows}
 
     def partitioned(self, partitions: Partitions) -> None:
-        """See :class:`~.specialize.Evidence`."""
         relation = item_sets.partition_relation(partitions.axis.position)
         self._engine.drop(relation)
         self._engine.put(relation, item_sets.partition_table(partitions))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
 from sqlglot import exp
@@ -35,7 +35,7 @@ def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
     """The rows of :data:`GIVEN`."""
     types = {"position": pa.int64(), "attribute": pa.string(), "first": pa.int64(), "end": pa.int64()}
     types |= {"depth": pa.int64(), "text": pa.string(), "low": pa.float64(), "high": pa.float64()}
-    return table(
+    return points.table(
         types, (_given(cut, ranges.get(axis.position), piece) for axis in cut.axes for piece in _pieces(cut, axis))
     )
 
@@ -58,12 +58,6 @@ def released(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.
 def unlike_what_was_made(columns: Sequence[SourceColumn], written: exp.Expr, counts: str | None = None) -> exp.Query:
     """One row, ``unlike``: how many groups of equal rows are not in a release as often as in :data:`EQUAL_ROWS`."""
     return unlike_groups([found.name for found in columns], EQUAL_ROWS.table, written, counts)
-
-
-def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) -> pa.Table:
-    """Rows as a table, which may have none."""
-    columns = list(zip(*rows, strict=True)) or [()] * len(types)
-    return pa.table({name: pa.array(each, kind) for (name, kind), each in zip(types.items(), columns, strict=True)})
 
 
 def _pieces(cut: Cut, axis: Axis) -> Sequence[Piece]:

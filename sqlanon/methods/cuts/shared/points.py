@@ -1,14 +1,31 @@
-"""Rows → points: the one read of the source. Each row as the places of its values on their axes, and of its class."""
+"""Rows → points: the one read of the source. Each row as the places of its values on their axes, and of its class.
+
+Values that have no place there are refused.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, NumericAxis, Piece, Specialization
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.unknown_values import unknown_values
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.methods.cuts.shared.pieces import (
+    Axis,
+    ItemAxis,
+    NumericAxis,
+    Piece,
+    Specialization,
+    TaxonomyAxis,
+    taxonomy_levels,
+)
 from sqlanon.model.methods.cuts import Range
 from sqlanon.queries.kit.macros import cast_value, table_call, text
 from sqlanon.queries.kit.named import Queries
@@ -32,8 +49,8 @@ from sqlanon.queries.kit.nodes import (
     values,
 )
 from sqlanon.queries.release.text_types import enum_type
+from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import taxonomies
-from sqlanon.queries.tables.spelled import Taxonomies
 
 LEAVES = Relation("anon_ordered_leaves", "node")
 """The values of taxonomies by their place on the axis (``leaf``), with their label at every level (``depth``)."""
@@ -44,7 +61,11 @@ POINTS = Relation("anon_points", "row")
 MARGINALS = Relation("anon_marginals", "cell")
 """How many rows of each class have a value, by predictor: all that is asked of predictors that are no sets."""
 
+CHILDREN = Relation("anon_children", "node")
+"""The children of candidates, or the intervals to split, which are children of themselves."""
+
 CLASS = "anon_class"
+CANDIDATE = "candidate"
 
 SQL = Queries("cuts", {"leaves": LEAVES, "points": POINTS, "marginals": MARGINALS})
 
@@ -54,75 +75,141 @@ def value_column(position: int) -> str:
     return f"anon_value_{position}"
 
 
-def ordered_leaves(taxonomy: Taxonomies, attributes: Sequence[tuple[int, str]]) -> Step:
-    """The step that makes :data:`LEAVES` of the taxonomies of some columns, each with its position."""
-    names = [name for _, name in attributes]
-    rows = [[number(position), string(name)] for position, name in attributes]
-    given = values("anon_taxonomies", ("position", "attribute"), rows)
-    labels = subquery(taxonomies.all_labels(taxonomy, names), "anon_taxonomy_labels")
-    query = SQL.query("ordered_leaves", taxonomies=given, taxonomy_labels=labels)
-    return Step(LEAVES, query, "the values of the taxonomies in the order of their labels")
+@dataclass(frozen=True)
+class Points:
+    """A source as points.
+
+    Attributes:
+        bound: the policy, bound to it.
+        axes: the predictors.
+        ranges: of those that are numeric, by position.
+        classes: how many classes there are, if a taxonomy has them; else 0.
+    """
+
+    bound: BoundPolicy
+    axes: tuple[Axis, ...]
+    ranges: Mapping[int, Range]
+    classes: int = 0
 
 
-def no_leaves() -> pa.Table:
-    """The rows of :data:`LEAVES` where no column has a taxonomy."""
-    types = {"position": pa.int64(), "depth": pa.int64(), "value": pa.string(), "label": pa.string()}
-    return pa.schema({**types, "leaf": pa.int64()}).empty_table()
-
-
-def labels() -> exp.Query:
-    """``position``, ``depth``, ``first``: where the values under each label begin."""
-    return SQL.query("first_places")
-
-
-def value_type(position: int) -> exp.Create:
-    """The statement that makes the ENUM type of the values of a taxonomy, in the order of their places."""
-    return enum_type(_type_name(position), SQL.query("values_of_axis", position=position), "leaf")
-
-
-def points(
-    source: exp.Table | exp.Subquery, axes: Sequence[Axis], ranges: Mapping[int, Range], target: str, class_of: exp.Expr
-) -> Step:
-    """The step that makes :data:`POINTS`.
+def found_axes(
+    engine: Compute,
+    bound: BoundPolicy,
+    numeric: Mapping[str, Range],
+    sets: Sequence[str] = (),
+    target: Sequence[tuple[int, str]] = (),
+) -> Points:
+    """The predictors of a policy as axes, with the types of their values and :data:`LEAVES` made; no row is read.
 
     Args:
-        source: the source.
-        axes: the predictors.
-        ranges: of the numeric ones, by position.
-        target: the column of classes.
-        class_of: what its values become.
+        engine: the database.
+        bound: the policy.
+        numeric: the predictors with a range.
+        sets: those that are sets of items.
+        target: the position and the column of classes, behind all predictors, if a taxonomy has them.
     """
+    predictors = bound.policy.quasi_identifiers
+    attributes = [*(each for each in enumerate(predictors) if each[1] not in numeric), *target]
+    if attributes:
+        engine.run(_ordered_leaves(bound, attributes))
+    else:
+        types = {"position": pa.int64(), "depth": pa.int64(), "value": pa.string(), "label": pa.string()}
+        engine.put(LEAVES, table({**types, "leaf": pa.int64()}, ()))
+    labels: dict[int, list[Mapping[str, int]]] = defaultdict(list)
+    for row in engine.fetch(SQL.query("first_places"), "labels", "node"):
+        labels[int(row["position"])].append(row)
+    sizes = {position: sum(label["depth"] == 0 for label in found) for position, found in labels.items()}
+    axes: list[Axis] = []
+    for position, name in enumerate(predictors):
+        if name in numeric:
+            axes.append(NumericAxis(position, name, numeric[name].size))
+        else:
+            kind = ItemAxis if name in sets else TaxonomyAxis
+            axes.append(kind(position, name, sizes[position], taxonomy_levels(labels[position])))
+    for position, _ in attributes:
+        statement = enum_type(_type_name(position), SQL.query("values_of_axis", position=position), "leaf")
+        engine.execute(statement, "types of values")
+    ranges = {axis.position: numeric[axis.name] for axis in axes if isinstance(axis, NumericAxis)}
+    return Points(bound, tuple(axes), ranges, sum(sizes[position] for position, _ in target))
+
+
+def read_rows(
+    engine: Compute, found: Points, source: exp.Table | exp.Subquery, class_of: exp.Expr, *, refuses_outside: bool
+) -> None:
+    """Make :data:`POINTS` and :data:`MARGINALS`.
+
+    Args:
+        engine: the database.
+        found: the axes.
+        source: the rows.
+        class_of: what a value of the target becomes.
+        refuses_outside: whether a number out of its range is refused; else it takes the nearest end.
+
+    Raises:
+        PolicyError: numbers are out of their ranges, and that is refused; says how many, by column.
+        TaxonomyError: a taxonomy does not know some values; says how many, by column.
+    """
+    bound, axes, ranges = found.bound, found.axes, found.ranges
+    (target,) = bound.policy.sensitive
+    if refuses_outside and ranges:
+        _refuse_outside(engine, found, source)
     columns = [aliased(_place(axis, ranges), value_column(axis.position)) for axis in axes]
     columns.append(aliased(class_of, CLASS))
     query = select(columns, source.copy())
     present = [column(name).is_(exp.null()).not_() for name in (*(axis.name for axis in axes), target)]
-    return Step(POINTS, query.where(*present, copy=False), "rows as the places of their values")
-
-
-def misplaced(axes: Sequence[Axis]) -> exp.Query:
-    """One row: how many points have no place on an axis, ``misplaced_<position>``, and how many are ``classless``."""
-    found = [aliased(filtered(count_rows(), _is_misplaced(axis)), f"misplaced_{axis.position}") for axis in axes]
-    found.append(aliased(filtered(count_rows(), column(CLASS).is_(exp.null())), "classless"))
-    return select(found, POINTS.table)
-
-
-def outside(source: exp.Table | exp.Subquery, axes: Sequence[Axis], ranges: Mapping[int, Range]) -> exp.Query:
-    """One row: how many rows have a number out of its range, by position, ``outside_<position>``."""
-    return select(
-        [
-            aliased(filtered(count_rows(), _is_outside(axis.name, ranges[axis.position])), f"outside_{axis.position}")
-            for axis in axes
-            if axis.position in ranges
-        ],
-        source.copy(),
-    )
-
-
-def marginals(axes: Sequence[Axis]) -> Step:
-    """The step that makes :data:`MARGINALS`: one GROUP BY of two columns for each predictor that is not a set."""
+    engine.run(Step(POINTS, query.where(*present, copy=False), "rows as the places of their values"))
+    _refuse_unknown(engine, found, source, target)
     positions = [axis.position for axis in axes if not isinstance(axis, ItemAxis)]
     counts = [SQL.query("marginal", position=position, value=value_column(position)) for position in positions]
-    return Step(MARGINALS, union_all(counts or [SQL.query("no_marginals")]), "rows by value and class")
+    engine.run(Step(MARGINALS, union_all(counts or [SQL.query("no_marginals")]), "rows by value and class"))
+
+
+def no_number(found: SourceColumn) -> str:
+    """The problem of a numeric predictor that is not a number."""
+    return f'"{found.name}" is {found.type}, not a number: cast it in a view'
+
+
+def no_list(found: SourceColumn) -> str:
+    """The problem of a set-valued predictor that is not a list."""
+    return f'"{found.name}" is {found.type}, not a list of items: gather them with list(item) in a view'
+
+
+def _ordered_leaves(bound: BoundPolicy, attributes: Sequence[tuple[int, str]]) -> Step:
+    """The step that makes :data:`LEAVES` of the taxonomies of some columns, each with its position."""
+    rows = [[number(position), string(name)] for position, name in attributes]
+    given = values("anon_taxonomies", ("position", "attribute"), rows)
+    labels = taxonomies.all_labels(bound.taxonomy, [name for _, name in attributes])
+    query = SQL.query("ordered_leaves", taxonomies=given, taxonomy_labels=subquery(labels, "anon_taxonomy_labels"))
+    return Step(LEAVES, query, "the values of the taxonomies in the order of their labels")
+
+
+def _refuse_outside(engine: Compute, found: Points, source: exp.Table | exp.Subquery) -> None:
+    names = {f"outside_{axis.position}": axis for axis in found.axes if axis.position in found.ranges}
+    outside = [
+        aliased(filtered(count_rows(), _is_outside(axis.name, found.ranges[axis.position])), name)
+        for name, axis in names.items()
+    ]
+    counts = engine.fetch(select(outside, source.copy()), "numbers out of their ranges")[0]
+    if problems := [f'"{axis.name}": {counts[name]:,} rows' for name, axis in names.items() if counts[name]]:
+        raise PolicyError(
+            f"numbers of {found.bound.description} are out of their range, which the policy says to refuse; widen it, "
+            'or take outside "clamp":',
+            problems,
+        )
+
+
+def _refuse_unknown(engine: Compute, found: Points, source: exp.Table | exp.Subquery, target: str) -> None:
+    """Refuse points that have no place on an axis, or no class."""
+    bound = found.bound
+    misplaced = {axis.name: (f"misplaced_{axis.position}", _is_misplaced(axis)) for axis in found.axes}
+    misplaced[target] = ("classless", column(CLASS).is_(exp.null()))
+    counted = [aliased(filtered(count_rows(), condition), alias) for alias, condition in misplaced.values()]
+    counts = engine.fetch(select(counted, POINTS.table), "values without a label")[0]
+    rows = {name: counts[alias] for name, (alias, _) in misplaced.items() if counts[alias]}
+    sets = {axis.name for axis in found.axes if isinstance(axis, ItemAxis)}
+    columns = {name: taxonomies.items_of(source, name) if name in sets else source for name in rows}
+    if columns:
+        raise unknown_values(engine, bound.description, columns, bound.taxonomy, bound.known, max(rows.values()))
 
 
 def values_in(pieces: Relation, position: int, names: Sequence[str]) -> exp.Select:
@@ -204,12 +291,6 @@ def _double(value: Decimal) -> exp.Expr:
     return cast(exp.Literal.number(f"{value:f}"), "DOUBLE")
 
 
-CHILDREN = Relation("anon_children", "node")
-"""The children of candidates, or the intervals to split, which are children of themselves."""
-
-CANDIDATE = "candidate"
-
-
 def children(candidates: Iterable[tuple[int, Specialization]]) -> pa.Table:
     """The rows of :data:`CHILDREN`, of candidates by their number."""
     return _pieces((number, place, child) for number, each in candidates for place, child in enumerate(each.children))
@@ -255,7 +336,11 @@ def _counts(*keys: str) -> exp.Select:
 
 
 def _pieces(rows: Iterable[tuple[int, int, Piece]]) -> pa.Table:
-    found = [(number, child, *piece) for number, child, piece in rows]
     names = (CANDIDATE, "child", "position", "first", "end")
-    columns = zip(*found, strict=True) if found else ([] for _ in names)
-    return pa.table({name: pa.array(each, pa.int64()) for name, each in zip(names, columns, strict=True)})
+    return table(dict.fromkeys(names, pa.int64()), ((number, child, *piece) for number, child, piece in rows))
+
+
+def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) -> pa.Table:
+    """Rows as a table, which may have none."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(types)
+    return pa.table({name: pa.array(each, kind) for (name, kind), each in zip(types.items(), columns, strict=True)})

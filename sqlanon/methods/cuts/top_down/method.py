@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -10,15 +10,36 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run, TakesEnums
 from sqlanon.methods.cuts.shared import labels
-from sqlanon.methods.cuts.shared.labels import recorded_cut
-from sqlanon.methods.cuts.top_down import queries
-from sqlanon.methods.cuts.top_down.encode import checked, encode
-from sqlanon.methods.cuts.top_down.report import guarantee, report
-from sqlanon.methods.cuts.top_down.specialize import CountedParts, dry_run, specialized
+from sqlanon.methods.cuts.shared.labels import CUT, recorded_cut
+from sqlanon.methods.cuts.shared.pieces import Cut
+from sqlanon.methods.cuts.shared.points import CLASS, POINTS, value_column, values_in
+from sqlanon.methods.cuts.top_down.encode import checked, encode, settings_of
+from sqlanon.methods.cuts.top_down.specialize import SQL, CountedParts, dry_run, specialized
+from sqlanon.methods.shared.guarantee import guarantee
 from sqlanon.methods.shared.publishing import Publication, row_mismatches
+from sqlanon.methods.shared.reports import report_of_classes
+from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
-from sqlanon.model.release import Guarantee, Report
+from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.macros import cast_value
+from sqlanon.queries.kit.nodes import (
+    Step,
+    aliased,
+    ascending,
+    column,
+    copies,
+    count_rows,
+    grouped,
+    number,
+    select,
+    subquery,
+)
+from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.source import SourceColumn
+
+STOPPED = "the search was stopped: more labels could have given way to their children"
 
 
 class TopDownRun(Run):
@@ -30,7 +51,9 @@ class TopDownRun(Run):
         return checked(bound)
 
     def encode(self) -> None:
-        self.points = encode(self.engine, self.bound, may_be_empty=self.request.is_dry_run)
+        self.points, self.row_count, self.unknown = encode(
+            self.engine, self.bound, may_be_empty=self.request.is_dry_run
+        )
 
     def search(self, stages: Stages) -> None:
         points, evidence = self.points, CountedParts(self.engine)
@@ -38,16 +61,16 @@ class TopDownRun(Run):
             if self.request.is_dry_run:
                 self.chosen = dry_run(points.axes, evidence)
             else:
-                self.chosen = specialized(points.axes, points.rows, points.settings.k, evidence, self.stopped)
+                k = settings_of(self.bound).k
+                self.chosen = specialized(points.axes, self.row_count, k, evidence, self.stopped)
 
     def make(self) -> Publication:
         engine, points, bound = self.engine, self.points, self.bound
         engine.put(labels.GIVEN, labels.given_pieces(self.chosen.cut, points.ranges))
         engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
-        engine.run(queries.equal_rows(self.chosen.cut, bound.published_columns))
-        self.cut = recorded_cut(engine)
-        self.row_count, self.attained = points.rows, [self.chosen.smallest]
-        return Publication(bound, points.rows, bound.policy.quasi_identifiers)
+        engine.run(equal_rows(self.chosen.cut, bound.published_columns))
+        self.cut, self.attained = recorded_cut(engine), [self.chosen.smallest]
+        return Publication(bound, self.row_count, bound.policy.quasi_identifiers)
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         return labels.released(self.bound.published_columns)
@@ -57,12 +80,131 @@ class TopDownRun(Run):
         return row_mismatches(self.engine, query)
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        found = self.engine.fetch(queries.SQL.query("rows_of_pieces"), "rows of labels", "node")
-        rows_of_pieces = {(int(row["position"]), int(row["first"])): int(row["rows"]) for row in found}
-        return report(self.points, self.chosen, rows_of_pieces, self.measured, into, seconds)
+        """See :meth:`Run.report`.
+
+        ``loss`` is LM, the mean over rows and predictors of (values under the label - 1) / (values - 1), where the
+        values of a number are the steps of its range. It says how general labels are, not how well they predict.
+        """
+        bound, chosen, unknown, loss = self.bound, self.chosen, self.unknown, self._lm()
+        names = [axis.name for axis in self.points.axes]
+        return report_of_classes(
+            Report,
+            bound,
+            self.measured,
+            into,
+            seconds,
+            heights=bound.lattice.named(bound.heights),
+            quality="lm",
+            loss=loss,
+            losses={"lm": loss},
+            rows=RowCounts(
+                source=self.row_count + unknown.suppressed,
+                released=self.measured.row_count,
+                masked=0,
+                dropped=0,
+                unknown=unknown.suppressed,
+            ),
+            suppressed_rows=0,
+            unknown_rows=dict(unknown.by_column),
+            search=bound.policy.method.name,
+            notes=(*(() if chosen.is_final else (STOPPED,)), *unknown_notes(bound.policy, unknown)),
+            labels=dict(zip(names, chosen.cut.widths, strict=True)),
+            specialized=tuple(names[each.piece.position] for each in chosen.specializations),
+        )
+
+    def _lm(self) -> float:
+        found = self.engine.fetch(SQL.query("rows_of_pieces"), "rows of labels", "node")
+        rows = {(int(row["position"]), int(row["first"])): int(row["rows"]) for row in found}
+        axes = self.points.axes
+        losses = [
+            sum(
+                rows.get((axis.position, piece.first), 0) * (piece.size - 1) / (axis.size - 1)
+                for piece in self.chosen.cut.pieces[axis.position]
+                if piece.size > 1
+            )
+            for axis in axes
+        ]
+        return sum(losses) / len(losses) / max(self.row_count, 1)
 
     def labels_record(self, report: Report) -> LabelsRecord:
         return self.cut
 
     def guarantee(self, report: Report) -> Guarantee:
-        return guarantee(self.bound.policy, report)
+        policy = self.bound.policy
+        (target,) = policy.sensitive
+        plain = guarantee(policy, report)
+        return Guarantee(
+            claims=(
+                *plain.claims,
+                f'every row of the source stands for one row of the release, whose labels and "{target}" are true of '
+                "it",
+            ),
+            conditions=plain.conditions,
+            not_covered=tuple(_not_covered(self.bound, target)),
+        )
+
+
+def _not_covered(bound: BoundPolicy, target: str) -> Iterator[str]:
+    if numeric := settings_of(bound).numeric:
+        columns = ", ".join(f'"{name}"' for name in numeric)
+        yield (
+            f"bounds of the intervals of {columns} come from the data: each that is not an end of the range is a value "
+            "that some row has"
+        )
+    yield (
+        f'labels were chosen because they predict "{target}", so that rows of a class have much the same value; values '
+        "that all rows of a class share are disclosed"
+    )
+    yield "which labels there are depends on the data, and says something about it beyond the rows"
+    yield "syntactic models bound no attacker's inference: this is not differential privacy"
+
+
+def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
+    """The step that makes :data:`EQUAL_ROWS`: columns by name, in the order of the source, and their number.
+
+    Args:
+        cut: the cut, whose labels are in :data:`CUT`.
+        columns: the columns of the source that are published.
+    """
+    places = [column(_first(axis.position), "anon_groups") for axis in cut.axes]
+    target = column(CLASS, "anon_groups")
+    query = select([], subquery(_counted(cut), "anon_groups"))
+    positions = {axis.name: axis.position for axis in cut.axes}
+    for found in columns:
+        position = positions.get(found.name)
+        shown: exp.Expr = cast_value(target, found.traits.released_as)
+        if position is not None:
+            alias = f"anon_labels_{position}"
+            on = exp.and_(
+                column("position", alias).eq(number(position)),
+                column("first", alias).eq(column(_first(position), "anon_groups")),
+                copy=False,
+            )
+            query = query.join(exp.alias_(CUT.table, alias, table=True), on=on, copy=False)
+            shown = column("label", alias)
+        query = query.select(aliased(shown, found.name), copy=False)
+    query = query.select(column(ROW_COUNT, "anon_groups"), copy=False)
+    query.set("order", ascending(*places, target.copy()))
+    return Step(EQUAL_ROWS, query, "equal rows")
+
+
+def _counted(cut: Cut) -> exp.Select:
+    """The rows by where the values of their labels begin, and by their class, with their number."""
+    query = select([], exp.alias_(POINTS.table, "anon_points", table=True))
+    keys: list[exp.Expr] = []
+    for axis in cut.axes:
+        first: exp.Expr = number(0)
+        if len(cut.pieces[axis.position]) > 1:
+            alias, value = f"anon_firsts_{axis.position}", value_column(axis.position)
+            on = column("value", alias).eq(column(value, "anon_points"))
+            query = query.join(subquery(values_in(CUT, axis.position, ["first"]), alias), on=on, copy=False)
+            first = column("first", alias)
+            keys.append(first)
+        query = query.select(aliased(first, _first(axis.position)), copy=False)
+    target = column(CLASS, "anon_points")
+    query = query.select(target, aliased(count_rows(), ROW_COUNT), copy=False)
+    return grouped(query, [*copies(keys), target.copy()])
+
+
+def _first(position: int) -> str:
+    return f"anon_first_{position}"

@@ -11,11 +11,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+import pyarrow as pa
+
 from sqlanon.engines.base import Compute
-from sqlanon.methods.cuts.shared import points as scores
+from sqlanon.methods.cuts.shared import points
+from sqlanon.methods.cuts.shared.labels import CUT
 from sqlanon.methods.cuts.shared.pieces import Axis, Cut, NumericAxis, Piece, Specialization
-from sqlanon.methods.cuts.top_down import queries
 from sqlanon.methods.progress import Stopped, never
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, subquery, union_all
+
+ROWS = Relation("anon_rows_in_parts", "row")
+"""The points with the number of their class (``anon_part``): it is set anew where a label gives way to its children.
+
+The table is kept and changed: a table that is dropped within a transaction takes its space until the end of that.
+"""
+
+SQL = Queries("top_down", {"rows": ROWS, "points": points.POINTS, "marginals": points.MARGINALS, "cut": CUT})
 
 DIGITS = 12
 """To how many digits scores are compared: equal ones are to be equal, in whatever order their terms were added."""
@@ -97,9 +110,9 @@ def score(gain: float, before: int, after: int) -> float:
 def dry_run(axes: Sequence[Axis], evidence: Evidence) -> Chosen:
     """A round, for its statements to be read: with no rows there is nothing to choose by."""
     cut = Cut.of_roots(axes)
-    intervals = cut.unsplit()
-    evidence.splits(intervals)
-    cut = cut.with_splits({piece: piece.end // 2 for piece in intervals})
+    unsplit = cut.unsplit()
+    evidence.splits(unsplit)
+    cut = cut.with_splits({piece: piece.end // 2 for piece in unsplit})
     candidates = [*cut.candidates()]
     evidence.gains(candidates)
     evidence.least_rows(candidates)
@@ -112,12 +125,12 @@ def dry_run(axes: Sequence[Axis], evidence: Evidence) -> Chosen:
 
 def _split(cut: Cut, pieces: Sequence[Piece], evidence: Evidence) -> Cut:
     """The cut with the best splits of new intervals, if they have any."""
-    intervals = [each for each in pieces if isinstance(cut.axes[each.position], NumericAxis)]
-    return cut.with_splits(evidence.splits(intervals))
+    of_numbers = [each for each in pieces if isinstance(cut.axes[each.position], NumericAxis)]
+    return cut.with_splits(evidence.splits(of_numbers))
 
 
-class CountedParts:
-    """Points in their classes as evidence (:class:`~.specialize.Evidence`).
+class CountedParts(Evidence):
+    """Points in their classes as evidence.
 
     Args:
         engine: the database, in which the points and the marginals are.
@@ -126,42 +139,51 @@ class CountedParts:
     def __init__(self, engine: Compute) -> None:
         self._engine = engine
         self._last = -1
-        engine.run(queries.SQL.step(queries.ROWS, "first_parts"))
+        engine.run(SQL.step(ROWS, "first_parts"))
 
     def splits(self, intervals: Sequence[Piece]) -> Mapping[Piece, int]:
-        """See :class:`~.specialize.Evidence`."""
         if not intervals:
             return {}
-        self._engine.drop(scores.CHILDREN)
-        self._engine.put(scores.CHILDREN, scores.intervals(intervals))
-        rows = self._engine.fetch(queries.splits(), "splits of intervals", "node")
+        self._put(points.intervals(intervals))
+        scored = table_call("split_scores", subquery(points.value_counts(), "anon_counts"))
+        query = points.SQL.query("best_splits", scored=scored)
+        rows = self._engine.fetch(query, "splits of intervals", "node")
         return {intervals[int(row["candidate"])]: int(row["at"]) for row in rows}
 
     def gains(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, float]:
-        """See :class:`~.specialize.Evidence`."""
         if not specializations:
             return {}
-        self._put(specializations)
-        rows = self._engine.fetch(queries.gains(), "gains of specializations", "node")
+        self._put(points.children(enumerate(specializations)))
+        scored = table_call("specialization_scores", subquery(points.child_counts(), "anon_counts"))
+        query = SQL.query("gains", scored=scored, counts=points.child_counts())
+        rows = self._engine.fetch(query, "gains of specializations", "node")
         return {specializations[int(row["candidate"])]: float(row["gain"]) for row in rows}
 
     def least_rows(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, int]:
-        """See :class:`~.specialize.Evidence`."""
         if not specializations:
             return {}
-        self._put(specializations)
-        positions = sorted({each.piece.position for each in specializations})
-        query = queries.least_rows(positions, self._last)
+        self._put(points.children(enumerate(specializations)))
+        classes = union_all(
+            SQL.query(
+                "classes_after",
+                children=points.values_in(points.CHILDREN, position, [points.CANDIDATE, "child"]),
+                value=points.value_column(position),
+                last=self._last,
+            )
+            for position in sorted({each.piece.position for each in specializations})
+        )
+        query = SQL.query("least_rows", classes=classes)
         rows = self._engine.fetch(query, "classes after specializations", "node")
         return {specializations[int(row["candidate"])]: int(row["rows"]) for row in rows}
 
     def specialize(self, specialization: Specialization) -> None:
-        """See :class:`~.specialize.Evidence`."""
-        self._put([specialization])
-        self._last = int(self._engine.fetch(queries.SQL.query("last_part"), "number of classes")[0]["part"])
-        statement = queries.set_parts(specialization.piece.position, self._last)
+        self._put(points.children([(0, specialization)]))
+        self._last = int(self._engine.fetch(SQL.query("last_part"), "number of classes")[0]["part"])
+        position = specialization.piece.position
+        found = points.values_in(points.CHILDREN, position, ["child"])
+        statement = SQL.query("set_parts", children=found, value=points.value_column(position), last=self._last)
         self._engine.execute(statement, "rows in their classes")
 
-    def _put(self, specializations: Sequence[Specialization]) -> None:
-        self._engine.drop(scores.CHILDREN)
-        self._engine.put(scores.CHILDREN, scores.children(enumerate(specializations)))
+    def _put(self, pieces: pa.Table) -> None:
+        self._engine.drop(points.CHILDREN)
+        self._engine.put(points.CHILDREN, pieces)

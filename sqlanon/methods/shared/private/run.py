@@ -129,7 +129,7 @@ class PrivateRun(Run):
         )
 
     def record(self, report: Report, inputs: Inputs | None) -> Record:
-        """See :meth:`Run.record`; what reveals more of the data, such as how long a stage took, is not in it."""
+        """See :meth:`Run.record`; what reveals more of the data is not in it: its inputs, or how long a stage took."""
         assert isinstance(report, PrivateReport)
         ledger = self.chance.ledger
         hidden = {"source", "into", "opened_account", "seconds", "diagnostics"}

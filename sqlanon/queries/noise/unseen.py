@@ -88,7 +88,7 @@ def unseen(recoding: Recoding, domain: Domain) -> Step:
     """The step that makes :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
     (name,) = recoding.encoding.spec.protected
     codes = [
-        aliased(_digit(domain.strides[position], domain.labels[position]) + 1, code)
+        aliased(digit(domain.strides[position], domain.labels[position], "anon_numbered") + 1, code)
         for position, code in recoding.code_columns()
     ]
     return SQL.step(
@@ -108,7 +108,7 @@ def every_value(encoding: Encoding, left_over: exp.Query, runs: int) -> exp.Sele
     return SQL.query("every_value", left_over=left_over, values=VALUES, raw=encoding.raw(name), runs=runs)
 
 
-def _digit(stride: int, base: int) -> exp.Paren:
-    """A digit of the number of a combination."""
-    place = exp.IntDiv(this=column(INDEX, "anon_numbered"), expression=number(stride))
+def digit(stride: int, base: int, relation: str) -> exp.Paren:
+    """A digit of the number of a combination, which is a column of a relation."""
+    place = exp.IntDiv(this=column(INDEX, relation), expression=number(stride))
     return exp.Paren(this=exp.Mod(this=exp.Paren(this=place), expression=number(base)))

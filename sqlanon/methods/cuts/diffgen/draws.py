@@ -32,8 +32,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +50,12 @@ from sqlanon.queries.noise import unseen
 
 WHOLE = 1 << 20
 """The parts of a bit that information is counted in."""
+
+MAX_UNSEEN = 1_000_000
+"""How many combinations that nobody has are shown by noise alone, on average; a higher threshold shows fewer.
+
+A release of more says little; without a bound a large cut would fill the disk.
+"""
 
 SPLITS = "splits"
 CHOICES = "choices"
@@ -80,28 +86,53 @@ class Draws:
         self.settings = settings
         self.source = source
         self._portions = portions
+        self._scored: dict[str, Any] = {"sensitivity": sensitivity(settings), "monotonic": is_monotonic(settings)}
 
     def best(self, scores: Sequence[int]) -> int:
         """The place of a score that is nearly the largest."""
         charge = self._portions.take(CHOICES, self.settings.step)
-        return int(self._drawn(lambda runs: best(self, scores, charge, runs)))
+        candidates = np.array(scores, dtype=np.int64)
+        draw = self.source.exponential_mechanism
+        return int(self._drawn(lambda runs: draw(candidates, charge, runs=runs, **self._scored)))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
         """Where intervals are split that have no row in common: together for one step."""
         charges = self._portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
         return {
-            interval: int(self._drawn(_splits_of(self, interval, scored, charge)))
+            interval: int(self._drawn(partial(self._split, interval, scored, charge)))
             for (interval, scored), charge in zip(intervals, charges, strict=True)
         }
 
     def kept(self, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren]) -> list[SetOfChildren]:
         """Of all sets of children that there could be, those whose noisy count is enough."""
         charge = self._portions.take(ITEM_SETS, self.settings.step)
-        found = self._drawn(lambda runs: are_kept(self, counts, possible, charge, runs))
-        return [each for each, is_kept in zip(possible, found, strict=True) if is_kept]
+        found = np.array([counts.get(each, 0) for each in possible], dtype=np.int64)
+        is_kept = self._drawn(partial(self._are_kept, found, charge))
+        return [each for each, is_one in zip(possible, is_kept, strict=True) if is_one]
 
     def _drawn(self, draw: Callable[[int], NDArray[Any]]) -> Any:
         return draw(1)[0]
+
+    def _split(self, interval: Piece, scored: Scored, charge: Charge, runs: int) -> Integers:
+        """By run, where an interval is split; shape (runs,)."""
+        first, counts, scores = groups(interval, scored)
+        group, place = self.source.grouped_exponential_mechanism(scores, counts, charge, runs=runs, **self._scored)
+        return first[group] + place
+
+    def _are_kept(self, counts: Integers, charge: Charge, runs: int) -> NDArray[np.bool_]:
+        """By run, which sets of children are kept; shape (runs, sets).
+
+        All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
+        """
+        rows = self.settings.rows_per_individual
+        least = threshold(self.settings.set_threshold, charge.budget.epsilon, rows)
+        occupied, empty = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+        kept = np.zeros((runs, len(counts)), dtype=bool)
+        noise = self.source.discrete_laplace(runs * len(occupied), charge, sensitivity=rows)
+        kept[:, occupied] = counts[occupied] + noise.reshape(runs, len(occupied)) >= least
+        for run, ranks in enumerate(reached_by_noise(self.source, charge, rows, least, len(empty), runs)):
+            kept[run, empty[ranks]] = True
+        return kept
 
 
 def sensitivity(settings: DiffGen) -> int:
@@ -119,51 +150,6 @@ def threshold(given: float | None, epsilon: Fraction, rows: int) -> int:
     return math.floor(math.sqrt(2) * rows / epsilon if given is None else given) + 1
 
 
-def best(draws: Draws, scores: Sequence[int], charge: Charge, runs: int) -> Integers:
-    """By run, the place of a score that is nearly the largest; shape (runs,)."""
-    candidates = np.array(scores, dtype=np.int64)
-    return draws.source.exponential_mechanism(
-        candidates,
-        charge,
-        sensitivity=sensitivity(draws.settings),
-        monotonic=is_monotonic(draws.settings),
-        runs=runs,
-    )
-
-
-def split(draws: Draws, interval: Piece, scored: Scored, charge: Charge, runs: int) -> Integers:
-    """By run, where an interval is split; shape (runs,)."""
-    first, counts, scores = groups(interval, scored)
-    group, place = draws.source.grouped_exponential_mechanism(
-        scores,
-        counts,
-        charge,
-        sensitivity=sensitivity(draws.settings),
-        monotonic=is_monotonic(draws.settings),
-        runs=runs,
-    )
-    return first[group] + place
-
-
-def are_kept(
-    draws: Draws, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren], charge: Charge, runs: int
-) -> NDArray[np.bool_]:
-    """By run, which sets of children are kept; shape (runs, possible sets).
-
-    All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
-    """
-    rows = draws.settings.rows_per_individual
-    least = threshold(draws.settings.set_threshold, charge.budget.epsilon, rows)
-    found = np.array([counts.get(each, 0) for each in possible], dtype=np.int64)
-    occupied, empty = np.flatnonzero(found), np.flatnonzero(found == 0)
-    kept = np.zeros((runs, len(possible)), dtype=bool)
-    noise = draws.source.discrete_laplace(runs * len(occupied), charge, sensitivity=rows)
-    kept[:, occupied] = found[occupied] + noise.reshape(runs, len(occupied)) >= least
-    for run, ranks in enumerate(reached_by_noise(draws.source, charge, rows, least, len(empty), runs)):
-        kept[run, empty[ranks]] = True
-    return kept
-
-
 def groups(interval: Piece, scored: Scored) -> tuple[Integers, Integers, Integers]:
     """The places where an interval can be split, in groups of equal score: the first, how many they are, the score.
 
@@ -179,37 +165,16 @@ def groups(interval: Piece, scored: Scored) -> tuple[Integers, Integers, Integer
     return first[some], counts[some], scores[some]
 
 
-def _splits_of(draws: Draws, interval: Piece, scored: Scored, charge: Charge) -> Callable[[int], Integers]:
-    return lambda runs: split(draws, interval, scored, charge, runs)
-
-
-MAX_UNSEEN = 1_000_000
-"""How many combinations that nobody has are shown by noise alone, on average; a higher threshold shows fewer.
-
-A release of more says little; without a bound a large cut would fill the disk.
-"""
-
-
-@dataclass(frozen=True)
-class Leaves:
-    """The combinations of labels and class of a cut.
-
-    Attributes:
-        size: how many there are.
-        threshold: the least noisy count that is shown.
-    """
-
-    size: int
-    threshold: int
-
-
 # More than six parameters: the cut, and all that its counts are drawn with.
 def draw_leaves(
     engine: Compute, cut: Cut, classes: int, settings: DiffGen, source: RandomSource, charge: Charge, runs: int = 1
-) -> Leaves:
+) -> tuple[int, int]:
     """Draw what is shown of a cut: combinations with noise, in :data:`~.queries.SHOWN`.
 
     All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
+
+    Returns:
+        how many there are, and the least noisy count that is shown.
     """
     rows, size = settings.rows_per_individual, cut.size * classes
     least = least_shown(settings, charge, size)
@@ -220,7 +185,7 @@ def draw_leaves(
     engine.put(queries.NOISE, noise_of_places(noise, runs))
     engine.put(unseen.DRAWN, drawn_unseen(source, charge, rows, least, size - count, runs))
     engine.run(queries.shown(least))
-    return Leaves(size, least)
+    return size, least
 
 
 def least_shown(settings: DiffGen, charge: Charge, size: int) -> int:

@@ -70,8 +70,7 @@ class DiffGenRun(PrivateRun):
         self.points = encode(self.engine, self.bound, bounded_source(self.engine, self.bound, self.chance.source))
 
     def charge(self) -> None:
-        settings = self.settings
-        self.portions = self.accountant.charge_in_portions(settings.name, settings.budget)
+        self.portions = self.accountant.charge_in_portions(self.settings.name, self.settings.budget)
 
     def search(self, stages: Stages) -> None:
         points, settings = self.points, self.settings
@@ -83,7 +82,9 @@ class DiffGenRun(PrivateRun):
     def make(self) -> None:
         engine, points, cut = self.engine, self.points, self.chosen.cut
         charge = self.portions.rest(LEAVES)
-        self.leaves = draw_leaves(engine, cut, points.classes, self.settings, self.chance.source, charge)
+        self.combinations, self.threshold = draw_leaves(
+            engine, cut, points.classes, self.settings, self.chance.source, charge
+        )
         engine.put(labels.GIVEN, labels.given_pieces(cut, points.ranges))
         engine.put(queries.PLACES, queries.places(cut))
         engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
@@ -112,10 +113,10 @@ class DiffGenRun(PrivateRun):
             into,
             seconds,
             spent=tuple(_spent(self.portions)),
-            thresholds={LEAVES: self.leaves.threshold},
+            thresholds={LEAVES: self.threshold},
             labels=dict(zip(names, self.chosen.cut.widths, strict=True)),
             specialized=tuple(names[each.piece.position] for each in self.chosen.specializations),
-            combinations=self.leaves.size,
+            combinations=self.combinations,
         )
 
     def labels_record(self, report: Report) -> LabelsRecord | None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.labels import CUT
-from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import CLASS, LEAVES, POINTS, table, value_column, values_in
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value
@@ -40,7 +40,7 @@ from sqlanon.queries.kit.nodes import (
     values,
 )
 from sqlanon.queries.noise.combinations import NOISY, PLACE
-from sqlanon.queries.noise.unseen import DRAWN, INDEX
+from sqlanon.queries.noise.unseen import DRAWN, INDEX, digit
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
 
@@ -97,7 +97,10 @@ def mask_counts(partitions: Partitions, candidates: Iterable[tuple[int, Speciali
 
 def partition_counts(partitions: Partitions, specialization: Specialization) -> exp.Select:
     """``place`` of a partition, ``mask`` and ``rows`` of a label."""
-    rows = subquery(_masked(partitions, specialization, []), "anon_masked")
+    items = value_column(partitions.axis.position)
+    points = subquery(placed(POINTS.table, [items], partitions, PLACE), "anon_placed")
+    mask = aliased(_bits_of(column(items), specialization.children), MASK)
+    rows = subquery(select([column(PLACE), mask], points), "anon_masked")
     keys = [aliased(column(PLACE), "place"), aliased(column(MASK), "mask")]
     query = select([*keys, aliased(count_rows(), "rows")], rows).where(_some(), copy=False)
     return grouped(query, [key.this.copy() for key in keys])
@@ -115,20 +118,14 @@ def placed(points: exp.Expr, columns: Sequence[str], partitions: Partitions, nam
     if not partitions.specialized:
         return select([*map(column, columns), aliased(number(0), name)], points)
     items = value_column(partitions.axis.position)
-    masks = {_mask_column(place): _mask(column(items), each) for place, each in enumerate(partitions.specialized)}
+    masks = {
+        _mask_column(place): _bits_of(column(items), each.children) for place, each in enumerate(partitions.specialized)
+    }
     found = select([*map(column, columns), *(aliased(mask, each) for each, mask in masks.items())], points)
     kept = exp.alias_(partition_relation(partitions.axis.position).table, "anon_kept", table=True)
     same = all_of([column(each, "anon_found").eq(column(each, "anon_kept")) for each in masks])
     shown = [*(column(each, "anon_found") for each in columns), aliased(column(PLACE, "anon_kept"), name)]
     return select(shown, subquery(found, "anon_found")).join(kept, on=same, copy=False)
-
-
-def _masked(partitions: Partitions, specialization: Specialization, columns: Sequence[str]) -> exp.Select:
-    """Some columns of the points in partitions, the place of the partition, and the mask of a label."""
-    items = value_column(partitions.axis.position)
-    points = placed(POINTS.table, [items, *columns], partitions, PLACE)
-    mask = aliased(_mask(column(items), specialization), MASK)
-    return select([*map(column, columns), column(PLACE), mask], subquery(points, "anon_placed"))
 
 
 def _counts_in_one_number(partitions: Partitions, candidates: Sequence[tuple[int, Specialization]]) -> exp.Query:
@@ -171,11 +168,6 @@ def _that_fit_in_numbers(
         bits += more
     if together:
         yield together
-
-
-def _mask(items: exp.Expr, specialization: Specialization) -> exp.Expr:
-    """Which children a list has items under, as the bits of a number: 0 for none."""
-    return _bits_of(items, specialization.children)
 
 
 def _bits_of(items: exp.Expr, pieces: Sequence[Piece]) -> exp.Expr:
@@ -266,11 +258,12 @@ def _distinguishes(cut: Cut, position: int) -> bool:
 
 def places(cut: Cut) -> pa.Table:
     """The rows of :data:`PLACES`."""
-    rows = [
-        (axis.position, place, piece.first)
-        for axis in cut.axes
-        for place, pieces in enumerate(_antichains(cut, axis))
-        for piece in pieces
+    rows = [(piece.position, place, piece.first) for found in cut.pieces.values() for place, piece in enumerate(found)]
+    rows += [
+        (piece.position, place, piece.first)
+        for partitions in cut.partitions.values()
+        for place, antichain in enumerate(partitions.antichains)
+        for piece in antichain
     ]
     return table(dict.fromkeys(("position", "place", "first"), pa.int64()), rows)
 
@@ -292,25 +285,13 @@ def equal_rows(cut: Cut, classes: int, columns: Sequence[SourceColumn], target: 
         alias = f"anon_labels_{position}"
         shown: exp.Expr = column("label", alias)
         if found.name in places:
-            digit = _digit(strides[position], cut.widths[position])
+            place = digit(strides[position], cut.widths[position], "anon_shown")
             labels = SQL.query("sets_of_labels" if position in cut.partitions else "labels", position=position)
         else:
-            digit, labels = _digit(1, classes), SQL.query("classes", position=position)
+            place, labels = digit(1, classes, "anon_shown"), SQL.query("classes", position=position)
             shown = cast_value(shown, found.traits.released_as)
-        query = query.join(subquery(labels, alias), on=column("place", alias).eq(digit), copy=False)
+        query = query.join(subquery(labels, alias), on=column("place", alias).eq(place), copy=False)
         query = query.select(aliased(shown, found.name), copy=False)
     query = query.select(aliased(column(NOISY, "anon_shown"), ROW_COUNT), copy=False)
     query.set("order", ascending(column(INDEX, "anon_shown")))
     return Step(EQUAL_ROWS, query, "equal rows")
-
-
-def _digit(stride: int, base: int) -> exp.Paren:
-    place = exp.IntDiv(this=column(INDEX, "anon_shown"), expression=number(stride))
-    return exp.Paren(this=exp.Mod(this=exp.Paren(this=place), expression=number(base)))
-
-
-def _antichains(cut: Cut, axis: Axis) -> Sequence[Sequence[Piece]]:
-    """The pieces of every label, or set of labels, that there is."""
-    if axis.position in cut.partitions:
-        return cut.partitions[axis.position].antichains
-    return [(piece,) for piece in cut.pieces[axis.position]]

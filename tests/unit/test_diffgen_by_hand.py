@@ -69,8 +69,8 @@ def test_partitions_of_item_sets() -> None:
     after = start.after(root, [(0, only_ones), (0, both)])
     ones, twos = Piece(0, 0, 2), Piece(0, 2, 4)
     assert after.antichains == ((ones,), (ones, twos))
-    assert after.having(ones) == [0, 1]
-    assert after.having(twos) == [1]
+    assert after.having[ones] == [0, 1]
+    assert after.having[twos] == [1]
     of_ones = Specialization(ones, ITEMS.children(ones))
     last = after.after(of_ones, [(0, 3), (1, 1)])
     assert last.antichains == ((Piece(0, 0, 1), Piece(0, 1, 2)), (Piece(0, 0, 1), twos))

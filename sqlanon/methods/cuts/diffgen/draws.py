@@ -179,7 +179,7 @@ def draw_leaves(
     rows, size = settings.rows_per_individual, cut.size * classes
     least = least_shown(settings, charge, size)
     engine.put(queries.PIECES, queries.pieces(cut))
-    engine.run(queries.occupied(cut, classes))
+    engine.run(queries.SQL.step(queries.OCCUPIED, "occupied", numbered=queries.numbered(cut, classes)))
     count = row_count(engine, queries.OCCUPIED)
     noise = source.discrete_laplace(count * runs, charge, sensitivity=rows)
     engine.put(queries.NOISE, noise_of_places(noise, runs))

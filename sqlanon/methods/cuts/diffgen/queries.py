@@ -79,7 +79,7 @@ def partition_table(partitions: Partitions) -> pa.Table:
     """The rows of :func:`partition_relation`."""
     columns = {PLACE: list(range(len(partitions.kept)))}
     for place in range(len(partitions.specialized)):
-        columns[_mask_column(place)] = [partition.masks[place] for partition in partitions.kept]
+        columns[_mask_column(place)] = [masks[place] for masks in partitions.kept]
     return pa.table({name: pa.array(values, pa.int64()) for name, values in columns.items()})
 
 
@@ -210,11 +210,6 @@ def pieces(cut: Cut) -> pa.Table:
     return table(dict.fromkeys(("position", "place", "first", "end"), pa.int64()), rows)
 
 
-def occupied(cut: Cut, classes: int) -> Step:
-    """The step that makes :data:`OCCUPIED`."""
-    return SQL.step(OCCUPIED, "occupied", numbered=_numbered(cut, classes))
-
-
 def shown(least: int) -> Step:
     """The step that makes :data:`SHOWN`, of :data:`OCCUPIED`, :data:`NOISE` and what was drawn of the others."""
     noise = Queries("noise")
@@ -222,35 +217,29 @@ def shown(least: int) -> Step:
     return SQL.step(SHOWN, "shown", unseen=unseen, threshold=least)
 
 
-def _numbered(cut: Cut, classes: int) -> exp.Select:
+def numbered(cut: Cut, classes: int) -> exp.Select:
     """The numbers of the combinations that points have; points in no partition are left out."""
+    sets = [position for position, partitions in cut.partitions.items() if partitions.specialized]
+    several = sorted([*sets, *(position for position, pieces in cut.pieces.items() if len(pieces) > 1)])
     points: exp.Expr = POINTS.table
-    columns = [CLASS, *(value_column(axis.position) for axis in cut.axes if _distinguishes(cut, axis.position))]
-    for position, partitions in cut.partitions.items():
-        if partitions.specialized:
-            name = f"{PLACE}_{position}"
-            points = subquery(placed(points, columns, partitions, name), f"anon_placed_{position}")
-            columns = [name, *(each for each in columns if each != value_column(position))]
+    columns = [CLASS, *map(value_column, several)]
+    for position in sets:
+        name = f"{PLACE}_{position}"
+        points = subquery(placed(points, columns, cut.partitions[position], name), f"anon_placed_{position}")
+        columns = [name, *(each for each in columns if each != value_column(position))]
     query = select([], exp.alias_(points, "anon_points", table=True))
     index: exp.Expr = cast(column(CLASS, "anon_points"), "BIGINT")
-    for position, stride in enumerate(cut.strides(classes)):
-        place = None
-        if position in cut.partitions and cut.partitions[position].specialized:
+    strides = cut.strides(classes)
+    for position in several:
+        if position in sets:
             place = column(f"{PLACE}_{position}", "anon_points")
-        elif position in cut.pieces and len(cut.pieces[position]) > 1:
+        else:
             alias = f"anon_pieces_{position}"
             on = column("value", alias).eq(column(value_column(position), "anon_points"))
             query = query.join(subquery(values_in(PIECES, position, ["place"]), alias), on=on, copy=False)
             place = column("place", alias)
-        if place is not None:
-            index = exp.Add(this=index, expression=exp.Mul(this=place, expression=number(stride)))
+        index = exp.Add(this=index, expression=exp.Mul(this=place, expression=number(strides[position])))
     return query.select(aliased(index, INDEX), copy=False)
-
-
-def _distinguishes(cut: Cut, position: int) -> bool:
-    if position in cut.partitions:
-        return bool(cut.partitions[position].specialized)
-    return len(cut.pieces[position]) > 1
 
 
 # Rows

@@ -84,7 +84,7 @@ def _fits(cut: Cut, specialization: Specialization, classes: int) -> bool:
     partitions = cut.partitions.get(specialization.piece.position)
     if partitions is None:
         return True
-    return len(partitions.having(specialization.piece)) << len(specialization.children) <= 2 * MAX_SETS
+    return len(partitions.having[specialization.piece]) << len(specialization.children) <= 2 * MAX_SETS
 
 
 def _split(cut: Cut, evidence: Evidence, draws: Draws) -> Cut:
@@ -102,7 +102,7 @@ def _partitioned(partitions: Partitions, chosen: Specialization, evidence: Evide
     """The partitions after a specialization: later questions are about rows in these."""
     counts = evidence.set_counts(partitions, chosen)
     masks = partitions.masks(chosen)
-    possible = [(place, mask) for place in partitions.having(chosen.piece) for mask in masks]
+    possible = [(place, mask) for place in partitions.having[chosen.piece] for mask in masks]
     found = partitions.after(chosen, draws.kept(counts, possible))
     evidence.partitioned(found)
     return found

@@ -125,16 +125,12 @@ def taxonomy_levels(labels: Iterable[Mapping[str, int]]) -> tuple[tuple[int, ...
     return tuple(tuple(sorted(levels[depth])) for depth in sorted(levels))
 
 
-@dataclass(frozen=True)
-class Partition:
-    """The rows whose sets have items under the same pieces: an antichain that all items are under.
+Masks = tuple[int, ...]
+"""The rows whose sets have items under the same pieces: an antichain that all items are under.
 
-    Attributes:
-        masks: for each piece that has been specialized so far, which of its children the sets have items under, as the
-            bits of a number; 0 if they have none under the piece.
-    """
-
-    masks: tuple[int, ...] = ()
+For each piece that has been specialized so far, which of its children the sets have items under, as the bits of a
+number; 0 if they have none under the piece.
+"""
 
 
 @dataclass(frozen=True)
@@ -149,12 +145,12 @@ class Partitions:
 
     axis: ItemAxis
     specialized: tuple[Specialization, ...] = ()
-    kept: tuple[Partition, ...] = (Partition(),)
+    kept: tuple[Masks, ...] = ((),)
 
     @cached_property
     def antichains(self) -> tuple[tuple[Piece, ...], ...]:
         """The pieces of each partition that is left, in their order."""
-        return tuple(self._antichain(partition) for partition in self.kept)
+        return tuple(self._antichain(masks) for masks in self.kept)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -163,17 +159,9 @@ class Partitions:
         children = (child for specialization in self.specialized for child in specialization.children)
         return tuple(sorted(piece for piece in (self.axis.root, *children) if piece not in gone))
 
-    @property
-    def present(self) -> list[Piece]:
-        """The pieces that some partition that is left has in its antichain, in order."""
-        return sorted(self._having)
-
-    def having(self, piece: Piece) -> list[int]:
-        """The places of the partitions that a piece is in the antichain of."""
-        return self._having.get(piece, [])
-
     @cached_property
-    def _having(self) -> Mapping[Piece, list[int]]:
+    def having(self) -> Mapping[Piece, list[int]]:
+        """By piece, the places of the partitions that have it in their antichain, if any does."""
         places: dict[Piece, list[int]] = {}
         for place, antichain in enumerate(self.antichains):
             for piece in antichain:
@@ -195,14 +183,14 @@ class Partitions:
             specialization: the piece, and its children.
             kept: of the partitions that have the piece, by place, the masks that are kept.
         """
-        having = {*self.having(specialization.piece)}
-        others = [Partition((*partition.masks, 0)) for place, partition in enumerate(self.kept) if place not in having]
-        new = [Partition((*self.kept[place].masks, mask)) for place, mask in kept]
+        having = {*self.having[specialization.piece]}
+        others = [(*masks, 0) for place, masks in enumerate(self.kept) if place not in having]
+        new = [(*self.kept[place], mask) for place, mask in kept]
         return Partitions(self.axis, (*self.specialized, specialization), (*others, *new))
 
-    def _antichain(self, partition: Partition) -> tuple[Piece, ...]:
+    def _antichain(self, masks: Masks) -> tuple[Piece, ...]:
         pieces = {self.axis.root}
-        for (piece, children), mask in zip(self.specialized, partition.masks, strict=True):
+        for (piece, children), mask in zip(self.specialized, masks, strict=True):
             if piece in pieces:
                 pieces.remove(piece)
                 pieces.update(child for bit, child in enumerate(children) if mask >> bit & 1)
@@ -269,7 +257,8 @@ class Cut:
     def candidates(self) -> Iterator[Specialization]:
         """All that can be specialized now, in an order that depends on the cut alone."""
         for axis in self.axes:
-            for piece in self._pieces_of(axis):
+            at = axis.position
+            for piece in self.pieces[at] if at in self.pieces else sorted(self.partitions[at].having):
                 if isinstance(axis, TaxonomyAxis):
                     if children := axis.children(piece):
                         yield Specialization(piece, children)
@@ -281,7 +270,7 @@ class Cut:
         position = specialization.piece.position
         if position in self.partitions:
             partitions = self.partitions[position]
-            more = len(partitions.having(specialization.piece)) * (len(partitions.masks(specialization)) - 1)
+            more = len(partitions.having[specialization.piece]) * (len(partitions.masks(specialization)) - 1)
         else:
             more = len(specialization.children) - 1
         return self.size // self.widths[position] * (self.widths[position] + more) if self.size else 0
@@ -299,8 +288,3 @@ class Cut:
     def with_partitions(self, partitions: Partitions) -> Cut:
         """With other partitions of the predictor that these are of."""
         return replace(self, partitions={**self.partitions, partitions.axis.position: partitions})
-
-    def _pieces_of(self, axis: Axis) -> Sequence[Piece]:
-        if axis.position in self.pieces:
-            return self.pieces[axis.position]
-        return self.partitions[axis.position].present

@@ -23,8 +23,7 @@ from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.queries.cells.contributions import bounded_rows
 from sqlanon.queries.classes.recoding import AtCut
-from sqlanon.queries.noise.combinations import equal_rows
-from sqlanon.queries.noise.unseen import Domain
+from sqlanon.queries.noise.combinations import Domain, equal_rows
 from sqlanon.queries.release.rows import release
 
 AGES, SEXES, ILLNESSES = range(4), "fm", ["cold", "flu", "x", None]

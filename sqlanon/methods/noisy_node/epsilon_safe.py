@@ -74,7 +74,7 @@ from sqlanon.model.methods.epsilon_safe import SAMPLE, EpsilonSafe, claimed_delt
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta_on_sample
-from sqlanon.queries.cells.encoding import Encoding, row_sum
+from sqlanon.queries.cells.encoding import row_sum
 from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.named import Queries
@@ -82,6 +82,20 @@ from sqlanon.queries.kit.nodes import Relation, Step, subquery
 from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise.combinations import COMBINATIONS
 from sqlanon.queries.noise.scores import WHOLE
+
+PLACED_CELLS = Relation("anon_placed_cells", "cell")
+"""The cells with their place in the order of their keys."""
+
+SAMPLED_ROWS = Relation("anon_sample", "cell")
+"""How many rows of the cells are in a sample, by place."""
+
+SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
+"""The cells of the sample."""
+
+SQL = Queries("epsilon_safe", {"placed_cells": PLACED_CELLS, "sample": SAMPLED_ROWS, "combinations": COMBINATIONS})
+
+UNSURE_ROWS = "unsure_rows"
+"""The query that counts the rows at risk."""
 
 CLASSES = "classes of k rows or more of a Bernoulli sample (Li, Qardaji and Su 2012, theorem 1)"
 ON_TABLE = f"permute-and-flip (McKenna and Sheldon 2020) on the whole table; {CLASSES}; adaptive composition"
@@ -202,14 +216,18 @@ class Sample:
         engine.run(SQL.step(SAMPLED_CELLS, "sampled_cells"))
         context = replace(table.context, row_count=int(self.counts.sum()))
         cell_count = int(np.count_nonzero(self.counts))
-        return replace(table, encoding=of_sample(table.encoding), context=context, cell_count=cell_count)
+        encoding = replace(table.encoding, cells=SAMPLED_CELLS)
+        return replace(table, encoding=encoding, context=context, cell_count=cell_count)
 
 
 def samples(
     engine: Compute, table: EncodedTable, source: RandomSource, beta: Fraction, runs: int
 ) -> list[tuple[Sample, int]]:
     """The samples that are drawn, each with in how many runs."""
-    engine.run(placed_cells(table.encoding))
+    encoding = table.encoding
+    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    placed = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
+    engine.run(Step(PLACED_CELLS, placed, "cells in their order"))
     sizes = np.array([row["rows"] for row in engine.fetch(SQL.query("cell_sizes"), "cells", "cell")], dtype=np.int64)
     kept = source.thinned(np.tile(sizes, runs), beta).reshape(runs, len(sizes))
     found, times = np.unique(kept, axis=0, return_counts=True)
@@ -220,11 +238,8 @@ def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
 ) -> list[tuple[Levels, int]]:
     """The nodes that are drawn by their scores, each with in how many runs."""
-    lattice, charge, weight = (
-        table.bound.lattice,
-        draws.charges[NODE],
-        epsilon_safe(table.bound.policy).suppressed_weight,
-    )
+    lattice, charge = table.bound.lattice, draws.charges[NODE]
+    weight = epsilon_safe(table.bound.policy).suppressed_weight
     sensitivity = weight * WHOLE
     far = reach(charge, sensitivity, lattice.size)
     found = scores(engine, table, threshold=threshold, weight=weight, reach=far)
@@ -234,21 +249,24 @@ def chosen_nodes(
 def _draw_classes(engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, runs: int) -> list[Relation]:
     """Draw how many rows of each class of a node are in the sample; those of k or more are shown."""
     sampling = epsilon_safe(table.bound.policy).sampling
-    engine.run(private.combinations(AtNode(table.encoding, levels)))
-    found = engine.fetch(SQL.query("class_sizes", k=sampling.k), "classes", "class")
-    places = np.array([row["place"] for row in found], dtype=np.int64)
-    sizes = np.tile(np.array([row["rows"] for row in found], dtype=np.int64), runs)
+    places, sizes = _classes(engine, table, levels, sampling.k, runs)
     kept = draws.source.thinned(sizes, sampling.beta)
-    return _shown(engine, np.tile(places, runs), kept - sizes, runs, sampling.k)
+    return _shown(engine, places, kept - sizes, runs, sampling.k)
 
 
 def _show_classes(
     engine: Compute, table: EncodedTable, sample: Sample, levels: Levels, k: int, runs: int
 ) -> list[Relation]:
-    engine.run(private.combinations(AtNode(sample.table(engine, table).encoding, levels)))
-    found = engine.fetch(SQL.query("class_sizes", k=k), "classes", "class")
-    places = np.tile(np.array([row["place"] for row in found], dtype=np.int64), runs)
+    places, _ = _classes(engine, sample.table(engine, table), levels, k, runs)
     return _shown(engine, places, np.zeros(len(places), dtype=np.int64), runs, k)
+
+
+def _classes(engine: Compute, table: EncodedTable, levels: Levels, k: int, runs: int) -> tuple[Integers, Integers]:
+    """The places and the sizes of the classes of a node that have k rows or more, run after run."""
+    engine.run(private.combinations(AtNode(table.encoding, levels)))
+    found = engine.fetch(SQL.query("class_sizes", k=k), "classes", "class")
+    places, sizes = (np.array([row[name] for row in found], dtype=np.int64) for name in ("place", "rows"))
+    return np.tile(places, runs), np.tile(sizes, runs)
 
 
 def _shown(engine: Compute, places: Integers, missing: Integers, runs: int, k: int) -> list[Relation]:
@@ -258,10 +276,6 @@ def _shown(engine: Compute, places: Integers, missing: Integers, runs: int, k: i
     engine.put(private.NOISE_OF_COMBINATIONS, pa.table(noise))
     engine.run(private.noisy_combinations(k))
     return [private.NOISY_COMBINATIONS]
-
-
-UNSURE_ROWS = "unsure_rows"
-"""The query that counts the rows at risk."""
 
 
 def most_rows(weight: int) -> int:
@@ -309,50 +323,13 @@ def rows_of_nodes(
     engine: Compute, table: EncodedTable, roll_ups: RollUps, counted: str, threshold: int, nodes: Sequence[Levels]
 ) -> Iterator[tuple[Levels, int]]:
     """Some nodes, each with the rows that a query counts by their classes: none if there are no rows at all."""
-    for source, together in roll_ups.statements(nodes):
-        query = counted_rows(counted, table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
-        found = {row["node"]: int(row[counted] or 0) for row in engine.fetch(query, "scores of nodes", "node")}
-        for place, levels in enumerate(together):
-            yield levels, found.get(place, 0)
-
-
-PLACED_CELLS = Relation("anon_placed_cells", "cell")
-"""The cells with their place in the order of their keys."""
-
-SAMPLED_ROWS = Relation("anon_sample", "cell")
-"""How many rows of the cells are in a sample, by place."""
-
-SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
-"""The cells of the sample."""
-
-SQL = Queries("epsilon_safe", {"placed_cells": PLACED_CELLS, "sample": SAMPLED_ROWS, "combinations": COMBINATIONS})
-
-
-def counted_rows(
-    counted: str,
-    encoding: Encoding,
-    batch: Sequence[Levels],
-    threshold: int,
-    *,
-    cells: Relation | None,
-    apart: bool,
-) -> exp.Query:
-    """``node`` and, under its name, the rows that a named query counts at each node of a batch that has rows."""
 
     def sized(grouping: Grouping) -> exp.Select:
         return grouping.select([row_sum(name="anon_rows")], grouping.cells())
 
-    classes = of_all_nodes(encoding, batch, cells, sized, apart=apart)
-    return SQL.query(counted, classes=subquery(classes, "anon_classes"), threshold=threshold)
-
-
-def placed_cells(encoding: Encoding) -> Step:
-    """The step that makes :data:`PLACED_CELLS`."""
-    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
-    query = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
-    return Step(PLACED_CELLS, query, "cells in their order")
-
-
-def of_sample(encoding: Encoding) -> Encoding:
-    """The encoding of :data:`SAMPLED_CELLS`."""
-    return replace(encoding, cells=SAMPLED_CELLS)
+    for source, together in roll_ups.statements(nodes):
+        classes = of_all_nodes(table.encoding, together, source.cells, sized, apart=source.is_big)
+        query = SQL.query(counted, classes=subquery(classes, "anon_classes"), threshold=threshold)
+        found = {row["node"]: int(row[counted] or 0) for row in engine.fetch(query, "scores of nodes", "node")}
+        for place, levels in enumerate(together):
+            yield levels, found.get(place, 0)

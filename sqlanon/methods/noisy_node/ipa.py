@@ -61,9 +61,8 @@ from sqlanon.queries.classes.recoding import AtNode, Recoding
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise import scores as queries
-from sqlanon.queries.noise import unseen
+from sqlanon.queries.noise.combinations import Domain
 from sqlanon.queries.noise.scores import WHOLE
-from sqlanon.queries.noise.unseen import Domain
 
 
 class NoisyCountsOfNodes(Algorithm):
@@ -177,9 +176,9 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
     method, encoding = noisy_counts(table.bound.policy), table.encoding
     if not method.needs_value_domain:
         return Domains({}, 0)
-    engine.run(unseen.domain_values(encoding))
-    rows = engine.fetch(unseen.domain_sizes(encoding), "labels", "node")
-    found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, row_count(engine, unseen.VALUES))
+    engine.run(private.domain_values(encoding))
+    rows = engine.fetch(private.domain_sizes(encoding), "labels", "node")
+    found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, row_count(engine, private.VALUES))
     lowest = public_node(table.bound) or table.bound.lattice.bottom
     if (size := found.at(lowest).size) > MAX_COMBINATIONS:
         raise PolicyError(
@@ -239,20 +238,17 @@ def draw_counts(
     if method.needs_value_domain:
         rows, charge = draws.method.rows_per_individual, draws.charges[CELLS]
         drawn = drawn_unseen(draws.source, charge, rows, least[CELLS], domain.size - count, runs)
-        engine.put(unseen.DRAWN, drawn)
-        engine.run(unseen.seen(recoding, domain))
-        engine.run(unseen.unseen(recoding, domain))
-        combinations.append(unseen.UNSEEN)
+        engine.put(private.DRAWN, drawn)
+        engine.run(private.seen(recoding, domain))
+        engine.run(private.unseen(recoding, domain))
+        combinations.append(private.UNSEEN)
     if ROLLED_UP in least:
         _draw_left_over(engine, table, draws, least[ROLLED_UP], runs)
     return combinations
 
 
 def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:
-    rows = private.left_over(table.encoding)
-    if draws.method.needs_value_domain:
-        rows = unseen.every_value(table.encoding, rows, runs)
-    engine.run(private.placed_left_over(table.encoding, rows))
+    engine.run(private.left_over(table.encoding, runs if draws.method.needs_value_domain else 0))
     count = row_count(engine, private.LEFT_OVER)
     noise = draws.noise(ROLLED_UP, count)
     engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))

@@ -3,11 +3,19 @@
 A combination is a class at a node together with a value of the sensitive column, if there is one. Noise comes as tables
 of numbers; that of a sample is minus the rows that are not in it, and what has none is not shown. All relations that
 hold some have a run, so that an audit can draw a hundred thousand releases at once; a release is run 0.
+
+The combinations that nobody has are drawn by their number in the domain, without listing it. The domain of a node is
+public: every label of every quasi-identifier at its level, NULL among them, with every declared value of the sensitive
+column. Its combinations are numbered by their labels' codes and the place of their value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import prod
+from operator import mul
 
 from sqlglot import exp
 
@@ -21,10 +29,12 @@ from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
     ascending,
+    cast,
     column,
     f,
     grouped,
     identifier,
+    number,
     select,
     string,
     subquery,
@@ -42,6 +52,8 @@ PLACE_OF_VALUE = "anon_place_of_value"
 NOISE = "anon_noise"
 NOISY = "anon_noisy_rows"
 IS_SHOWN = "anon_is_shown"
+INDEX = "anon_index"
+RANK = "anon_rank"
 
 COMBINATIONS = Relation("anon_combinations", "cell")
 """The combinations of the chosen node that some row has, with their number of rows and their place among them."""
@@ -55,6 +67,18 @@ LEFT_OVER = Relation("anon_left_over", "cell")
 
 NOISE_OF_LEFT_OVER = Relation("anon_noise_of_left_over", "cell")
 NOISY_LEFT_OVER = Relation("anon_noisy_left_over", "cell")
+
+VALUES = Relation("anon_domain_values", "node")
+"""The declared values of the sensitive column, with their place among them."""
+
+SEEN = Relation("anon_seen", "cell")
+"""How many combinations that somebody has come before the ones that nobody has."""
+
+DRAWN = Relation("anon_drawn_unseen", "cell")
+"""Per run, combinations that are drawn: their place among those that nobody has, and how many rows to show."""
+
+UNSEEN = Relation("anon_unseen", "cell")
+"""The same with the codes of their labels and with their value."""
 
 
 def combinations(recoding: Recoding) -> Step:
@@ -77,15 +101,19 @@ def noisy_combinations(threshold: int) -> Step:
     return Step(NOISY_COMBINATIONS, query, "noisy combinations")
 
 
-def left_over(encoding: Encoding) -> exp.Select:
-    """Run, value and rows of the combinations that are not shown."""
-    return SQL.query("left_over", noisy_combinations=NOISY_COMBINATIONS, raw_values=_raw_values(encoding))
+def left_over(encoding: Encoding, every_value_in: int = 0) -> Step:
+    """The step that makes :data:`LEFT_OVER`.
 
-
-def placed_left_over(encoding: Encoding, rows: exp.Select) -> Step:
-    """The step that makes :data:`LEFT_OVER` of them."""
-    query = SQL.query("placed", rows=rows, keys=[RUN, *_raw_values(encoding)])
-    return Step(LEFT_OVER, query, "rows that are left over")
+    Args:
+        encoding: that of the run.
+        every_value_in: in how many runs every declared value is there, those of no rows too; 0 if none is added.
+    """
+    raw = _raw_values(encoding)
+    rows = SQL.query("left_over", noisy_combinations=NOISY_COMBINATIONS, raw_values=raw)
+    if every_value_in:
+        (name,) = raw
+        rows = SQL.query("every_value", left_over=rows, values=VALUES, raw=name, runs=every_value_in)
+    return Step(LEFT_OVER, SQL.query("placed", rows=rows, keys=[RUN, *raw]), "rows that are left over")
 
 
 def noisy_left_over(threshold: int) -> Step:
@@ -187,3 +215,74 @@ def _values(encoding: Encoding) -> list[str]:
 def _raw_values(encoding: Encoding) -> list[str]:
     """The columns of cells with the sensitive values themselves."""
     return [encoding.raw(name) for name in encoding.spec.protected]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """How many combinations a node has.
+
+    Attributes:
+        labels: by quasi-identifier, how many labels its level has; 1 at the top.
+        values: how many values the sensitive column has.
+    """
+
+    labels: tuple[int, ...]
+    values: int
+
+    @property
+    def size(self) -> int:
+        """The number of combinations."""
+        return prod(self.labels) * self.values
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How much the number of a combination grows with the code of each label."""
+        return tuple(accumulate(self.labels[:-1], mul, initial=self.values))
+
+
+def domain_sizes(encoding: Encoding) -> exp.Query:
+    """``position``, ``depth``, ``labels`` of every level, from the codes of the labels alone."""
+    return SQL.query("domain_sizes", labels=encoding.labels)
+
+
+def domain_values(encoding: Encoding) -> Step:
+    """The step that makes :data:`VALUES`."""
+    (name,) = encoding.spec.protected
+    return SQL.step(VALUES, "domain_values", declared=encoding.sensitive_codes(name))
+
+
+def seen(recoding: Recoding, domain: Domain) -> Step:
+    """The step that makes :data:`SEEN`: the i-th combination that is there has number - i before it that are not."""
+    (name,) = recoding.encoding.spec.protected
+    index: exp.Expr = column(PLACE_OF_VALUE, "anon_values")
+    for position, code in recoding.code_columns():
+        digit = exp.paren(cast(column(code, "anon_cells"), "BIGINT") - 1)
+        index += digit * domain.strides[position]
+    numbered = SQL.query(
+        "numbered", index=index, combinations=COMBINATIONS, values=VALUES, raw=recoding.encoding.raw(name)
+    )
+    return SQL.step(SEEN, "gaps", numbered=numbered)
+
+
+def unseen(recoding: Recoding, domain: Domain) -> Step:
+    """The step that makes :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
+    (name,) = recoding.encoding.spec.protected
+    codes = [
+        aliased(digit(domain.strides[position], domain.labels[position], "anon_numbered") + 1, code)
+        for position, code in recoding.code_columns()
+    ]
+    return SQL.step(
+        UNSEEN,
+        "unseen",
+        numbered=SQL.query("unseen_numbers", drawn=DRAWN, seen=SEEN),
+        codes=codes,
+        values=VALUES,
+        value_count=domain.values,
+        raw=recoding.encoding.raw(name),
+    )
+
+
+def digit(stride: int, base: int, relation: str) -> exp.Paren:
+    """A digit of the number of a combination, which is a column of a relation."""
+    place = exp.IntDiv(this=column(INDEX, relation), expression=number(stride))
+    return exp.Paren(this=exp.Mod(this=exp.Paren(this=place), expression=number(base)))

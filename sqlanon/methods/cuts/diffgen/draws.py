@@ -46,7 +46,7 @@ from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.shared.pieces import Cut, Piece
 from sqlanon.methods.shared.private.chance import drawn_unseen, noise_of_places, reached_by_noise, row_count
 from sqlanon.model.methods.cuts import DiffGen
-from sqlanon.queries.noise import unseen
+from sqlanon.queries.noise.combinations import DRAWN
 
 WHOLE = 1 << 20
 """The parts of a bit that information is counted in."""
@@ -183,7 +183,7 @@ def draw_leaves(
     count = row_count(engine, queries.OCCUPIED)
     noise = source.discrete_laplace(count * runs, charge, sensitivity=rows)
     engine.put(queries.NOISE, noise_of_places(noise, runs))
-    engine.put(unseen.DRAWN, drawn_unseen(source, charge, rows, least, size - count, runs))
+    engine.put(DRAWN, drawn_unseen(source, charge, rows, least, size - count, runs))
     engine.run(queries.shown(least))
     return size, least
 

@@ -39,8 +39,7 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     values,
 )
-from sqlanon.queries.noise.combinations import NOISY, PLACE
-from sqlanon.queries.noise.unseen import DRAWN, INDEX, digit
+from sqlanon.queries.noise.combinations import DRAWN, INDEX, NOISY, PLACE, digit
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
 

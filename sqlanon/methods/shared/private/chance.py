@@ -32,8 +32,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
 from sqlanon.queries.classes.grouping import counted_rows
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.noise.combinations import NOISE, NOISY, PLACE, RUN
-from sqlanon.queries.noise.unseen import RANK
+from sqlanon.queries.noise.combinations import NOISE, NOISY, PLACE, RANK, RUN
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,7 @@ def reached_by_noise(
 
 
 def drawn_unseen(source: RandomSource, charge: Charge, rows: int, threshold: int, empty: int, runs: int) -> pa.Table:
-    """The rows of :data:`~sqlanon.queries.noise.unseen.DRAWN`: those of :func:`reached_by_noise`, with their noise."""
+    """The rows of :data:`~.noise.combinations.DRAWN`: those of :func:`reached_by_noise`, with their noise."""
     ranks = reached_by_noise(source, charge, rows, threshold, empty, runs)
     above = source.discrete_laplace_tail(sum(map(len, ranks)), charge, sensitivity=rows)
     drawn = {

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
-from sqlanon.methods.shared import dependencies, kept_values, publishing
+from sqlanon.methods.shared import kept_columns, publishing
 from sqlanon.model.release.findings import HomogeneousColumn
 from sqlanon.papers import IPAAsPublished
 from sqlanon.run import pipeline
@@ -415,7 +415,7 @@ def test_one_exception_refutes_a_dependency_wherever_it_is(
 ) -> None:
     persons.connection.execute("INSERT INTO persons SELECT * REPLACE (NOT older AS older) FROM persons LIMIT 1")
     for few in (10, 5_000):
-        monkeypatch.setattr(dependencies, "FEW_ROWS", few)
+        monkeypatch.setattr(kept_columns, "FEW_ROWS", few)
         assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == []
 
 
@@ -446,11 +446,11 @@ def test_missing_values_are_compared_as_values(persons: sa.Session, missing: str
 
 
 def test_columns_that_are_too_many_to_look_at_are_named(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dependencies, "MAX_COLUMNS", 2)
+    monkeypatch.setattr(kept_columns, "MAX_COLUMNS", 2)
     found = found_by(persons, of_persons({"age": 2, "town": 0}), "persons")
     assert revealed(found) == [("older", "age", None, 1500)]
     assert set(found.unexamined_columns) == {"weight", "height", "mood"}
-    monkeypatch.setattr(dependencies, "MAX_COUNTED", 0)
+    monkeypatch.setattr(kept_columns, "MAX_COUNTED", 0)
     found = found_by(persons, of_persons({"age": 2, "town": 0}), "persons")
     assert revealed(found) == []
     assert "older" in found.unexamined_columns
@@ -525,9 +525,9 @@ def test_a_column_that_is_nearly_unique_alone_is_in_no_pair(persons: sa.Session)
 def test_a_sieve_changes_no_number(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = of_persons({"age": 2, "town": 2}, kept=MEASURED)
     expected = found_by(persons, wanted, "persons").identifying_pairs
-    monkeypatch.setattr(kept_values, "SIEVED_ROWS", 300)
+    monkeypatch.setattr(kept_columns, "SIEVED_ROWS", 300)
     assert found_by(persons, wanted, "persons").identifying_pairs == expected
-    monkeypatch.setattr(kept_values, "COUNTED_ROWS", 300)
+    monkeypatch.setattr(kept_columns, "COUNTED_ROWS", 300)
     (estimated,) = found_by(persons, wanted, "persons").identifying_pairs
     assert not estimated.is_exact
     assert abs(estimated.rare_rows - expected[0].rare_rows) < 300
@@ -545,7 +545,7 @@ def test_pairs_that_are_too_many_to_look_at_are_listed(persons: sa.Session, monk
     assert "5 more pairs of columns are nearly unique together" in " ".join(
         found_by(persons, wanted, "persons").sentences
     )
-    monkeypatch.setattr(kept_values, "MAX_PAIRS", 3)
+    monkeypatch.setattr(kept_columns, "MAX_PAIRS", 3)
     found = found_by(persons, wanted, "persons")
     assert len(found.identifying_pairs) == 3
     assert (found.unexamined_pairs, len(found.unexamined_pairs_listed)) == (7, 7)

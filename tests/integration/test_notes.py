@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.shared import kept_values
+from sqlanon.methods.shared import kept_columns
 from tests.adult import uci_policy
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic
@@ -90,7 +90,7 @@ def test_half_of_the_rows_are_enough_and_fewer_are_not(people: sa.Session) -> No
 
 
 def test_of_many_rows_a_sample_of_the_values_is_counted(people: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_values, "COUNTED_ROWS", 10)
+    monkeypatch.setattr(kept_columns, "COUNTED_ROWS", 10)
     found = people.anonymize("people", policy(), into="released").report.notes
     assert columns_of(found) == ["account", "town", "list"]
     assert "about 100.0 % of the released rows" in unique_notes(found)[0]

@@ -10,8 +10,12 @@ from typing import Any
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.dependencies import revealing_columns
-from sqlanon.methods.shared.kept_values import identifying_pairs, nearly_unique_columns, released_values
+from sqlanon.methods.shared.kept_columns import (
+    identifying_pairs,
+    nearly_unique_columns,
+    released_values,
+    revealing_columns,
+)
 from sqlanon.methods.shared.publishing import Publication, PublishedNode
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import (
@@ -96,24 +100,18 @@ def _repeated_identifiers(engine: Compute, publication: Publication) -> Iterator
     for place, name in enumerate(names):
         values, filled = found[f"values_{place}"] * one_in, found[f"filled_{place}"]
         if found[f"values_{place}"] < found[f"rows_{place}"]:
-            yield _repeated(bound.policy, name, filled, found["source_rows"], values, is_exact=one_in == 1)
-
-
-# More than six parameters: what was counted of a column.
-def _repeated(
-    policy: Policy, name: str, filled: int, source_rows: int, values: int, *, is_exact: bool
-) -> RepeatedIdentifier:
-    # A ward, or a yes and no, has few values of many rows each.
-    is_person = values > filled / values
-    can_be_named = is_person and filled == source_rows and _is_accepted(policy, {"individual": name})
-    return RepeatedIdentifier(
-        column=name,
-        rows=filled,
-        values=values,
-        is_exact=is_exact,
-        is_person=is_person,
-        proposal=f"individual = {json.dumps(name, ensure_ascii=False)}" if can_be_named else None,
-    )
+            # A ward, or a yes and no, has few values of many rows each.
+            is_person = values > filled / values
+            can_be_named = is_person and filled == found["source_rows"]
+            can_be_named = can_be_named and _is_accepted(bound.policy, {"individual": name})
+            yield RepeatedIdentifier(
+                column=name,
+                rows=filled,
+                values=values,
+                is_exact=one_in == 1,
+                is_person=is_person,
+                proposal=f"individual = {json.dumps(name, ensure_ascii=False)}" if can_be_named else None,
+            )
 
 
 def _homogeneous_columns(engine: Compute, publication: Publication) -> Iterator[HomogeneousColumn]:

@@ -24,18 +24,15 @@ def guarantee(policy: Policy, report: Report) -> Guarantee:
         f"every equivalence class of the release over {columns} meets {model} ({model.definition})"
         for model in policy.privacy
     ]
-    return Guarantee(
-        claims=(*claims, *_claims_of_pseudonyms(policy)),
-        conditions=_conditions(policy, report.domains),
-        not_covered=_not_covered(policy),
-    )
-
-
-def _claims_of_pseudonyms(policy: Policy) -> tuple[str, ...]:
-    return tuple(
+    claims += [
         f'each value of "{name}" is published as its HMAC-SHA-256, in one row at most, which does not reveal the value '
         "to anyone without the key"
         for name in policy.pseudonyms
+    ]
+    return Guarantee(
+        claims=tuple(claims),
+        conditions=_conditions(policy, report.domains),
+        not_covered=_not_covered(policy),
     )
 
 
@@ -96,8 +93,14 @@ def _not_covered_of_partitions(fit: Fit, *, replaced: bool) -> tuple[str, ...]:
 
 
 def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
-    conditions = ["an attacker knows no column of the release but the quasi-identifiers", _what_classes_count(policy)]
-    conditions.append("no other release of the same table is published: classes of several releases can be intersected")
+    of_individuals = (
+        f'classes count the distinct values of "{policy.individual}", and each value stands for one individual'
+    )
+    conditions = [
+        "an attacker knows no column of the release but the quasi-identifiers",
+        WHAT_ROWS_COUNT if policy.individual is None else of_individuals,
+        "no other release of the same table is published: classes of several releases can be intersected",
+    ]
     if any(model.compares_with_source for model in policy.privacy):
         suppressed = "those that were suppressed included"
         conditions.append(f"classes are compared with all rows of the source{_but_unknown(policy)}, {suppressed}")
@@ -121,12 +124,6 @@ def _of_observed_domains(domains: Mapping[str, str]) -> tuple[str, ...]:
     return (
         (f"the taxonomies of {', '.join(observed)} were made from the data and are not published",) if observed else ()
     )
-
-
-def _what_classes_count(policy: Policy) -> str:
-    if policy.individual is None:
-        return WHAT_ROWS_COUNT
-    return f'classes count the distinct values of "{policy.individual}", and each value stands for one individual'
 
 
 def _not_covered(policy: Policy) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ class Ledger(Part):
     @property
     def _could_be_noted(self) -> bool:
         """Whether the warehouse knows no ledger that it is charged to, and would if it were open to be written."""
-        from sqlanon.ledger.notes import could_be_noted
+        from sqlanon.ledger.table import could_be_noted
 
         return could_be_noted(self._engine)
 

@@ -12,7 +12,6 @@ from typing import TypeVar
 
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.ledger import notes as ledger_notes
 from sqlanon.ledger import table
 from sqlanon.ledger.checks import (
     refuse_overspending,
@@ -150,14 +149,14 @@ class WarehouseLedger:
         Raises:
             EngineError: the warehouse cannot be written.
         """
-        if not ledger_notes.notes(self._engine):
+        if not table.notes(self._engine):
             self._note(START)
 
     def _note(self, sha256: str) -> None:
         """Write down in the warehouse that it is charged to this file, which has a row with that hash by now."""
         file, engine = self._file, self._engine
         if file is not None and engine.warehouse.file is not None and not engine.warehouse.is_read_only:
-            retry_while_locked(lambda: ledger_notes.write(engine, str(file), sha256), OVERTAKEN)
+            retry_while_locked(lambda: table.write_note(engine, str(file), sha256), OVERTAKEN)
 
     def _attempt(self, rows: Sequence[Entry]) -> list[Entry]:
         with self._opened() as engine:
@@ -173,8 +172,7 @@ class WarehouseLedger:
                     refuse_what_cannot_be_added(before, rows)
                     refuse_overspending(before, rows)
                     new = list(chained(with_new_sources(rows, before), before))
-                    table.create(engine)
-                    table.insert(engine, new)
+                    table.append(engine, new)
             except EngineError as error:
                 if error.step == "ledger":
                     raise

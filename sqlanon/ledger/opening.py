@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError
-from sqlanon.ledger import notes as ledger_notes
 from sqlanon.ledger import table
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.ledger import START
@@ -38,7 +37,7 @@ def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool
     found = read_ledger(engine, path)
     found.must_be_capped = must_be_capped
     if not found.is_own:
-        ledger_notes.refuse_unnoted(engine)
+        table.refuse_unnoted(engine)
     return found
 
 
@@ -55,7 +54,7 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
         raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
     is_own = given is not None and file is not None and given.exists() and given.samefile(file)
     found = WarehouseLedger(engine, None if is_own else given)
-    releases = ledger_notes.releases(engine)  # before the rows: a run may be adding both
+    releases = table.releases(engine)  # before the rows: a run may be adding both
     _refuse_another(engine, found)
     _refuse_shortened(found, releases)
     return found
@@ -67,7 +66,7 @@ def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
     Raises:
         EngineError: it is another one, or an old copy; or that of the warehouse cannot be read.
     """
-    noted = ledger_notes.notes(engine)
+    noted = table.notes(engine)
     if found.is_own:
         path = noted[-1].path if noted else ""
         if any(note.sha256 != START for note in noted) or (path and WarehouseLedger(engine, Path(path)).entries()):

@@ -1,15 +1,23 @@
-"""The table ``anon.ledger``: made, read and written."""
+"""The tables of a ledger: ``anon.ledger``, and ``anon.ledger_note`` of a warehouse that is charged to another file.
+
+The notes keep any other ledger from taking the place of that file unseen.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.ledger import Entry
+from sqlanon.model.record import facts_of
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select
 
@@ -17,6 +25,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NEW = Relation("anon_new_entries", "count")
+NEW_NOTE = Relation("anon_new_note", "count")
+
+
+@dataclass(frozen=True)
+class Note:
+    """That a file was charged, and has a row of that hash since."""
+
+    path: str
+    sha256: str
+
+
+def ledger_of(engine: Warehouse) -> exp.Table:
+    """The table that is the ledger of a warehouse."""
+    return engine.warehouse.anon("ledger")
+
+
+def rows(engine: Engine) -> exp.Select:
+    """The rows of the ledger."""
+    return _located(engine, "ledger_rows")
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
@@ -34,39 +61,89 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
     return pa.Table.from_pylist([vars(entry) for entry in entries], schema=pa.schema(columns))
 
 
-def ledger_of(engine: Warehouse) -> exp.Table:
-    """The table that is the ledger of a warehouse."""
-    return engine.warehouse.anon("ledger")
+def append(engine: Engine, entries: Sequence[Entry]) -> None:
+    """Write rows to the ledger, whose table is made with the first one."""
+    _insert(engine, "ledger_table", NEW, table_of(entries), ledger_of(engine), "the ledger")
 
 
-def create(engine: Engine) -> None:
-    """The table of the ledger, when its first row is written."""
-    create_schema(engine)
-    engine.execute(located(engine, "ledger_table"), "the ledger")
+def notes(engine: Engine) -> list[Note]:
+    """What the warehouse knows of its ledger, the newest note last; none if it keeps its own, or has none.
+
+    Raises:
+        EngineError: the table cannot be read, or is not what sqlanon made.
+    """
+    if not engine.find(_notes_of(engine)):
+        return []
+    return [Note(row["path"], row["sha256"]) for row in engine.fetch(_located(engine, "ledger_notes"), "the ledger")]
 
 
-def create_schema(engine: Engine) -> None:
-    """Schema ``anon`` of the warehouse, where it is missing."""
+def releases(engine: Engine) -> dict[str, str]:
+    """The hashes that releases in the warehouse carry of its ledger, by what their tables are called."""
+    found = engine.fetch(Queries("ledger").query("releases_with_ledger"), "the releases in the warehouse")
+    own = (row for row in found if row["database_name"] == engine.warehouse.name)
+    hashes = {
+        dataset_of_table(row["schema_name"], row["table_name"]): facts_of(row["comment"]).get("ledger_sha256")
+        for row in own
+    }
+    return {name: sha256 for name, sha256 in hashes.items() if isinstance(sha256, str)}
+
+
+def could_be_noted(engine: Engine) -> bool:
+    """Whether the warehouse has noted no ledger only because it is open read-only.
+
+    Where the file itself may not be written by who runs this, nothing can be noted, and any ledger has to be taken.
+    """
+    file = engine.warehouse.file
+    if file is None or not engine.warehouse.is_read_only or notes(engine):
+        return False
+    return all(os.access(place, os.W_OK) for place in (file, file.absolute().parent))
+
+
+def refuse_unnoted(engine: Engine) -> None:
+    """Refuse a file as the ledger of a warehouse that could note it, and has noted none.
+
+    Raises:
+        EngineError: it is open read-only.
+    """
+    if could_be_noted(engine):
+        raise EngineError(
+            "the warehouse is open read-only and has not noted its ledger, so any other file would be a fresh account; "
+            "open it writable once with this ledger=, and set a cap, so that it notes its ledger",
+            step="ledger",
+        )
+
+
+def write_note(engine: Warehouse, path: str, sha256: str) -> None:
+    """Add a note, in a transaction of its own.
+
+    Raises:
+        EngineError: the warehouse cannot be written.
+    """
+    import pyarrow as pa  # here, because most runs write no note
+
+    row = {"path": path, "sha256": sha256, "noted_at": datetime.now(UTC).replace(tzinfo=None)}
+    note = pa.Table.from_pylist([row])
+    with engine.beside() as beside, beside.transaction():
+        _insert(beside, "ledger_note_table", NEW_NOTE, note, _notes_of(beside), "note the ledger")
+
+
+def _notes_of(engine: Warehouse) -> exp.Table:
+    return engine.warehouse.anon("ledger_note")
+
+
+def _insert(engine: Engine, made_by: str, new: Relation, given: pa.Table, table: exp.Table, purpose: str) -> None:
+    """Add rows to a table of schema ``anon``; both are made where they are missing."""
     schema = ledger_of(engine)
     schema.set("this", None)
     engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")
+    engine.execute(_located(engine, made_by), purpose)
+    engine.put(new, given)
+    added = select([column(name) for name in given.column_names], new.table)
+    engine.execute(exp.insert(added, table, columns=[identifier(name) for name in given.column_names]), purpose)
+    engine.drop(new)
 
 
-def insert(engine: Engine, entries: Sequence[Entry]) -> None:
-    engine.put(NEW, table_of(entries))
-    new = select([column(field.name) for field in fields(Entry)], NEW.table)
-    engine.execute(
-        exp.insert(new, ledger_of(engine), columns=[identifier(field.name) for field in fields(Entry)]), "the ledger"
-    )
-    engine.drop(NEW)
-
-
-def rows(engine: Engine) -> exp.Select:
-    """The rows of the ledger."""
-    return located(engine, "ledger_rows")
-
-
-def located(engine: Warehouse, name: str) -> exp.Select:
+def _located(engine: Warehouse, name: str) -> exp.Select:
     """A query over the ledger of an engine, or what is beside it."""
     statement = Queries("ledger").query(name)
     for table in statement.find_all(exp.Table):

@@ -29,16 +29,6 @@ def content_of_table(engine: Engine, table: exp.Expr) -> ContentRecord:
     return ContentRecord(columns_sha256=sha256_of_json(columns), rows_sha256=found["content_hash"])
 
 
-def content_of_parquet(path: Path, note: str) -> ContentRecord:
-    """The hash of a Parquet file, footer included, without the note in it.
-
-    Raises:
-        ValueError: the note is not in its footer.
-        OSError: it cannot be read.
-    """
-    return ContentRecord(file_sha256=sha256_without_note(path, note))
-
-
 def content_of_csv(file_sha256: str, form: Sequence[Any]) -> ContentRecord:
     """The hashes of a CSV file, and of how its columns are to be read."""
     return ContentRecord(file_sha256=file_sha256, form_sha256=sha256_of_json(form))
@@ -79,7 +69,7 @@ def replace_note(path: Path, old: str, new: str) -> None:
         file.truncate()
 
 
-def sha256_without_note(path: Path, note: str) -> str:
+def content_of_parquet(path: Path, note: str) -> ContentRecord:
     """The hash of a Parquet file, of its pages and its footer, with :data:`UNKNOWN` in place of its note.
 
     Raises:
@@ -101,7 +91,7 @@ def sha256_without_note(path: Path, note: str) -> str:
     if not found:
         raise ValueError(path.name)
     digest.update(before + _entry(UNKNOWN) + after + letters)
-    return digest.hexdigest()
+    return ContentRecord(file_sha256=digest.hexdigest())
 
 
 def _entry(note: str) -> bytes:

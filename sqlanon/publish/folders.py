@@ -105,7 +105,7 @@ def changes_of(folder: Path, layout: FolderRecord) -> tuple[str, ...]:
     """How the files of a release folder differ from those that were written, in a sentence; nothing if they do not."""
     found, written = listing(folder), layout.files
     if written == found:
-        return tuple(_changed_files(layout.files_sha256, _contents(folder)))
+        return tuple(_changed_files(layout.files_sha256, [*map(sha256_of, _listed(folder))]))
     if found.count == written.count:
         return ("its files have other names or sizes than those that were written",)
     fewer_or_more = "fewer" if found.count < written.count else "more"
@@ -140,11 +140,6 @@ def listing(folder: Path) -> Listing:
         digest.update(json.dumps([path.relative_to(folder).as_posix(), length]).encode())
         count, size = count + 1, size + length
     return Listing(count=count, bytes=size, sha256=digest.hexdigest())
-
-
-def _contents(folder: Path) -> list[str | None]:
-    """The SHA-256 of each listed file, in the order of their names; None for what cannot be read as a file."""
-    return [sha256_of(path) for path in _listed(folder)]
 
 
 def _listed(folder: Path) -> list[Path]:
@@ -201,7 +196,7 @@ def _seal(staged: StagedFolder) -> None:
         columns=dict(staged.columns),
         partition_by=staged.partition_by,
         files=listing(staged.path),
-        files_sha256=tuple(_contents(staged.path)),
+        files_sha256=tuple(map(sha256_of, _listed(staged.path))),
     )
     for path in _files(staged.path):
         flush(path)

@@ -10,12 +10,13 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Writer
-from sqlanon.engines.csv_notes import is_csv, look_at
+from sqlanon.engines.csv_notes import is_csv, look_at, sha256_of
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
@@ -180,8 +181,7 @@ def _name(path: str) -> str:
 
 
 def _sha256(path: str) -> str | None:
-    try:
-        with Path(path.removeprefix("file:")).expanduser().open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, ValueError, RuntimeError):
-        return None  # a glob, a folder, or no file of this machine
+    """The hash of a file; None of a glob, a folder, or no file of this machine."""
+    with suppress(RuntimeError):  # nobody has that home
+        return sha256_of(Path(path.removeprefix("file:")).expanduser())
+    return None

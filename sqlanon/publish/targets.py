@@ -1,10 +1,13 @@
-"""Where a release goes: to a table of the warehouse, to a Parquet or CSV file, or to a folder of Parquet files."""
+"""Where a release goes: to a table of the warehouse, to a Parquet or CSV file, or to a folder of Parquet files.
+
+Or to where rows are that are not in the database: it is written and verified beside its place, then put there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +16,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.destination import Destination, Replace, destination
 from sqlanon.model.record import ContentRecord, Record, facts_of
@@ -20,13 +24,21 @@ from sqlanon.publish.content import content_of_table
 from sqlanon.publish.files import refuse_own_source, staged_file
 from sqlanon.publish.folders import StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file
-from sqlanon.publish.to_far import far_target
 from sqlanon.publish.to_file import CsvTarget, ParquetTarget, StagedCsv, staged_csv
 from sqlanon.publish.to_folder import FolderTarget
 
 CHANGED = (
     "the file {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or "
     'say with replace="anything" that it may go'
+)
+
+NOT_OURS = (
+    "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
+    'replace="anything" that it may go'
+)
+
+ONE_STEP = (
+    "a release of several tables is published in one step, which only a warehouse can do: give the names of tables"
 )
 
 
@@ -81,7 +93,7 @@ def target_for(
             that is read; or of a place that cannot be written.
     """
     if engine.far is not None and engine.far.takes(into):
-        with far_target(engine, engine.far, into, read, replace=replace) as far:
+        with _far_target(engine, engine.far, into, read, replace=replace) as far:
             yield far
         return
     if into.kind == "table":
@@ -132,12 +144,6 @@ def _refuse_other_file(engine: Writer, path: Path, replace: Replace) -> None:
         raise EngineError(NOT_OURS.format(f"the file {path}"), step="target")
 
 
-NOT_OURS = (
-    "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
-    'replace="anything" that it may go'
-)
-
-
 @dataclass(frozen=True)
 class TableTarget:
     """A table of the warehouse, written and verified inside the transaction of the run."""
@@ -146,6 +152,7 @@ class TableTarget:
     name: str
     table: exp.Table
     replace: Replace
+    notes: tuple[str, ...] = field(default=(), init=False)
 
     def refuse_others(self) -> None:
         """Refuse to replace a table without a note of ours."""
@@ -165,19 +172,74 @@ class TableTarget:
             self.engine.write_table(self.table, query, replace=bool(self.replace))
         return ResolvedSource(self.table, f'table "{self.name}"')
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return ()
-
     def add_record(self, record: Record) -> ContentRecord:
         content = content_of_table(self.engine, self.table)
         self.engine.comment_table(self.table, record.sealed(content).text)
         return content
 
 
-ONE_STEP = (
-    "a release of several tables is published in one step, which only a warehouse can do: give the names of tables"
-)
+@dataclass
+class FarTarget:
+    """A place for one release, with what was written beside it and its record."""
+
+    engine: Engine
+    into: Destination
+    staged: Staged | None = None
+    note: str = ""
+    notes: tuple[str, ...] = field(default=(), init=False)
+
+    @property
+    def name(self) -> str:
+        return self.into.name
+
+    def takes_enums(self, name: str) -> bool:
+        return False
+
+    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
+        self.staged = self.engine.stage(query, self.into)
+        return ResolvedSource(self.staged.relation, f'table "{self.name}"')
+
+    def add_record(self, record: Record) -> ContentRecord:
+        assert self.staged is not None
+        content = content_of_table(self.engine, self.staged.relation)
+        self.note = record.sealed(content).text
+        return content
+
+
+@contextmanager
+def _far_target(
+    engine: Engine, far: Rows, into: Destination, read: Mapping[str, ResolvedSource], *, replace: Replace
+) -> Iterator[FarTarget]:
+    """The target of a place there: it appears when the block ends, and not at all when the block fails.
+
+    Raises:
+        EngineError: the place is taken by what may not be replaced, or by what is read.
+    """
+    _refuse_taken(far, into, read, replace=replace)
+    target = FarTarget(engine, into)
+    try:
+        yield target
+        _refuse_taken(far, into, read, replace=replace)  # once more: the run may have taken hours
+        assert target.staged is not None
+        far.publish(target.staged, target.note)
+    except BaseException:
+        if target.staged is not None:
+            far.discard(target.staged)
+        raise
+
+
+def _refuse_taken(far: Rows, into: Destination, read: Mapping[str, ResolvedSource], *, replace: Replace) -> None:
+    """Refuse a place that has something that may not go."""
+    found = far.find(into.name)
+    if found is None:
+        return
+    if not replace:
+        raise EngineError(f'"{into.name}" exists; give another name, or replace=True', step="target")
+    for role, source in read.items():
+        if found.table in source.relation.find_all(exp.Table):
+            raise EngineError(f'"{into.name}" is the {role} of the release: give another name', step="target")
+    if replace != "anything" and not facts_of(found.comment):
+        raise EngineError(NOT_OURS.format(f'"{into.name}"'), step="target")
 
 
 def tables_beside(

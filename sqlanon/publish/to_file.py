@@ -262,6 +262,7 @@ class ParquetTarget:
     engine: Engine
     name: str
     staged: Path
+    notes: tuple[str, ...] = field(default=(), init=False)
 
     def takes_enums(self, name: str) -> bool:
         return True
@@ -272,10 +273,6 @@ class ParquetTarget:
         written = self.engine.read_files(Files(str(self.staged)))
         self.engine.refuse_altered(query, written, columns, "Parquet")
         return ResolvedSource(written, f"Parquet {self.name}")
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return ()
 
     def add_record(self, record: Record) -> ContentRecord:
         with cannot_be_written(Path(self.name), "publish"):

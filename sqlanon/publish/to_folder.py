@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -26,6 +26,7 @@ class FolderTarget:
     engine: Engine
     into: Destination
     staged: StagedFolder
+    notes: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def name(self) -> str:
@@ -43,10 +44,6 @@ class FolderTarget:
         written = self.engine.read_files(Files(pattern, columns=types, partition_by=self.into.partition_by))
         self.engine.refuse_altered(query, written, columns, "Parquet")
         return ResolvedSource(written, f"Parquet folder {self.into.name}")
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return ()
 
     def add_record(self, record: Record) -> ContentRecord:
         """See :class:`sqlanon.publish.targets.Target`; the hashes of files are taken when they have their names."""

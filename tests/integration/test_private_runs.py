@@ -305,15 +305,15 @@ class TestAccounts:
     def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(self, tmp_path: Path) -> None:
         program = """
 import os, signal, sqlanon as sa
-from sqlanon.ledger import notes as ledger_notes
+from sqlanon.ledger import table
 from tests.integration.test_private_runs import POLICY
-first = ledger_notes.write
+first = table.write_note
 def write(engine, path, sha256):
     if sha256 == "0" * 64:
         first(engine, path, sha256)
     else:
         os.kill(os.getpid(), signal.SIGKILL)
-ledger_notes.write = write
+table.write_note = write
 with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     session.anonymize("people", POLICY, "released")
 """

@@ -23,9 +23,13 @@ from sqlanon.queries.kit.macros import SCHEMA
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.steps import given
 from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.source import SourceColumn
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and hands out its rows, which are about the catalog."""
+
+Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
+"""Looks at the columns of a relation, which has to be readable for that."""
 
 Place = tuple[str, str, str]
 """A database, a schema in it, and a name."""

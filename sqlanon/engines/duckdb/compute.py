@@ -131,7 +131,8 @@ class DuckDBCompute:
         self.far.make(step.makes, sent.query, self._small(sent, step.purpose), step.purpose)
 
     def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
-        self.execute(_preparing(name, query), purpose)
+        planned = " AS ".join([printed(identifier(name)), printed(query)])
+        self.execute(exp.Command(this="PREPARE", expression=planned), purpose)
         self._prepared[name] = None
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
@@ -266,7 +267,8 @@ class DuckDBCompute:
         """After the transaction: they are of none, and one that failed takes no statement."""
         with suppress(EngineError):  # the connection is closed
             while self._prepared:
-                self.execute(_forgetting(self._prepared.popitem()[0]), "prepared queries")
+                name = printed(identifier(self._prepared.popitem()[0]))
+                self.execute(exp.Command(this="DEALLOCATE", expression=name), "prepared queries")
 
     def _share(self) -> float | None:
         """How much is done of the present statement, or of those that it is a part of."""
@@ -310,11 +312,6 @@ def use(database: str) -> str:
     return exp.Use(this=exp.Table(this=identifier(database))).sql(DIALECT)
 
 
-def _preparing(name: str, query: exp.Query) -> exp.Command:
-    """The statement that plans a query with parameters ``$1``, ``$2`` and so on, in place of another of its name."""
-    return exp.Command(this="PREPARE", expression=" AS ".join([printed(identifier(name)), printed(query)]))
-
-
 def _executing(query: PreparedQuery) -> exp.Command:
     """The statement that asks a prepared query, with a value for each parameter.
 
@@ -323,11 +320,6 @@ def _executing(query: PreparedQuery) -> exp.Command:
     given = [number(value) if isinstance(value, int) else string(str(value)) for value in query.values]
     spelled = [printed(identifier(query.name)), *([printed(exp.Tuple(expressions=given))] if given else [])]
     return exp.Command(this="EXECUTE", expression=" ".join(spelled))
-
-
-def _forgetting(name: str) -> exp.Command:
-    """The statement that forgets a prepared query."""
-    return exp.Command(this="DEALLOCATE", expression=printed(identifier(name)))
 
 
 def set_(connection: duckdb.DuckDBPyConnection, **settings: int | bool | str) -> None:

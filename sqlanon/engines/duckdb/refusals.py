@@ -143,14 +143,15 @@ def _why_not_opened(path: str, found: EngineError, error: Exception) -> str:
         "not a valid DuckDB database": f"{path} is not a DuckDB file",
         "version number": f"{path} was made by a newer DuckDB; upgrade duckdb",
         "No such file or directory": f"{path} cannot be opened: no such file or folder",
-        "Permission denied": f"{path} cannot be opened for writing; open it with read_only=True",
-        "Operation not permitted": f"{path} cannot be opened for writing; open it with read_only=True",
-        "Read-only file system": f"{path} cannot be opened for writing; open it with read_only=True",
-        "already attached": f"{path} is already open in this program; pass that connection instead",
-        "different configuration": f"{path} is already open in this program; pass that connection instead",
+        "Permission denied|Operation not permitted|Read-only file system": (
+            f"{path} cannot be opened for writing; open it with read_only=True"
+        ),
+        "already attached|different configuration": (
+            f"{path} is already open in this program; pass that connection instead"
+        ),
     }
     return next(
-        (reason for sign, reason in reasons.items() if sign in _unquoted(error)),
+        (reason for sign, reason in reasons.items() if re.search(sign, _unquoted(error))),
         f"{path} cannot be opened: {_lacking(str(error), type(error).__name__) or type(error).__name__}",
     )
 

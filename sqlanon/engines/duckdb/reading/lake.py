@@ -115,29 +115,27 @@ def walked(pattern: str) -> tuple[list[str], str]:
     return folders, "/" + "/".join(parts[place:])
 
 
+NO_COMMENTS = {"comment": string("")}
+"""DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too."""
+
+
 def reader(paths: str | Sequence[str], function: str = PARQUET_READER) -> exp.Table:
     """Files as DuckDB reads them, partition columns included."""
     if function == PARQUET_READER:
         return exp.Table(this=exp.func(function, _paths(paths), dialect=DIALECT))
-    return exp.Table(this=exp.Anonymous(this=function, expressions=[_paths(paths), _no_comments()]))
+    return _read(function, paths, NO_COMMENTS)
 
 
 def bare_reader(file: str, function: str) -> exp.Table:
     """A file as DuckDB reads it, without what the names of its folders say."""
-    options = [string(file), _option("hive_partitioning", exp.false())]
-    options += [] if function == PARQUET_READER else [_no_comments()]
-    return exp.Table(this=exp.Anonymous(this=function, expressions=options))
-
-
-def _no_comments() -> exp.Expr:
-    """DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too."""
-    return _option("comment", string(""))
+    return _read(
+        function, file, {"hive_partitioning": exp.false(), **({} if function == PARQUET_READER else NO_COMMENTS)}
+    )
 
 
 def plain_reader(paths: str | Sequence[str]) -> exp.Table:
     """Files as they are: all columns that any of them has, and no others, such as those of partitions."""
-    options = [_option("union_by_name", exp.true()), _option("hive_partitioning", exp.false())]
-    return exp.Table(this=exp.Anonymous(this=PARQUET_READER, expressions=[_paths(paths), *options]))
+    return _read(PARQUET_READER, paths, {"union_by_name": exp.true(), "hive_partitioning": exp.false()})
 
 
 def csv_reader(
@@ -150,9 +148,8 @@ def csv_reader(
         columns: the types of their columns, by name and in order.
         quoted: the columns whose formulas have an apostrophe before them.
     """
-    types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
     options = {
-        "columns": exp.Struct(expressions=types),
+        "columns": _types(columns),
         "auto_detect": exp.false(),
         "header": exp.true(),
         "delim": string(","),
@@ -165,8 +162,7 @@ def csv_reader(
         # A text may look like the lines around it, which a thread that begins in its middle would take for them.
         "parallel": exp.false(),
     }
-    given = [_option(name, value) for name, value in options.items()]
-    table = exp.Table(this=exp.Anonymous(this="read_csv", expressions=[_paths(files), *given]))
+    table = _read("read_csv", files, options)
     if not quoted:
         return table
     cells = ((name, column(name)) for name in columns)
@@ -200,19 +196,23 @@ def release_reader(
         partition_by: those that are folders.
         by_name: whether the files may differ in their columns, as those of a release that was changed since do.
     """
-    options: list[exp.Expr] = [_option("hive_partitioning", exp.convert(bool(partition_by)))]
+    options: dict[str, exp.Expr] = {"hive_partitioning": exp.convert(bool(partition_by))}
     if partition_by:
-        types = [exp.PropertyEQ(this=identifier(name), expression=string(columns[name])) for name in partition_by]
-        options.append(_option("hive_types", exp.Struct(expressions=types)))
+        options["hive_types"] = _types({name: columns[name] for name in partition_by})
     if by_name:
-        options.append(_option("union_by_name", exp.true()))
-    files = exp.Table(this=exp.Anonymous(this=PARQUET_READER, expressions=[_paths(paths), *options]))
-    return exp.Subquery(this=select([column(name) for name in columns], files))
+        options["union_by_name"] = exp.true()
+    return exp.Subquery(this=select([column(name) for name in columns], _read(PARQUET_READER, paths, options)))
+
+
+def _read(function: str, paths: str | Sequence[str], options: Mapping[str, exp.Expr]) -> exp.Table:
+    given = [exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy()) for name, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this=function, expressions=[_paths(paths), *given]))
+
+
+def _types(columns: Mapping[str, str]) -> exp.Struct:
+    types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
+    return exp.Struct(expressions=types)
 
 
 def _paths(paths: str | Sequence[str]) -> exp.Expr:
     return string(paths) if isinstance(paths, str) else exp.Array(expressions=[string(path) for path in paths])
-
-
-def _option(name: str, value: exp.Expr) -> exp.Expr:
-    return exp.PropertyEQ(this=exp.to_identifier(name), expression=value)

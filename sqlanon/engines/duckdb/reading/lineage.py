@@ -7,28 +7,24 @@ name, in SELECT lists, stars, subqueries, WITH clauses, views, joins and unions.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.duckdb import catalog
-from sqlanon.engines.duckdb.catalog import Rows
-from sqlanon.engines.duckdb.reading.origins import Schema, names_of, spellings
+from sqlanon.engines.duckdb.catalog import Describe, Rows
+from sqlanon.engines.duckdb.reading.origins import Schema, names_of, query_of, spellings
 from sqlanon.engines.duckdb.reading.restricted import FILES
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.names import folded
-from sqlanon.queries.kit.nodes import DIALECT
 from sqlanon.queries.kit.texts import query_text
-from sqlanon.queries.source import ColumnOrigin, SourceColumn
-
-Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
+from sqlanon.queries.source import ColumnOrigin
 
 PLAIN_OPTIONS = frozenset(
     {"types", "dtypes", "union_by_name", "hive_partitioning", "all_varchar", "sample_size", "delim", "sep"}
@@ -91,8 +87,7 @@ class _Lineage:
         self._describe = describe
 
     def text(self, sql: str, schema: Schema | None) -> tuple[Column, ...]:
-        parsed = sqlglot.parse_one(sql, read=DIALECT)
-        return self.query(parsed.expression if isinstance(parsed, exp.Create) else parsed, {}, schema)
+        return self.query(query_of(sql), {}, schema)
 
     def query(self, query: exp.Expr, scope: Scope, schema: Schema | None) -> tuple[Column, ...]:
         clause = query.args.get("with_")

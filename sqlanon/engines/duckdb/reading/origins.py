@@ -71,11 +71,11 @@ class _Walk:
 
     def text(self, sql: str, schema: Schema | None) -> None:
         try:
-            parsed = sqlglot.parse_one(sql, read=DIALECT)
+            query = query_of(sql)
         except SqlglotError:
             self.is_whole = False  # what sqlglot cannot read is not seen
             return
-        self.query(parsed.expression if isinstance(parsed, exp.Create) else parsed, schema)
+        self.query(query, schema)
 
     def query(self, query: exp.Expr, schema: Schema | None) -> None:
         for table in query.find_all(exp.Table):
@@ -141,6 +141,12 @@ class _Walk:
         for name, definition in self._rows(query_text("engines", "macro_definitions"), ()):
             found.setdefault(folded(name), []).append(definition)
         return found
+
+
+def query_of(definition: str) -> exp.Expr:
+    """The query of a view or a relation, or the expression of a macro, from the text that defines it."""
+    parsed = sqlglot.parse_one(definition, read=DIALECT)
+    return parsed.expression if isinstance(parsed, exp.Create) else parsed
 
 
 def _listed(argument: exp.Expr | None) -> list[exp.Expr | None]:

@@ -7,18 +7,16 @@ to fit. So a GROUP BY of many rows may fail when all of them were read, where a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import catalog
-from sqlanon.engines.duckdb.catalog import Rows
+from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading.lake import PARQUET_READER
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
 from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import SourceColumn
-
-Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 
 FILE, ROW_OF_FILE, ROW_OF_TABLE = "filename", "file_row_number", "rowid"
 """Columns that DuckDB has of every file or table, unless others hide them; what they rule out is not read."""

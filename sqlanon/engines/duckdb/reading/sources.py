@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.engines import paths
 from sqlanon.engines.csv_notes import entry_of_all
 from sqlanon.engines.duckdb import catalog
-from sqlanon.engines.duckdb.catalog import Rows
+from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading import lake
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
@@ -24,10 +24,6 @@ from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.kit.texts import query_text
-from sqlanon.queries.source import SourceColumn
-
-Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
-"""Looks at the columns of a relation, which has to be readable for that."""
 
 PlanOf = Callable[[exp.Query], str]
 """The plan of a query before it is optimized, in JSON."""

@@ -85,7 +85,10 @@ class _Cutting:
         side = self._side(self._query)
         if side == "groups":
             self._query = self._counted(self._query)
-        return Cut(self._sent, self._far(self._query) if side == "rows" else self._without_rows())
+        if side == "rows":
+            return Cut(self._sent, self._far(self._query))
+        near = [step for step in self._query.ctes if self._sides[step.alias] == "near"]
+        return Cut(self._sent, _with_steps(self._query, near))  # without the steps that were sent as part of others
 
     def whole(self) -> Sent:
         return self._far(self._query)
@@ -174,10 +177,6 @@ class _Cutting:
 
         collect(query)
         return [*found.values()]
-
-    def _without_rows(self) -> exp.Query:
-        """The query without the steps that were sent as part of others."""
-        return _with_steps(self._query, [step for step in self._query.ctes if self._sides[step.alias] == "near"])
 
 
 def _with_steps(query: exp.Query, steps: list[exp.CTE]) -> exp.Query:

@@ -36,8 +36,12 @@ def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool
         raise EngineError(f"{reason}; name another file with ledger=", step="ledger")
     found = read_ledger(engine, path)
     found.must_be_capped = must_be_capped
-    if not found.is_own:
-        table.refuse_unnoted(engine)
+    if not found.is_own and table.could_be_noted(engine):
+        raise EngineError(
+            "the warehouse is open read-only and has not noted its ledger, so any other file would be a fresh account; "
+            "open it writable once with this ledger=, and set a cap, so that it notes its ledger",
+            step="ledger",
+        )
     return found
 
 

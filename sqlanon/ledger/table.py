@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Warehouse
-from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.ledger import Entry
 from sqlanon.model.record import facts_of
@@ -97,20 +96,6 @@ def could_be_noted(engine: Engine) -> bool:
     if file is None or not engine.warehouse.is_read_only or notes(engine):
         return False
     return all(os.access(place, os.W_OK) for place in (file, file.absolute().parent))
-
-
-def refuse_unnoted(engine: Engine) -> None:
-    """Refuse a file as the ledger of a warehouse that could note it, and has noted none.
-
-    Raises:
-        EngineError: it is open read-only.
-    """
-    if could_be_noted(engine):
-        raise EngineError(
-            "the warehouse is open read-only and has not noted its ledger, so any other file would be a fresh account; "
-            "open it writable once with this ledger=, and set a cap, so that it notes its ledger",
-            step="ledger",
-        )
 
 
 def write_note(engine: Warehouse, path: str, sha256: str) -> None:

@@ -110,15 +110,12 @@ def target_for(
             yield FolderTarget(engine, into, staged)
         else:
             _refuse_other_file(engine, into.path, replace)
-            yield _file_target(engine, into, staged)
+            if isinstance(staged, StagedCsv):
+                yield CsvTarget(engine, into.name, staged, into.csv_formulas)
+            else:
+                yield ParquetTarget(engine, into.name, staged)
             # Once more: the run may have taken hours.
             _refuse_other_file(engine, into.path, replace)
-
-
-def _file_target(engine: Engine, into: Destination, staged: Path | StagedCsv) -> Target:
-    if isinstance(staged, StagedCsv):
-        return CsvTarget(engine, into.name, staged, into.csv_formulas)
-    return ParquetTarget(engine, into.name, staged)
 
 
 def _staged(into: Destination, replace: Replace) -> AbstractContextManager[Path | StagedCsv | StagedFolder]:

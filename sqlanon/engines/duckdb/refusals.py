@@ -89,13 +89,14 @@ def remove_unfinished(path: str, error: Exception) -> None:
 
 def refused(error: Exception, purpose: str, sql: str | None) -> EngineError:
     """The error for a step that failed; the database's own text, which can quote data, is only in ``original``."""
+    holder = re.search(r"PID (\d+)", str(error))
     return EngineError(
         f"the database stopped at {purpose}: {_reason(error)}",
         step=purpose,
         sql=sql,
         original=error,
         refusal=_refusal(error),
-        holder=_holder(error),
+        holder=int(holder[1]) if holder else None,
     )
 
 
@@ -112,11 +113,6 @@ def _refusal(error: Exception) -> Refusal | None:
 def _unquoted(error: Exception) -> str:
     """What an error says, without the names and paths that it says it of."""
     return re.sub(r'"[^"]*"', '""', str(error))
-
-
-def _holder(error: Exception) -> int | None:
-    found = re.search(r"PID (\d+)", str(error))
-    return int(found[1]) if found else None
 
 
 def _extension(error: Exception) -> str | None:

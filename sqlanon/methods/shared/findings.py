@@ -162,7 +162,10 @@ def suppression(engine: Compute, published: PublishedNode) -> Iterator[Suppressi
     found = engine.fetch(examination.rows_by_label(table.encoding, depths, MIN_GROUP_ROWS), "suppressed rows by label")
     engine.drop(examination.JUDGED_CELLS)
     for position, level in depths.items():
-        groups = sorted((row for row in found if row["position"] == position), key=_share_rows_and_label)
+        groups = sorted(
+            (row for row in found if row["position"] == position),
+            key=lambda row: (row["suppressed_rows"] / row["rows"], row["rows"], str(row["label"])),
+        )
         if len(groups) > 1:
             shape = table.bound.shapes[position]
             # A value that was read off the data stays there unless the user wants to see values.
@@ -184,10 +187,6 @@ def _depths(table: EncodedTable) -> dict[int, int]:
         if level is not None:
             found[position] = level
     return found
-
-
-def _share_rows_and_label(row: dict[str, Any]) -> tuple[float, int, str]:
-    return row["suppressed_rows"] / row["rows"], row["rows"], str(row["label"])
 
 
 def _group(row: dict[str, Any], *, is_named: bool) -> SuppressedGroup:

@@ -169,7 +169,7 @@ class RollUps:
         serves = (np.array(candidates)[:, None, :] <= np.array(nodes)[None, :, :]).all(axis=2)
         saved = np.where(serves, np.maximum(read[None, :] - sizes[:, None], 0), 0).sum(axis=1)
         gains = saved - MAKING * (sources + CLASS_ROWS * sizes) - STEP_ROWS
-        gains[sizes > self._rows_left] = -np.inf
+        gains[sizes > BUDGET * self.cell_count - sum(relation.row_count for relation in self._made)] = -np.inf
         best = int(gains.argmax())
         return candidates[best] if gains[best] > 0 else None
 
@@ -186,10 +186,6 @@ class RollUps:
         if self._most_others == 1:
             self._classes.learn(levels, row_count)
         self._made.append(RolledUp(levels, relation, row_count))
-
-    @property
-    def _rows_left(self) -> int:
-        return BUDGET * self.cell_count - sum(relation.row_count for relation in self._made)
 
     def _cheapest_below(self, levels: Levels) -> RolledUp:
         usable = (relation for relation in self._made if is_below(relation.levels, levels))

@@ -55,7 +55,8 @@ class Frames:
             if description == STREAM:
                 self._copy(name, frame)
             else:
-                self._scan(name, frame)
+                self._connection.register(name, frame)
+                self._scanned.append(name)
         except Exception as error:
             reason = f"the {description} cannot be read ({why_in_use(error) or type(error).__name__})"
             if description == RELATION:
@@ -64,10 +65,6 @@ class Frames:
         query = getattr(frame, "sql_query")() if description == RELATION else ""  # noqa: B009
         files = _files_of(frame) if description == DATASET else ()
         return ResolvedSource(_temporary(name), description, read=files, defined_by=query)
-
-    def _scan(self, name: str, frame: object) -> None:
-        self._connection.register(name, frame)
-        self._scanned.append(name)
 
     def _copy(self, name: str, frame: object) -> None:
         """Keep the rows of a stream: a run reads its source more than once."""

@@ -133,11 +133,6 @@ def bare_reader(file: str, function: str) -> exp.Table:
     )
 
 
-def plain_reader(paths: str | Sequence[str]) -> exp.Table:
-    """Files as they are: all columns that any of them has, and no others, such as those of partitions."""
-    return _read(PARQUET_READER, paths, {"union_by_name": exp.true(), "hive_partitioning": exp.false()})
-
-
 def csv_reader(
     files: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str] = ()
 ) -> exp.Table | exp.Subquery:
@@ -177,7 +172,8 @@ def csv_reader(
 def as_written(files: Files) -> exp.Table | exp.Subquery:
     """Files of ours as a relation."""
     if files.columns is None:
-        return plain_reader(files.paths)
+        # All columns that any of them has, and no others, such as those of partitions.
+        return _read(PARQUET_READER, files.paths, {"union_by_name": exp.true(), "hive_partitioning": exp.false()})
     if files.format == "CSV":
         return csv_reader(files.paths, files.columns, files.quoted)
     return release_reader(files.paths, files.columns, files.partition_by, by_name=files.by_name)

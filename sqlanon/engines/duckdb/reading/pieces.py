@@ -16,7 +16,6 @@ from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading.lake import PARQUET_READER
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
 from sqlanon.queries.kit.texts import query_text
-from sqlanon.queries.source import SourceColumn
 
 FILE, ROW_OF_FILE, ROW_OF_TABLE = "filename", "file_row_number", "rowid"
 """Columns that DuckDB has of every file or table, unless others hide them; what they rule out is not read."""
@@ -55,8 +54,8 @@ def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> 
         return [relation]
     most = rows_at_once(_memory(rows), columns)
     conditions = list(_of_files(table, most, rows) if _is_parquet(table) else _of_table(table, most, rows))
-    if len(conditions) <= 1 or _hides(describe(table)):
-        return [relation]
+    if len(conditions) <= 1 or not NUMBERS.isdisjoint(each.name.lower() for each in describe(table)):
+        return [relation]  # what numbers its rows is not there, or hidden by a column of the table
     return [_where(relation, condition) for condition in conditions]
 
 
@@ -110,11 +109,6 @@ def _where(relation: exp.Expr, condition: exp.Expr) -> exp.Expr:
 def _is_parquet(table: exp.Table) -> bool:
     call = table.this
     return isinstance(call, exp.ReadParquet) or (isinstance(call, exp.Anonymous) and call.name == PARQUET_READER)
-
-
-def _hides(columns: Sequence[SourceColumn]) -> bool:
-    """Whether columns of the table hide those that number its rows."""
-    return not NUMBERS.isdisjoint(each.name.lower() for each in columns)
 
 
 def _of_files(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:

@@ -6,6 +6,7 @@ Source: Mohammed et al. 2013, algorithm 1; spec/diffgen.md (b). :mod:`.draws` ex
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -69,7 +70,8 @@ def specialized(axes: Sequence[Axis], classes: int, rounds: int, evidence: Evide
         chosen = candidates[draws.best([scores[each] for each in candidates])]
         done.append(chosen)
         if partitions := cut.partitions.get(chosen.piece.position):
-            cut = cut.with_partitions(_partitioned(partitions, chosen, evidence, draws))
+            after = _partitioned(partitions, chosen, evidence, draws)
+            cut = replace(cut, partitions={**cut.partitions, chosen.piece.position: after})
         else:
             cut = cut.specialized(chosen)
             # What is not asked for any more is not drawn either.

@@ -284,7 +284,3 @@ class Cut:
             for child in (specialization.children if piece == specialization.piece else (piece,))
         )
         return replace(self, pieces={**self.pieces, position: tuple(pieces)})
-
-    def with_partitions(self, partitions: Partitions) -> Cut:
-        """With other partitions of the predictor that these are of."""
-        return replace(self, partitions={**self.partitions, partitions.axis.position: partitions})

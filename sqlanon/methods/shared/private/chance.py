@@ -6,7 +6,6 @@ and which, and by how much: that is the same, and takes time for these alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +25,6 @@ from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.base import Request
 from sqlanon.model.budget import ROW, Unit
-from sqlanon.model.datasets import KnownSource
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
@@ -94,18 +92,14 @@ def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, datase
     if policy.individual is None:
         return None
     origin = engine.traced(source, policy.individual)
-    public = {each.name for each in dataset.public}
-    is_public = origin is not None and (origin.tables & public or (not origin.tables and _has_files(dataset.public)))
+    tables, has_files = {each.name for each in dataset.public}, any(each.is_file for each in dataset.public)
+    is_public = origin is not None and (origin.tables & tables or (not origin.tables and has_files))
     if origin is None or is_public:
         raise PolicyError(
             f'"{policy.individual}" of {source.description} is not known to be a plain column of what is charged, so '
             "nobody can say whose rows are counted: name it, or rename it with AS, and make it of nothing else"
         )
     return origin.name
-
-
-def _has_files(sources: Iterable[KnownSource]) -> bool:
-    return any(each.is_file for each in sources)
 
 
 def private_method(policy: Policy) -> PrivateMethod:

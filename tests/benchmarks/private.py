@@ -24,8 +24,7 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods.noisy_node import ipa as private
-from sqlanon.methods.noisy_node import ipa as scores
+from sqlanon.methods.noisy_node import ipa as scoring
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.counting import NodeCounter
 from sqlanon.model.methods.noisy import CELLS, NODE
@@ -133,11 +132,11 @@ def node_scores(path: Path) -> dict[str, object]:
     engine, table = encoded(path, IPA)
     nodes = table.context.lattice.size
     method = IPA.method
-    least = private.thresholds(method, private.Domains({}, 0).at(table.context.lattice.bottom))[CELLS]
+    least = scoring.thresholds(method, scoring.Domains({}, 0).at(table.context.lattice.bottom))[CELLS]
     charge = Accountant(None, dataset="", method="", policy_sha256="").charge(method.budgets)[NODE]
-    reach = private.reach(charge, WHOLE * method.rows_per_individual, nodes)
-    scored = seconds(lambda: scores.scores(engine, table, least, reach))
-    exact = seconds(lambda: scores.scores(engine, table, least, WHOLE * table.context.row_count))
+    reach = scoring.reach(charge, WHOLE * method.rows_per_individual, nodes)
+    scored = seconds(lambda: scoring.scores(engine, table, least, reach))
+    exact = seconds(lambda: scoring.scores(engine, table, least, WHOLE * table.context.row_count))
     engine.close()
     return {
         "nodes": nodes,

@@ -152,12 +152,15 @@ def reading(path: Path) -> Iterator[sa.Session]:
 
 @pytest.fixture
 def clinic() -> Iterator[sa.Session]:
-    """A session on the twelve invented visits of fixtures/clinic.sql, in memory, with the macros installed."""
+    """A session on the twelve invented visits of fixtures/clinic.sql, in memory, without the macros."""
     with duckdb.connect() as connection:
-        session = sa.connect(connection)
-        session.install()
-        connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
-        yield session
+        yield open_clinic(connection)
+
+
+@pytest.fixture
+def macros(clinic: sa.Session) -> None:
+    """The macros in the database of the clinic, for tests that call them: to install them takes longer than a run."""
+    clinic.install()
 
 
 @pytest.fixture(scope="module")

@@ -41,6 +41,7 @@ def rows_of(session: sa.Session, table: str) -> list[dict[str, object]]:
 
 
 class TestMetric:
+    @pytest.mark.usefixtures("macros")
     def test_the_node_of_least_loss_is_found(self, clinic: sa.Session) -> None:
         """Against the loss of every node, counted by hand from the table at that node."""
         wanted = clinic_policy(sa.KAnonymity(2), quality=Merged(), suppression_limit=0.3)
@@ -58,6 +59,7 @@ class TestMetric:
         assert losses[tuple(release.node.values())] == pytest.approx(min(losses.values()))
         assert release.report.losses["merged"] == release.report.loss
 
+    @pytest.mark.usefixtures("macros")
     def test_it_is_a_macro_for_everybody(self, clinic: sa.Session) -> None:
         query = "SELECT anon.merged_of(class_size, class_size >= 2, 12) FROM anon.class_sizes('visits', ['sex'])"
         [(merged,)] = clinic.connection.execute(query).fetchall()

@@ -21,6 +21,7 @@ ONE_K = clinic_policy(sa.KAnonymity(2))
 """It looks at quasi-identifiers alone."""
 
 
+@pytest.mark.usefixtures("macros")
 @pytest.mark.parametrize("levels", [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 3)], ids=str)
 def test_counts_by_the_values_of_a_column_that_no_model_looks_at(clinic: sa.Session, levels: Levels) -> None:
     engine = clinic._engine

@@ -15,6 +15,7 @@ CHARGED = {
 }
 
 
+@pytest.mark.usefixtures("macros")
 @pytest.mark.parametrize("suppression", ["drop", "mask"])
 @pytest.mark.parametrize("macro", CHARGED)
 def test_the_loss_of_a_run_is_that_of_the_macro(

@@ -317,7 +317,7 @@ def _values(engine: Engine, wanted: TaxonomyLoad) -> exp.Query | None:
 
 def _note_origins(engine: Engine, wanted: Sequence[TaxonomyLoad], observed: set[str]) -> None:
     """Store where the values of taxonomies come from: a file that equals an observed one was read off the data."""
-    shapes = stored_shapes(engine, [each.attribute for each in wanted])
+    shapes = stored_shapes(engine, [each.attribute for each in wanted], is_noted=False)  # their notes are written below
     # It was they that were staged and looked at.
     keep_well_formed(engine, shapes)
     observed = observed | {shapes[each.attribute].sha256 for each in wanted if each.taxonomy.domain == "observed"}

@@ -178,6 +178,14 @@ def open_clinic(connection: duckdb.DuckDBPyConnection) -> sa.Session:
     return sa.connect(connection)
 
 
+@contextmanager
+def copy_of(warehouse: Path, **configuration: Any) -> Iterator[sa.Session]:
+    """A session in memory on a copy of a whole warehouse, which takes a tenth of the time of making it."""
+    with duckdb.connect(config={"threads": 1, **configuration}) as connection:
+        connection.execute(f"ATTACH '{warehouse}' AS made (READ_ONLY); COPY FROM DATABASE made TO memory; DETACH made")
+        yield sa.connect(connection)
+
+
 def clinic_policy(*privacy: Any, **options: Any) -> sa.Policy:
     """A policy for the visits."""
     roles = {"sensitive": ["diagnosis"], "identifiers": ["id"], **options}

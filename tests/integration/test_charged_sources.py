@@ -43,11 +43,11 @@ READS_PEOPLE = [
 """Queries and views that read table ``people``, whatever for."""
 
 
-@pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
-    monkeypatch.chdir(tmp_path)
-    with make_warehouse(tmp_path / "w.duckdb") as made:
-        made.connection.execute(
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    with make_warehouse(path) as session:
+        session.connection.execute(
             """
             CREATE TABLE codes AS FROM people;
             CREATE VIEW seen AS FROM people;
@@ -56,12 +56,19 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Sess
             CREATE MACRO people_of(i) AS TABLE (FROM people WHERE person >= i OR TRUE);
             CREATE MACRO older_than(i) AS i;
             CREATE MACRO oldest() AS (SELECT max(age) FROM people);
-            SET VARIABLE which = 'people';
-            ATTACH ':memory:' AS copied;
-            CREATE TABLE copied.people AS FROM people;
             """
         )
-        yield made
+    return path
+
+
+@pytest.fixture
+def session(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    monkeypatch.chdir(tmp_path)
+    with sa.connect(shutil.copy(made, tmp_path)) as found:
+        found.connection.execute(
+            "SET VARIABLE which = 'people'; ATTACH ':memory:' AS copied; CREATE TABLE copied.people AS FROM people"
+        )
+        yield found
 
 
 class TestOneAccount:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
@@ -58,9 +59,16 @@ def make_warehouse(path: Path | str, rows: int = 400) -> sa.Session:
     return session
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    make_warehouse(path).close()
+    return path
+
+
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[sa.Session]:
-    with make_warehouse(tmp_path / "w.duckdb") as found:
+def session(made: Path, tmp_path: Path) -> Iterator[sa.Session]:
+    with sa.connect(shutil.copy(made, tmp_path)) as found:
         yield found
 
 

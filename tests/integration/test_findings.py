@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ from sqlanon.papers import IPAAsPublished
 from sqlanon.run import pipeline
 from tests.adult import uci_policy
 from tests.commands import document, sqlanon
-from tests.conftest import open_clinic
+from tests.conftest import copy_of, open_clinic
 from tests.golden.recording import Recorder
 
 HOSTILE = 'a""b"; drop table x --'
@@ -41,11 +42,17 @@ STAYS = """
 """
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        add_stays(open_clinic(connection))
+    return path
+
+
 @pytest.fixture
-def session() -> Iterator[sa.Session]:
-    with duckdb.connect(config={"threads": 1}) as connection:
-        found = open_clinic(connection)
-        add_stays(found)
+def session(made: Path) -> Iterator[sa.Session]:
+    with copy_of(made) as found:
         yield found
 
 
@@ -357,13 +364,21 @@ PERSONS = """
 TOWNS = [[f"town {number}", f"region {number // 3}", "*"] for number in range(12)]
 
 
+@pytest.fixture(scope="module")
+def made_persons(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = Path(shutil.copy(made, tmp_path_factory.mktemp("persons")))
+    with sa.connect(path) as session:
+        session.connection.execute(PERSONS)
+        session.taxonomies.load("age", sa.Taxonomy.intervals([20], minimum=20, maximum=79), source="persons")
+        session.taxonomies.load("town", sa.Taxonomy.from_rows(TOWNS), source="persons")
+    return path
+
+
 @pytest.fixture
-def persons(session: sa.Session) -> sa.Session:
+def persons(made_persons: Path) -> Iterator[sa.Session]:
     """Fifteen hundred persons: ``older`` is a matter of age, and each of three towns of a region has its ``coast``."""
-    session.connection.execute(PERSONS)
-    session.taxonomies.load("age", sa.Taxonomy.intervals([20], minimum=20, maximum=79), source="persons")
-    session.taxonomies.load("town", sa.Taxonomy.from_rows(TOWNS), source="persons")
-    return session
+    with copy_of(made_persons) as found:
+        yield found
 
 
 MEASURED = ("older", "weight", "height")

@@ -14,6 +14,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.duckdb.reading import pieces
 from sqlanon.queries.kit.nodes import DIALECT, Step
+from tests.conftest import copy_of
 from tests.in_pieces import reading_in_pieces
 
 ROWS = 5000
@@ -64,16 +65,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def session(folder: Path) -> Iterator[sa.Session]:
-    with duckdb.connect(config={"threads": 2}) as connection:
-        connection.execute(f"CREATE TABLE people AS {PEOPLE}", [ROWS])
-        connection.execute("CREATE VIEW seen AS FROM people")
-        connection.execute(f"ATTACH '{folder}/people.duckdb' AS other (READ_ONLY)")
-        session = sa.connect(connection)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    with sa.connect(path) as session:
+        session.connection.execute(f"CREATE TABLE people AS {PEOPLE}", [ROWS])
+        session.connection.execute("CREATE VIEW seen AS FROM people")
         session.taxonomies.load("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99), source="people")
         session.taxonomies.load('z"ip', sa.Taxonomy.prefixes([3, 2]), source="people")
-        yield session
+    return path
+
+
+@pytest.fixture
+def session(made: Path, folder: Path) -> Iterator[sa.Session]:
+    with copy_of(made, threads=2) as found:
+        found.connection.execute(f"ATTACH '{folder}/people.duckdb' AS other (READ_ONLY)")
+        yield found
 
 
 APART = {

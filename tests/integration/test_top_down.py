@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -17,7 +18,7 @@ from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.top_down.method import STOPPED
 from sqlanon.papers import adult
 from sqlanon.papers.adult import predictors
-from tests.conftest import data_folder
+from tests.conftest import copy_of, data_folder
 from tests.naive_diffgen import Labels
 from tests.naive_top_down import Case, Naive, gain
 
@@ -63,16 +64,23 @@ def case_of(k: int) -> Case:
     return Case(applicants(), {"education": education, "sex": sex}, {"hours": HOURS}, order, k)
 
 
-@pytest.fixture
-def session() -> Iterator[sa.Session]:
-    """The example as table ``applicants``."""
-    with duckdb.connect(config={"threads": 1}) as connection:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    with sa.connect(path) as session:
+        connection = session.connection
         connection.execute("CREATE TABLE applicants (education VARCHAR, sex VARCHAR, hours INTEGER, target VARCHAR)")
         connection.executemany("INSERT INTO applicants VALUES (?, ?, ?, ?)", [[*row.values()] for row in applicants()])
-        session = sa.connect(connection)
         session.taxonomies.load("education", sa.Taxonomy.from_rows(EDUCATION))
         session.taxonomies.load("sex", sa.Taxonomy.from_rows([["M", "*"], ["F", "*"]]))
-        yield session
+    return path
+
+
+@pytest.fixture
+def session(made: Path) -> Iterator[sa.Session]:
+    """The example as table ``applicants``."""
+    with copy_of(made) as found:
+        yield found
 
 
 def policy_of(k: int = 4, **options: Any) -> sa.Policy:

@@ -13,10 +13,9 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Writer
+from sqlanon.engines.base import Engine, Rows, Staged, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.destination import Destination, Replace, destination
 from sqlanon.model.record import ContentRecord, Record, facts_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engines.base import StatementObserver
+from sqlanon.engines.base import Rows, StatementObserver
 from sqlanon.engines.cutting import Sent, cut
 from sqlanon.engines.duckdb.reading.pieces import pieces
 from sqlanon.engines.duckdb.refusals import refusals
@@ -24,8 +24,6 @@ from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from sqlanon.engines.rows import Rows
 
 Row = tuple[Any, ...]
 

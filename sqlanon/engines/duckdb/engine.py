@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.cutting import Sent, whole
 from sqlanon.engines.duckdb import attaching, catalog, files
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
@@ -17,7 +18,6 @@ from sqlanon.engines.duckdb.reading import lake, lineage, sources
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
-from sqlanon.engines.rows import Rows, Staged
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import NOTE_KEY, Destination
 from sqlanon.queries.kit.macros import install_statements, schema_statements

@@ -31,14 +31,8 @@ def choose_node(
 ) -> SearchOutcome:
     """Search the lattice for the satisfying node of least loss, or for the most private one within a loss.
 
-    Args:
-        engine: the database.
-        table: the cells.
-        observer: called with the progress.
-        stopped: asked after every batch whether to make do with the best node so far.
-
-    Returns:
-        the outcome, without a node if none satisfies the policy or none was found before the search was stopped.
+    ``stopped`` is asked after every batch whether to make do with the best node so far. The outcome has no node if none
+    satisfies the policy, or none was found before the search was stopped.
     """
     policy = table.bound.policy
     problem = SearchProblem(policy.quality, table.context, policy.max_loss)

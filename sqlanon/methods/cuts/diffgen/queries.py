@@ -86,10 +86,6 @@ def mask_counts(partitions: Partitions, candidates: Iterable[tuple[int, Speciali
     """``candidate``, ``child`` (a mask), ``class`` and ``row_count`` of labels, each over all partitions that have it.
 
     Masks of several labels are made in one pass over the items, as parts of one number.
-
-    Args:
-        partitions: those that are left.
-        candidates: the labels by their number.
     """
     return union_all(_counts_in_one_number(partitions, together) for together in _that_fit_in_numbers(candidates))
 
@@ -106,14 +102,7 @@ def partition_counts(partitions: Partitions, specialization: Specialization) -> 
 
 
 def placed(points: exp.Expr, columns: Sequence[str], partitions: Partitions, name: str) -> exp.Select:
-    """Some columns of the points that are in a partition, with its place under a name.
-
-    Args:
-        points: a relation of points.
-        columns: which columns of it.
-        partitions: those that are left.
-        name: what the place is called.
-    """
+    """Some columns of the points that are in a partition, with its place under a name."""
     if not partitions.specialized:
         return select([*map(column, columns), aliased(number(0), name)], points)
     items = value_column(partitions.axis.position)
@@ -261,8 +250,8 @@ def equal_rows(cut: Cut, classes: int, columns: Sequence[SourceColumn], target: 
 
     Args:
         cut: the cut.
-        classes: how many classes there are.
-        columns: the columns of the source that are published.
+        classes: how many there are.
+        columns: those of the source that are published.
         target: the position of the taxonomy of classes, and their column.
     """
     query = select([], exp.alias_(SHOWN.table, "anon_shown", table=True))

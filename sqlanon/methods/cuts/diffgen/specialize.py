@@ -49,15 +49,7 @@ class Chosen(NamedTuple):
 
 
 def specialized(axes: Sequence[Axis], classes: int, rounds: int, evidence: Evidence, draws: Draws) -> Chosen:
-    """Draw a cut.
-
-    Args:
-        axes: the predictors.
-        classes: how many classes the target has.
-        rounds: how many specializations.
-        evidence: answers questions about the rows.
-        draws: draws by the answers.
-    """
+    """Draw a cut: in each round a label gives way to its children, by what the evidence says of the rows."""
     cut = _split(Cut.of_roots(axes), evidence, draws)
     done: list[Specialization] = []
     scores: dict[Specialization, int] = {}
@@ -111,12 +103,7 @@ def _partitioned(partitions: Partitions, chosen: Specialization, evidence: Evide
 
 
 class CountedRows(Evidence):
-    """Points and their counts as evidence.
-
-    Args:
-        engine: the database, in which the points and the marginals are.
-        utility: the score that is asked for.
-    """
+    """Points and marginals, which are in the database, as evidence by a utility."""
 
     def __init__(self, engine: Compute, utility: str) -> None:
         self._engine = engine

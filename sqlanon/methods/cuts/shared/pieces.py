@@ -135,13 +135,7 @@ number; 0 if they have none under the piece.
 
 @dataclass(frozen=True)
 class Partitions:
-    """How a predictor that is a set distinguishes rows.
-
-    Attributes:
-        axis: the predictor.
-        specialized: the pieces that have been specialized, in order.
-        kept: the partitions that are left.
-    """
+    """How a predictor that is a set distinguishes rows: its specializations, in order, and the partitions left."""
 
     axis: ItemAxis
     specialized: tuple[Specialization, ...] = ()

@@ -160,11 +160,9 @@ def _not_covered(bound: BoundPolicy, target: str) -> Iterator[str]:
 
 
 def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
-    """The step that makes :data:`EQUAL_ROWS`: columns by name, in the order of the source, and their number.
+    """The step that makes :data:`EQUAL_ROWS` of a cut, whose labels are in :data:`CUT`, and their number.
 
-    Args:
-        cut: the cut, whose labels are in :data:`CUT`.
-        columns: the columns of the source that are published.
+    The columns are those of the source that are published, by name and in its order.
     """
     places = [column(_first(axis.position), "anon_groups") for axis in cut.axes]
     target = column(CLASS, "anon_groups")

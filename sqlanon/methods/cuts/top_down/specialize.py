@@ -130,11 +130,7 @@ def _split(cut: Cut, pieces: Sequence[Piece], evidence: Evidence) -> Cut:
 
 
 class CountedParts(Evidence):
-    """Points in their classes as evidence.
-
-    Args:
-        engine: the database, in which the points and the marginals are.
-    """
+    """Points in their classes, which are in the database with the marginals, as evidence."""
 
     def __init__(self, engine: Compute) -> None:
         self._engine = engine

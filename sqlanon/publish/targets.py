@@ -21,10 +21,9 @@ from sqlanon.model.destination import Destination, Replace, destination
 from sqlanon.model.record import ContentRecord, Record, facts_of
 from sqlanon.publish.content import content_of_table
 from sqlanon.publish.files import refuse_own_source, staged_file
-from sqlanon.publish.folders import StagedFolder, staged_folder
+from sqlanon.publish.folders import FolderTarget, StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file
 from sqlanon.publish.to_file import CsvTarget, ParquetTarget, StagedCsv, staged_csv
-from sqlanon.publish.to_folder import FolderTarget
 
 CHANGED = (
     "the file {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or "

@@ -21,6 +21,7 @@ from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     Small = Mapping[str, pa.Table]
 
@@ -114,6 +115,9 @@ class Compute(Protocol):
 
     def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
         """The result of a query that counts; refuses grain ``row``."""
+
+    def arrays(self, query: exp.Query, purpose: str) -> dict[str, NDArray[Any]]:
+        """The result of a query of cells or nodes as an array per column, for what is computed without SQL."""
 
     def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
         """Plan a query with parameters ``$1``, ``$2`` and so on under a name, new or not, for this transaction."""

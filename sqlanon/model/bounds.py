@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TOLERANCE = 1e-9
 """Relative slack of bounds on sums of floats: a class that meets a bound exactly must pass whatever the rounding."""
@@ -95,8 +99,12 @@ class Bound:
         """Whether large values pass."""
         return self.comparison == ">="
 
-    def met_by(self, value: int | float) -> bool:
-        """Whether a measure passes."""
+    @overload
+    def met_by(self, value: int | float) -> bool: ...
+    @overload
+    def met_by(self, value: NDArray[Any]) -> NDArray[np.bool_]: ...
+    def met_by(self, value: Any) -> Any:
+        """Whether a measure passes; of an array of measures, whether each does."""
         if self.comparison == ">=":
             return value >= self.threshold
         return value < self.threshold if self.comparison == "<" else value <= self.threshold

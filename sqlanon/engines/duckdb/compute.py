@@ -24,6 +24,7 @@ from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 Row = tuple[Any, ...]
 
@@ -94,6 +95,14 @@ class DuckDBCompute:
             if isinstance(near, Sent):
                 raise _rows_stay(purpose)
             return self._fetch(near, purpose)
+
+    def arrays(self, query: exp.Query, purpose: str) -> dict[str, NDArray[Any]]:
+        if self.is_far(query):
+            raise _rows_stay(purpose)
+        self._send(printed(query), purpose)
+        with refusals(purpose):
+            found = self.connection.fetchnumpy()
+        return found
 
     def _fetch(self, asked: exp.Expr, purpose: str) -> list[dict[str, Any]]:
         self._send(printed(asked), purpose)

@@ -1,0 +1,261 @@
+"""Cells and taxonomies as arrays: what local recoding computes with, in place of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sqlanon.engines.base import Compute
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.model.lattice import Levels
+from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, WEIGHT, Encoding
+from sqlanon.queries.cells.keys import KeyLayout
+from sqlanon.queries.cells.labels import dense_rank
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import aliased, column
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Loss = Literal["ncp", "lm"]
+
+UNITS = 2**30
+"""Losses of labels, and masses of cells, are integers in units of 1 / 2^30: their products and sums are exact."""
+
+
+@dataclass(frozen=True)
+class TaxonomyArrays:
+    """The taxonomy of a quasi-identifier.
+
+    Attributes:
+        labels: the number of the label above each value at each level, of shape (height + 1, values). Labels have
+            equal numbers if and only if their texts are equal, across levels too.
+        losses: what each of these labels loses, in [0, 1]; of the same shape.
+    """
+
+    labels: Ints
+    losses: Floats
+
+
+@dataclass(frozen=True)
+class SensitiveValues:
+    """The values of a sensitive column, in their order.
+
+    Attributes:
+        labels: the number of each value's label at the levels below the top, of shape (levels, values); the label at
+            level 0 is the value.
+    """
+
+    labels: Ints
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return self.labels.shape[1]
+
+
+@dataclass(frozen=True)
+class CellArrays:
+    """Cells: combinations of values of quasi-identifiers, of looked-at sensitive columns, and of individuals.
+
+    Attributes:
+        layout: where the labels of a cell stand in its key.
+        keys: the words of keys, of shape (words, cells); ascending, so that cells of one key are adjacent.
+        taxonomies: those of the quasi-identifiers.
+        values: the value of each quasi-identifier in each cell, of shape (quasi-identifiers, cells).
+        rows: the rows of each cell.
+        mass: what losses are weighted by: rows, or their weights in :data:`UNITS` of all of them.
+        sensitive: the values of the sensitive columns that classes are judged by.
+        codes: their codes in each cell, from 0, of shape (sensitive columns, cells).
+        individuals: the code of each cell's individual, None if classes count rows.
+    """
+
+    layout: KeyLayout
+    keys: Ints
+    taxonomies: tuple[TaxonomyArrays, ...]
+    values: Ints
+    rows: Ints
+    mass: Ints
+    sensitive: Mapping[str, SensitiveValues]
+    codes: Ints
+    individuals: Ints | None = None
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return len(self.rows)
+
+    @cached_property
+    def firsts(self) -> Ints:
+        """The first cell of each key."""
+        return np.flatnonzero(changes(self.keys))
+
+    def masks(self, levels: Levels) -> Ints:
+        """The bits of each word that distinguish classes of a node."""
+        of_words = self.layout.node_masks(levels)
+        return np.array([of_words.get(word, 0) for word in range(len(self.keys))], dtype=np.int64)
+
+    def losses(self, shares: Sequence[float]) -> list[Ints]:
+        """What labels lose of a whole row, in :data:`UNITS`, where each quasi-identifier counts for a share of it."""
+        return [
+            np.rint(taxonomy.losses * (share * UNITS)).astype(np.int64)
+            for taxonomy, share in zip(self.taxonomies, shares, strict=True)
+        ]
+
+
+def changes(words: Ints) -> Mask:
+    """Whether each column of sorted words differs from the one before it."""
+    differs = np.ones(words.shape[1], dtype=bool)
+    if len(differs):
+        differs[1:] = (words[:, 1:] != words[:, :-1]).any(axis=0)
+    return differs
+
+
+def grouped(words: Ints) -> tuple[Ints, Ints]:
+    """Columns that agree in all words as groups.
+
+    Returns:
+        the order that puts the columns of a group side by side, groups ascending, and the number of each one's group
+        in that order.
+    """
+    if len(words) == 0:
+        return np.arange(words.shape[1]), np.zeros(words.shape[1], dtype=np.int64)
+    order = words[0].argsort() if len(words) == 1 else np.lexsort(words[::-1])
+    return order, np.cumsum(changes(words[:, order])) - 1
+
+
+def sums_by(keys: Ints, amounts: Ints, size: int) -> tuple[Ints, Ints]:
+    """The distinct keys, ascending, and the sum of the amounts of each: positive ones, below 2^53 together.
+
+    Args:
+        keys: numbers from 0 to ``size`` - 1.
+        amounts: an amount per key.
+        size: as above; if it is large, keys are sorted in place of being counted.
+    """
+    if size <= 2**16 + 4 * len(keys):
+        sums = np.bincount(keys, amounts, size).astype(np.int64)
+        found = sums.nonzero()[0]
+        return found, sums[found]
+    order = keys.argsort()
+    starts = np.flatnonzero(changes(keys[np.newaxis, order]))
+    return keys[order[starts]], np.add.reduceat(amounts[order], starts)
+
+
+def cell_arrays(engine: Compute, table: EncodedTable, loss: Loss = "ncp") -> CellArrays:
+    """Hand the cells of a table over, and the labels of its taxonomies.
+
+    Args:
+        engine: the database.
+        table: the cells.
+        loss: what labels lose.
+    """
+    encoding = table.encoding
+    words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    labels = engine.arrays(
+        Queries("local").query("labels", labels=encoding.labels, loss=loss, keys=words), "labels as arrays"
+    )
+    names = tuple(dict.fromkeys(measure.column for measure in encoding.measures if measure.column is not None))
+    found = engine.arrays(
+        Queries("local").query("cells", cells=encoding.cells, columns=[*map(column, words), *_carried(encoding, names)]),
+        "cells as arrays",
+    )
+    return _cells(encoding, names, found, labels)
+
+
+def _carried(encoding: Encoding, names: Sequence[str]) -> list[exp.Expr]:
+    labels = [encoding.sensitive_label(name, depth) for name in names for depth in _sensitive_depths(encoding, name)]
+    weight = [] if encoding.spec.row_weight is None else [WEIGHT]
+    individual = dense_rank(column(INDIVIDUAL), nulls_first=False)
+    people = [] if encoding.spec.individual is None else [aliased(individual, INDIVIDUAL)]
+    return [*map(column, [*labels, *weight, ROW_COUNT]), *people]
+
+
+def _sensitive_depths(encoding: Encoding, name: str) -> range:
+    return range(max(encoding.sensitive_height(name), 1))
+
+
+def _cells(
+    encoding: Encoding, names: Sequence[str], found: Mapping[str, NDArray], labels: Mapping[str, NDArray]
+) -> CellArrays:
+    ranked = {name: np.unique(found[encoding.sensitive(name)], return_inverse=True)[1] for name in names}
+    people = None if encoding.spec.individual is None else np.unique(found[INDIVIDUAL], return_inverse=True)[1]
+    rows = found[ROW_COUNT].astype(np.int64)
+    weights = found[WEIGHT] if encoding.spec.row_weight is not None else rows
+    words = _words(encoding, found, len(rows))
+    told_apart = [*words, *ranked.values(), *([] if people is None else [people])]
+    order, groups = grouped(np.array(told_apart, dtype=np.int64).reshape(len(told_apart), len(rows)))
+    starts = np.flatnonzero(changes(groups[np.newaxis]))
+    firsts = order[starts]
+    keys = words[:, firsts]
+    taxonomies, values = _taxonomies(encoding, labels, keys)
+    return CellArrays(
+        layout=encoding.keys,
+        keys=keys,
+        taxonomies=taxonomies,
+        values=values,
+        rows=np.add.reduceat(rows[order], starts),
+        mass=masses(np.add.reduceat(weights[order], starts)),
+        sensitive={name: _sensitive(encoding, name, found, codes) for name, codes in ranked.items()},
+        codes=np.array([codes[firsts] for codes in ranked.values()], dtype=np.int64).reshape(len(names), len(firsts)),
+        individuals=None if people is None else people[firsts],
+    )
+
+
+def _words(encoding: Encoding, arrays: Mapping[str, NDArray], count: int) -> Ints:
+    words = [arrays[encoding.key(word)] for word in range(encoding.keys.word_count)]
+    return np.array(words, dtype=np.int64).reshape(len(words), count)
+
+
+def masses(weights: NDArray) -> Ints:
+    """Weights as integers that sum up to about :data:`UNITS` at most; small integers stay as they are."""
+    whole = weights.sum()
+    if weights.dtype.kind == "i" and whole <= UNITS:
+        return weights.astype(np.int64)
+    return np.maximum(np.rint(weights * (UNITS / whole)), 1).astype(np.int64)
+
+
+def _sensitive(
+    encoding: Encoding, name: str, found: Mapping[str, NDArray], codes: Ints
+) -> SensitiveValues:
+    labels = np.zeros((len(_sensitive_depths(encoding, name)), int(codes.max()) + 1), dtype=np.int64)
+    for depth in _sensitive_depths(encoding, name):
+        labels[depth, codes] = found[encoding.sensitive_label(name, depth)]
+    labels[0] = np.arange(labels.shape[1])
+    return SensitiveValues(labels)
+
+
+def _taxonomies(
+    encoding: Encoding, labels: Mapping[str, NDArray], keys: Ints
+) -> tuple[tuple[TaxonomyArrays, ...], Ints]:
+    """The taxonomies, and the value of each of them in each cell, which its key determines."""
+    words = _words(encoding, labels, len(labels["position"]))
+    taxonomies, values = [], []
+    for position, shape in enumerate(encoding.spec.shapes):
+        here = labels["position"] == position
+        numbers, depths = labels["value_number"][here], labels["depth"][here]
+        size = (shape.height + 1, int(numbers.max()) + 1)
+        of_taxonomy = TaxonomyArrays(np.zeros(size, dtype=np.int64), np.zeros(size))
+        of_taxonomy.labels[depths, numbers] = labels["label_number"][here]
+        of_taxonomy.losses[depths, numbers] = labels["loss"][here]
+        taxonomies.append(of_taxonomy)
+        bits = packed(encoding.keys, position, words[:, here][:, depths == 0])
+        order = bits.argsort()
+        places = np.searchsorted(bits[order], packed(encoding.keys, position, keys))
+        values.append(numbers[depths == 0][order][places])
+    return tuple(taxonomies), np.array(values, dtype=np.int64).reshape(len(values), keys.shape[1])
+
+
+def packed(layout: KeyLayout, position: int, keys: Ints) -> Ints:
+    """The bits of a quasi-identifier as one number: its fields may stand in several words."""
+    packed_bits, offset = np.zeros(keys.shape[1], dtype=np.int64), 0
+    for (place, _), field in sorted(layout.fields.items()):
+        if place == position and field.width:
+            packed_bits |= ((keys[field.word] & field.mask) >> field.shift) << offset
+            offset += field.width
+    return packed_bits

@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, WEIGHT, Encoding
 from sqlanon.queries.cells.keys import KeyLayout
 from sqlanon.queries.cells.labels import dense_rank
@@ -96,17 +95,16 @@ class CellArrays:
         """The first cell of each key."""
         return np.flatnonzero(changes(self.keys))
 
-    def masks(self, levels: Levels) -> Ints:
-        """The bits of each word that distinguish classes of a node."""
-        of_words = self.layout.node_masks(levels)
-        return np.array([of_words.get(word, 0) for word in range(len(self.keys))], dtype=np.int64)
-
-    def losses(self, shares: Sequence[float]) -> list[Ints]:
-        """What labels lose of a whole row, in :data:`UNITS`, where each quasi-identifier counts for a share of it."""
-        return [
-            np.rint(taxonomy.losses * (share * UNITS)).astype(np.int64)
-            for taxonomy, share in zip(self.taxonomies, shares, strict=True)
-        ]
+    def masks(self, nodes: Ints) -> Ints:
+        """The bits that distinguish the classes of nodes, of shape (nodes, words), for nodes as rows of levels."""
+        masks = np.zeros((len(nodes), len(self.keys)), dtype=np.int64)
+        for position, taxonomy in enumerate(self.taxonomies):
+            of_levels = np.zeros((len(taxonomy.labels), len(self.keys)), dtype=np.int64)
+            for level in range(len(of_levels)):
+                for word, mask in self.layout.label_masks(position, level).items():
+                    of_levels[level, word] = mask
+            masks |= of_levels[nodes[:, position]]
+        return masks
 
 
 def changes(words: Ints) -> Mask:

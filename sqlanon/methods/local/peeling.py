@@ -1,0 +1,167 @@
+"""Peeling: nodes from fine to coarse, whose classes that meet every privacy model are taken out of the table.
+
+So every row has the labels of the finest node, in the order of what the table would lose there, at which the rows that
+are left let it be in a class that meets the models. The few that are left in the end are settled (:mod:`.settling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, grouped
+from sqlanon.methods.local.judging import Judge
+from sqlanon.methods.local.labels import Ladders
+from sqlanon.methods.local.settling import OUT, Parts, settle
+from sqlanon.model.bounds import Bound
+from sqlanon.model.lattice import Lattice
+
+MAX_NODES = 10**6
+"""The most nodes that are looked at: each takes some ten microseconds at least."""
+
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5)
+"""Odd numbers whose products spread the words of keys over slots."""
+
+
+@dataclass(frozen=True)
+class Minimality:
+    """What follows from the order of the nodes for whoever knows it.
+
+    A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough rows,
+    it failed a bound on its sensitive values: that is known of it.
+
+    Attributes:
+        rows: how many rows were in such a class.
+        finest_rows: how many were in one at the least general node.
+    """
+
+    rows: int
+    finest_rows: int
+
+
+@dataclass(frozen=True)
+class LocalClasses:
+    """The classes of a local recoding.
+
+    Attributes:
+        of_cells: the class of each cell, -1 if it is left out.
+        levels: the level of each quasi-identifier, of shape (classes, quasi-identifiers).
+        labels: the numbers of labels, of the same shape; no two classes have the same.
+        rows: the rows of each class.
+        loss: the mean loss of rows, by mass, and of quasi-identifiers, by their shares; rows that are left out lose 1.
+        left_out: how many rows are left out.
+        minimality: what the order of the nodes gives away.
+    """
+
+    of_cells: Ints
+    levels: Ints
+    labels: Ints
+    rows: Ints
+    loss: float
+    left_out: int
+    minimality: Minimality
+
+
+def peel(
+    cells: CellArrays,
+    lattice: Lattice,
+    bounds: Sequence[Bound],
+    *,
+    shares: Sequence[float] | None = None,
+    min_share: float = 0.0,
+    allowed_rows: int = 0,
+) -> LocalClasses:
+    """Give every cell a class that meets all bounds, at as fine labels as the order of the nodes lets it have.
+
+    Args:
+        cells: the cells.
+        lattice: the levels that may be published.
+        bounds: what every class has to meet.
+        shares: how much each quasi-identifier counts, 1 together; equal ones if None.
+        min_share: the share of the rows that a node takes at least.
+        allowed_rows: how many rows may be left out if they fit into no class.
+
+    Raises:
+        ValueError: the lattice has more than :data:`MAX_NODES` nodes, or a bound is on other things than classes.
+        UnsettledRows: some rows meet the bounds neither in a class nor all together at the top.
+    """
+    if lattice.size > MAX_NODES:
+        raise ValueError(f"{lattice.size:,} nodes are more than {MAX_NODES:,}")
+    judge, ladders = Judge.of(cells, bounds), Ladders.of(cells, lattice, shares)
+    of_cells, minimality = _take(cells, judge, ordered_nodes(cells, ladders), min_share)
+    parts = Parts(cells, judge, ladders, of_cells)
+    settle(parts, allowed_rows)
+    return _described(cells, ladders, parts, minimality)
+
+
+def ordered_nodes(cells: CellArrays, ladders: Ladders) -> Ints:
+    """The nodes by what the table loses at them, the least first, and then in lexicographic order; a row per node."""
+    losses = reduce(np.add.outer, ladders.by_level(cells))
+    order = losses.argsort(axis=None, kind="stable")
+    return np.stack(np.unravel_index(order, losses.shape), axis=1) + ladders.lowest
+
+
+def _take(cells: CellArrays, judge: Judge, nodes: Ints, min_share: float) -> tuple[Ints, Minimality]:
+    """Take classes that meet the bounds out of the table, node by node.
+
+    Returns:
+        the class of each cell, :data:`OUT` if it is in none; and how many rows were in a large class that failed.
+    """
+    of_cells, has_failed = np.full(cells.count, OUT), np.zeros(cells.count, dtype=bool)
+    left, keys, members, count, finest = np.arange(cells.count), cells.keys, judge.whole, 0, 0
+    least_rows = max(min_share * cells.rows.sum(), 1)
+    for number, masks in enumerate(cells.masks(nodes)):
+        words = keys & masks[:, np.newaxis]
+        places = _in_large_slots(words, members.rows, judge.least_size)
+        if len(places):
+            order, classes = grouped(words[:, places])
+            places = places[order]
+            near = members[places]
+            large = judge.sizes(classes, near) >= judge.least_size
+            met = large & judge.met_by_values(classes, near) if judge.others else large
+            has_failed[left[places[(large & ~met)[classes]]]] = True
+            taken = met[classes]
+            if near.rows[taken].sum() >= least_rows:
+                of_cells[left[places[taken]]] = count + (np.cumsum(met) - 1)[classes[taken]]
+                count += int(met.sum())
+                stays = np.ones(len(left), dtype=bool)
+                stays[places[taken]] = False
+                left, keys, members = left[stays], keys[:, stays], members[stays]
+        if number == 0:
+            finest = int(cells.rows[has_failed].sum())
+        if not len(left):
+            break
+    return of_cells, Minimality(int(cells.rows[has_failed].sum()), finest)
+
+
+def _in_large_slots(words: Ints, rows: Ints, least_size: int) -> Ints:
+    """The places of cells whose class may have enough rows: slots hold classes, and few hold several.
+
+    That takes no sort, which all else does.
+    """
+    if least_size <= 1 or not len(rows):
+        return np.arange(len(rows))
+    bits = max(len(rows) - 1, 1).bit_length() + 1
+    mixed = np.zeros(len(rows), dtype=np.uint64)
+    for word, multiplier in zip(words, MULTIPLIERS, strict=False):
+        mixed += word.view(np.uint64) * np.uint64(multiplier)
+    slots = (mixed >> np.uint64(64 - bits)).astype(np.int64)
+    return np.flatnonzero((np.bincount(slots, rows) >= least_size)[slots])
+
+
+def _described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Minimality) -> LocalClasses:
+    of_cells = parts.of_cells
+    is_out = of_cells == OUT
+    lost = int(ladders.losses_at(parts.levels, parts.values) @ parts.mass) + UNITS * int(cells.mass[is_out].sum())
+    return LocalClasses(
+        of_cells=of_cells,
+        levels=parts.levels.T,
+        labels=ladders.labels_at(parts.levels, parts.values).T,
+        rows=np.bincount(of_cells[~is_out], cells.rows[~is_out]).astype(np.int64),
+        loss=lost / (UNITS * int(cells.mass.sum())),
+        left_out=int(cells.rows[is_out].sum()),
+        minimality=minimality,
+    )

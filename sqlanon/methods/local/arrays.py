@@ -95,17 +95,6 @@ class CellArrays:
         """The first cell of each key."""
         return np.flatnonzero(changes(self.keys))
 
-    def masks(self, nodes: Ints) -> Ints:
-        """The bits that distinguish the classes of nodes, of shape (nodes, words), for nodes as rows of levels."""
-        masks = np.zeros((len(nodes), len(self.keys)), dtype=np.int64)
-        for position, taxonomy in enumerate(self.taxonomies):
-            of_levels = np.zeros((len(taxonomy.labels), len(self.keys)), dtype=np.int64)
-            for level in range(len(of_levels)):
-                for word, mask in self.layout.label_masks(position, level).items():
-                    of_levels[level, word] = mask
-            masks |= of_levels[nodes[:, position]]
-        return masks
-
 
 def changes(words: Ints) -> Mask:
     """Whether each column of sorted words differs from the one before it."""

@@ -32,7 +32,7 @@ class Members:
     rows: Ints
     codes: Ints
 
-    def __getitem__(self, places: Ints | Mask) -> Members:
+    def __getitem__(self, places: Ints | Mask | slice) -> Members:
         """Those at some places."""
         return Members(self.rows[places], self.codes[:, places])
 

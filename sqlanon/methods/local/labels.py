@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, Mask, changes
+from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints
 from sqlanon.model.lattice import Lattice
 
 
@@ -20,12 +20,14 @@ class Ladders:
     Attributes:
         labels: the numbers of labels.
         losses: what each loses of a whole row, in :data:`UNITS`.
+        masks: the bits of keys that distinguish labels, of shape (quasi-identifiers, levels, words).
         lowest: the least level of each quasi-identifier that may be published.
         highest: the greatest.
     """
 
     labels: Ints
     losses: Ints
+    masks: Ints
     lowest: Ints
     highest: Ints
 
@@ -40,40 +42,36 @@ class Ladders:
         """
         width = len(cells.taxonomies)
         shares = [1 / width] * width if shares is None else shares
-        shape = (
-            width,
-            max(len(taxonomy.labels) for taxonomy in cells.taxonomies),
-            max(taxonomy.labels.shape[1] for taxonomy in cells.taxonomies),
-        )
+        height = max(len(taxonomy.labels) for taxonomy in cells.taxonomies)
+        shape = (width, height, max(taxonomy.labels.shape[1] for taxonomy in cells.taxonomies))
         labels, losses = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         for place, (taxonomy, share) in enumerate(zip(cells.taxonomies, shares, strict=True)):
             levels, values = taxonomy.labels.shape
-            repeated = np.minimum(np.arange(shape[1]), levels - 1)
+            repeated = np.minimum(np.arange(height), levels - 1)
             labels[place, :, :values] = taxonomy.labels[repeated]
             losses[place, :, :values] = np.rint(taxonomy.losses[repeated] * (share * UNITS))
-        return Ladders(labels, losses, np.array(lattice.bottom), np.array(lattice.top))
+        masks = np.zeros((width, height, len(cells.keys)), dtype=np.int64)
+        for place, level, word in np.ndindex(*masks.shape):
+            masks[place, level, word] = cells.layout.label_masks(place, level).get(word, 0)
+        return Ladders(labels, losses, masks, np.array(lattice.bottom), np.array(lattice.top))
 
-    def finest(self, values: Ints, classes: Ints) -> Ints:
-        """The finest level of each quasi-identifier at which all cells of a class have one label.
+    def node_masks(self, nodes: Ints) -> Ints:
+        """The bits that distinguish the classes of nodes, of shape (nodes, words), for nodes as rows of levels."""
+        of_labels = self.masks[np.arange(nodes.shape[1]), nodes]
+        masks: Ints = np.bitwise_or.reduce(of_labels, axis=1)
+        return masks
+
+    def meeting(self, differences: Ints) -> Ints:
+        """The least levels, of shape (quasi-identifiers, n), at which keys agree that differ in some bits.
 
         Args:
-            values: those of the cells, of shape (quasi-identifiers, cells), a class after the other.
-            classes: the class of each cell, ascending.
-
-        Returns:
-            levels, of shape (quasi-identifiers, classes).
+            differences: the bits, of shape (words, n).
         """
-        starts = np.flatnonzero(changes(classes[np.newaxis]))
-        levels = []
-        for labels, of_cells, lowest in zip(self.labels, values, self.lowest, strict=True):
-            least = np.minimum.reduceat(labels[:, of_cells], starts, axis=1)
-            most = np.maximum.reduceat(labels[:, of_cells], starts, axis=1)
-            levels.append(np.maximum(_above(least != most), lowest))
-        return np.array(levels)
-
-    def meeting(self, values: Ints, others: Ints) -> Ints:
-        """The least levels at which values have the labels of other ones; arrays of shape (quasi-identifiers, n)."""
-        return np.array([_above(labels[:, one] != labels[:, other]) for labels, one, other in self._pairs(values, others)])
+        levels = np.zeros((len(self.masks), differences.shape[1]), dtype=np.int64)
+        for of_levels, masks in zip(levels, self.masks, strict=True):
+            for mask in masks:
+                of_levels += (differences & mask[:, np.newaxis]).any(axis=0)
+        return np.maximum(levels, self.lowest[:, np.newaxis])
 
     def labels_at(self, levels: Ints, values: Ints) -> Ints:
         """The numbers of labels of values; arrays of shape (quasi-identifiers, n)."""
@@ -86,17 +84,8 @@ class Ladders:
 
     def by_level(self, cells: CellArrays) -> list[Ints]:
         """What all cells lose at each level of each quasi-identifier that may be published."""
+        mass = [np.bincount(values, cells.mass, self.losses.shape[2]).astype(np.int64) for values in cells.values]
         return [
-            losses[lowest : highest + 1, values] @ cells.mass
-            for losses, lowest, highest, values in zip(self.losses, self.lowest, self.highest, cells.values, strict=True)
+            losses[lowest : highest + 1] @ of_values
+            for losses, lowest, highest, of_values in zip(self.losses, self.lowest, self.highest, mass, strict=True)
         ]
-
-    def _pairs(self, values: Ints, others: Ints) -> zip[tuple[Ints, Ints, Ints]]:
-        return zip(self.labels, values, others, strict=True)
-
-
-def _above(differs: Mask) -> Ints:
-    """The level above the last one that differs: 0 if none does."""
-    steps = np.arange(1, len(differs) + 1)[:, np.newaxis]
-    above: Ints = (differs * steps).max(axis=0)
-    return above

@@ -91,7 +91,7 @@ def peel(
     if lattice.size > MAX_NODES:
         raise ValueError(f"{lattice.size:,} nodes are more than {MAX_NODES:,}")
     judge, ladders = Judge.of(cells, bounds), Ladders.of(cells, lattice, shares)
-    of_cells, minimality = _take(cells, judge, ordered_nodes(cells, ladders), min_share)
+    of_cells, minimality = _take(cells, judge, ladders, min_share)
     parts = Parts(cells, judge, ladders, of_cells)
     settle(parts, allowed_rows)
     return _described(cells, ladders, parts, minimality)
@@ -104,7 +104,7 @@ def ordered_nodes(cells: CellArrays, ladders: Ladders) -> Ints:
     return np.stack(np.unravel_index(order, losses.shape), axis=1) + ladders.lowest
 
 
-def _take(cells: CellArrays, judge: Judge, nodes: Ints, min_share: float) -> tuple[Ints, Minimality]:
+def _take(cells: CellArrays, judge: Judge, ladders: Ladders, min_share: float) -> tuple[Ints, Minimality]:
     """Take classes that meet the bounds out of the table, node by node.
 
     Returns:
@@ -113,7 +113,7 @@ def _take(cells: CellArrays, judge: Judge, nodes: Ints, min_share: float) -> tup
     of_cells, has_failed = np.full(cells.count, OUT), np.zeros(cells.count, dtype=bool)
     left, keys, members, count, finest = np.arange(cells.count), cells.keys, judge.whole, 0, 0
     least_rows = max(min_share * cells.rows.sum(), 1)
-    for number, masks in enumerate(cells.masks(nodes)):
+    for number, masks in enumerate(ladders.node_masks(ordered_nodes(cells, ladders))):
         words = keys & masks[:, np.newaxis]
         places = _in_large_slots(words, members.rows, judge.least_size)
         if len(places):

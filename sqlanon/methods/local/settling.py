@@ -44,7 +44,6 @@ class Parts:
 
     Attributes:
         of_keys: the class of each key.
-        members: those of each class.
         levels: the levels of classes, of shape (quasi-identifiers, classes).
         values: the values of a cell of each class, of the same shape.
         mass: that of each class.
@@ -53,28 +52,37 @@ class Parts:
     def __init__(self, cells: CellArrays, judge: Judge, ladders: Ladders, of_cells: Ints) -> None:
         self._cells, self._judge, self._ladders = cells, judge, ladders
         self._ends = np.append(cells.firsts[1:], cells.count)
-        self._key_values = cells.values[:, cells.firsts]
-        self._key_rows, self._key_mass = (self._of_keys(amounts) for amounts in (cells.rows, cells.mass))
+        self._keys, self._key_values = cells.keys[:, cells.firsts], cells.values[:, cells.firsts]
+        self._key_rows, self._key_mass = (np.add.reduceat(amounts, cells.firsts) for amounts in (cells.rows, cells.mass))
         self.of_keys = of_cells[cells.firsts]
         self.describe()
 
     def describe(self) -> None:
         """Number the classes without gaps, and find out what they are."""
-        kept = np.flatnonzero(self.of_cells != OUT)
-        self.of_keys[self.of_keys != OUT] = np.unique(self.of_keys[self.of_keys != OUT], return_inverse=True)[1]
-        order = kept[self.of_cells[kept].argsort(kind="stable")]
-        classes = self.of_cells[order]
-        starts = np.flatnonzero(np.diff(classes, prepend=OUT))
-        self.values = self._cells.values[:, order[starts]]
-        self.levels = self._ladders.finest(self._cells.values[:, order], classes)
-        self.mass = np.add.reduceat(self._cells.mass[order], starts)
-        everyone = self._judge.whole[order]
-        merged = Members(everyone.rows, np.concatenate([classes[np.newaxis], everyone.codes])).merged()
-        ends = np.flatnonzero(np.diff(merged.codes[0], append=len(starts))) + 1
-        self.members = [
-            Members(merged.rows[start:end], merged.codes[1:, start:end])
-            for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
-        ]
+        kept = np.flatnonzero(self.of_keys != OUT)
+        order = kept[self.of_keys[kept].argsort(kind="stable")]
+        starts = np.flatnonzero(np.diff(self.of_keys[order], prepend=OUT))
+        sizes = np.diff(starts, append=len(order))
+        self.of_keys[order] = np.repeat(np.arange(len(starts)), sizes)
+        self._firsts = order[starts]
+        differences = self._keys[:, order] ^ np.repeat(self._keys[:, self._firsts], sizes, axis=1)
+        self.levels = self._ladders.meeting(np.bitwise_or.reduceat(differences, starts, axis=1))
+        self.values = self._key_values[:, self._firsts]
+        self.mass = np.add.reduceat(self._key_mass[order], starts)
+
+    @property
+    def members(self) -> tuple[Ints, Members]:
+        """The class of each member of one, ascending, and the members."""
+        of_cells = self.of_cells
+        kept = of_cells != OUT
+        everyone = self._judge.whole[kept]
+        merged = Members(everyone.rows, np.concatenate([of_cells[np.newaxis, kept], everyone.codes])).merged()
+        return merged.codes[0], Members(merged.rows, merged.codes[1:])
+
+    def _by_class(self) -> list[Members]:
+        classes, members = self.members
+        ends = np.cumsum(np.bincount(classes)).tolist()
+        return [members[slice(start, end)] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
     @property
     def of_cells(self) -> Ints:
@@ -87,13 +95,14 @@ class Parts:
         Returns:
             the keys that fit into none, ascending.
         """
-        changed, clock = np.zeros(len(self.members), dtype=np.int64), 0
+        changed, clock = np.zeros(len(self.mass), dtype=np.int64), 0
+        members = [] if self._judge.is_monotonic else self._by_class()
         tried = {int(key): 0 for key in np.flatnonzero(self.of_keys == OUT)}
         before = len(tried) + 1
         while tried and len(tried) < before:
             before = len(tried)
             for key, since in list(tried.items()):
-                host = self._host(key, changed >= since)
+                host = self._host(key, changed >= since, members)
                 if host is None:
                     tried[key] = clock + 1
                 else:
@@ -113,6 +122,7 @@ class Parts:
         """
         tops = self._ladders.labels_at(self._tops(self._key_values), self._key_values)
         order, groups = grouped(tops[:, rest])
+        members = self._by_class() if len(rest) else []
         for number in range(groups.max(initial=-1) + 1):
             keys = np.sort(rest[order[groups == number]])
             if self._excess([self._of_key(key) for key in keys]) > 0:
@@ -121,8 +131,9 @@ class Parts:
                 keys = keys[~out]
             if len(keys):
                 near = (tops == tops[:, keys[:1]]).all(axis=0)
-                self.of_keys[keys] = len(self.members)
-                self._dissolve(keys, np.unique(self.of_keys[near & (self.of_keys != OUT)])[:-1])
+                hosts = np.unique(self.of_keys[near & (self.of_keys != OUT)])
+                self.of_keys[keys] = self.of_keys.max() + 1
+                self._dissolve(keys, hosts, members)
         self.describe()
         return allowed_rows
 
@@ -135,11 +146,8 @@ class Parts:
         order, groups = grouped(self._ladders.labels_at(self.levels, self.values))
         merged = np.zeros(len(order), dtype=np.int64)
         merged[order] = groups
-        meets = np.ones(len(order), dtype=bool)
-        if len(order) > groups.max(initial=-1) + 1:
-            counts = [len(members.rows) for members in self.members]
-            unions = np.repeat(merged, counts)
-            meets = self._judge.met(unions, Members.joined(self.members))[merged]
+        classes, members = self.members
+        meets = self._judge.met(merged[classes], members)[merged]
         firsts = np.unique(merged, return_index=True)[1]
         fails = self.of_keys != OUT
         fails[fails] = ~meets[self.of_keys[fails]]
@@ -149,43 +157,31 @@ class Parts:
         self.describe()
         return np.flatnonzero(fails)
 
-    def _of_keys(self, amounts: Ints) -> Ints:
-        return np.add.reduceat(amounts, self._cells.firsts)
-
     def _of_key(self, key: int) -> Members:
-        return self._judge.whole[np.arange(self._cells.firsts[key], self._ends[key])]
+        return self._judge.whole[self._cells.firsts[key] : self._ends[key]]
 
-    def _host(self, key: int, may_host: Mask) -> int | None:
+    def _host(self, key: int, may_host: Mask, members: list[Members]) -> int | None:
         """The class that a key goes to, which then has it; None if there is none."""
-        values = self._key_values[:, [key]]
-        levels = np.maximum(self._ladders.meeting(self.values, values), self.levels)
-        losses = self._ladders.losses_at(levels, np.broadcast_to(values, levels.shape))
+        differences = self._keys[:, self._firsts] ^ self._keys[:, [key]]
+        levels = np.maximum(self._ladders.meeting(differences), self.levels)
+        losses = self._ladders.losses_at(levels, np.broadcast_to(self._key_values[:, [key]], levels.shape))
         rises = losses * self._key_mass[key]
         rises += (losses - self._ladders.losses_at(self.levels, self.values)) * self.mass
         rises[~may_host | (levels > self._ladders.highest[:, np.newaxis]).any(axis=0)] = INFEASIBLE
         order = rises.argsort(kind="stable")[: np.count_nonzero(rises < INFEASIBLE)]
+        own = self._of_key(key)
         for some in (order[:TRIALS], order[TRIALS:]):
-            fits = self._judge.is_monotonic or self._meets_with(key, some)
-            if np.any(fits) and len(some):
+            if not len(some):
+                continue
+            fits = self._judge.is_monotonic or self._judge.met(*_beside(own, [members[host] for host in some]))
+            if np.any(fits):
                 host = int(some[np.argmax(fits)])
                 self.of_keys[key], self.levels[:, host] = host, levels[:, host]
                 self.mass[host] += self._key_mass[key]
-                self.members[host] = Members.joined([self.members[host], self._of_key(key)]).merged()
+                if members:
+                    members[host] = Members.joined([members[host], own]).merged()
                 return host
         return None
-
-    def _meets_with(self, key: int, classes: Ints) -> Mask:
-        if not len(classes):
-            return np.zeros(0, dtype=bool)
-        return self._judge.met(*self._beside(self._of_key(key), classes))
-
-    def _beside(self, members: Members, classes: Ints) -> tuple[Ints, Members]:
-        """Some members together with each of some classes: the number of the class among them, and its members."""
-        parts = [self.members[number] for number in classes]
-        own = Members(np.tile(members.rows, len(parts)), np.tile(members.codes, len(parts)))
-        numbers = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
-        added = np.repeat(np.arange(len(parts)), len(members.rows))
-        return np.concatenate([numbers, added]), Members.joined([*parts, own])
 
     def _excess(self, parts: list[Members]) -> float:
         members = Members.joined(parts)
@@ -194,19 +190,19 @@ class Parts:
     def _tops(self, values: Ints) -> Ints:
         return np.broadcast_to(self._ladders.highest[:, np.newaxis], values.shape)
 
-    def _dissolve(self, keys: Ints, classes: Ints) -> None:
+    def _dissolve(self, keys: Ints, classes: Ints, members: list[Members]) -> None:
         """Add classes to keys, the least loss added per closeness gained first, until they meet the bounds together."""
         added = self._ladders.losses_at(self._tops(self.values), self.values)
         added = (added - self._ladders.losses_at(self.levels, self.values)) * self.mass
         top = Members.joined([self._of_key(key) for key in keys]).merged()
-        number = self.of_keys[keys[0]]
+        own = self.of_keys[keys[0]]
         while excess := self._excess([top]):
             if not len(classes):
                 raise UnsettledRows(int(top.rows.sum()))
-            gains = excess - self._judge.excess(*self._beside(top, classes))
+            gains = excess - self._judge.excess(*_beside(top, [members[number] for number in classes]))
             chosen = int(_best(gains, added[classes]))
-            top = Members.joined([top, self.members[classes[chosen]]]).merged()
-            self.of_keys[self.of_keys == classes[chosen]] = number
+            top = Members.joined([top, members[classes[chosen]]]).merged()
+            self.of_keys[self.of_keys == classes[chosen]] = own
             classes = np.delete(classes, chosen)
 
 
@@ -233,3 +229,11 @@ def _best(gains: Floats, added: Ints) -> np.intp:
     if (gains > 0).any():
         return np.round(np.maximum(gains, 0) / np.maximum(added, 1) * float(added.max(initial=1)), DIGITS).argmax()
     return added.argmin()
+
+
+def _beside(members: Members, parts: list[Members]) -> tuple[Ints, Members]:
+    """Some members together with each of several parts: the number of the part, and the members."""
+    own = Members(np.tile(members.rows, len(parts)), np.tile(members.codes, len(parts)))
+    numbers = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
+    added = np.repeat(np.arange(len(parts)), len(members.rows))
+    return np.concatenate([numbers, added]), Members.joined([*parts, own])

@@ -58,12 +58,13 @@ class Parts:
         self.describe()
 
     def describe(self) -> None:
-        """Number the classes without gaps, and find out what they are."""
+        """Number the classes by their first keys, and find out what they are."""
         kept = np.flatnonzero(self.of_keys != OUT)
+        _, firsts, numbers = np.unique(self.of_keys[kept], return_index=True, return_inverse=True)
+        self.of_keys[kept] = firsts.argsort().argsort()[numbers]
         order = kept[self.of_keys[kept].argsort(kind="stable")]
         starts = np.flatnonzero(np.diff(self.of_keys[order], prepend=OUT))
         sizes = np.diff(starts, append=len(order))
-        self.of_keys[order] = np.repeat(np.arange(len(starts)), sizes)
         self._firsts = order[starts]
         differences = self._keys[:, order] ^ np.repeat(self._keys[:, self._firsts], sizes, axis=1)
         self.levels = self._ladders.meeting(np.bitwise_or.reduceat(differences, starts, axis=1))
@@ -81,8 +82,9 @@ class Parts:
 
     def _by_class(self) -> list[Members]:
         classes, members = self.members
-        ends = np.cumsum(np.bincount(classes)).tolist()
-        return [members[slice(start, end)] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+        counts = np.bincount(classes)
+        ends = np.cumsum(counts)
+        return [members[start:end] for start, end in zip(ends - counts, ends, strict=True)]
 
     @property
     def of_cells(self) -> Ints:
@@ -143,6 +145,8 @@ class Parts:
         Returns:
             the keys of those that then fail a bound, in no class now, ascending.
         """
+        if not len(self.mass):
+            return np.zeros(0, dtype=np.int64)
         order, groups = grouped(self._ladders.labels_at(self.levels, self.values))
         merged = np.zeros(len(order), dtype=np.int64)
         merged[order] = groups

@@ -175,7 +175,7 @@ class Peeled:
     finest_failed: int
 
 
-class Unsettled(Exception):
+class NaiveUnsettledError(Exception):
     """Some rows fit nowhere."""
 
 
@@ -260,8 +260,8 @@ class Settled:
         while before != len(self.left):
             before = len(self.left)
             for key in list(self.left):
-                rises = [(rise, number) for number in range(len(self.classes)) if (rise := self.rise(number, key)) is not None]
-                for _, number in sorted(rises):
+                rises = [(self.rise(number, key), number) for number in range(len(self.classes))]
+                for _, number in sorted((rise, number) for rise, number in rises if rise is not None):
                     if self.case.judge.meets(self.classes[number] + key):
                         self.classes[number] = self.classes[number] + key
                         self.left.remove(key)
@@ -284,10 +284,10 @@ class Settled:
         self.left = []
         for top in sorted(groups, key=lambda top: min(self.key_order(key[0].values) for key in groups[top])):
             keys = groups[top]
-            if self.case.judge.excess(sum(keys, [])) > 0:
+            if self.case.judge.excess(list(itertools.chain(*keys))) > 0:
                 keys = self.leave_out(keys)
             if keys:
-                self.dissolve(top, sum(keys, []))
+                self.dissolve(top, list(itertools.chain(*keys)))
 
     def top_of(self, rows: Sequence[Row]) -> tuple[object, ...]:
         """The labels of some rows at the top."""
@@ -307,7 +307,7 @@ class Settled:
         hosts = [host for host in self.classes if self.top_of(host) == top]
         while excess := self.case.judge.excess(rows):
             if not hosts:
-                raise Unsettled
+                raise NaiveUnsettledError
             added = [self.added(host) for host in hosts]
             gains = [excess - self.case.judge.excess(rows + host) for host in hosts]
             chosen = best(gains, added)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.methods.local.peeling import LocalClasses, peel
-from sqlanon.methods.local.settling import UnsettledRows
+from sqlanon.methods.local.settling import UnsettledError
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.privacy import PrivacyModel
 from tests.effort import examples
-from tests.naive_peel import Case, Row, Tree, Unsettled, cell_arrays, key_order_of, naive_peel
+from tests.naive_peel import Case, Row, Tree, NaiveUnsettledError, cell_arrays, key_order_of, naive_peel
 
 NAME = "s"
 
@@ -71,7 +71,9 @@ def cases(draw: st.DrawFn, max_rows: int = 24, max_attributes: int = 3) -> Case:
         bounds=tuple(bound for model in draw(st.sampled_from(MODELS)) for bound in model.bounds),
         sensitive_tree=replace(sensitive, above=(tuple(range(len(present))), *sensitive.above[1:])),
         counts_individuals=draw(st.booleans()),
-        shares=draw(st.sampled_from([None, tuple((number + 1) / sum(range(len(found) + 1)) for number in range(len(found)))])),
+        shares=draw(
+            st.sampled_from([None, tuple((number + 1) / sum(range(len(found) + 1)) for number in range(len(found)))])
+        ),
         min_share=draw(st.sampled_from([0.0, 0.0, 0.2])),
         allowed_rows=draw(st.sampled_from([0, 0, len(rows) // 4])),
     )
@@ -91,7 +93,9 @@ def peeled(case: Case) -> LocalClasses:
 def classes_of(case: Case, found: LocalClasses) -> tuple[dict[int, list[Row]], list[Row]]:
     """The rows of each class, and those that are left out."""
     cells = cell_arrays(case)
-    of_values = {tuple(values): int(number) for values, number in zip(cells.values.T.tolist(), found.of_cells, strict=True)}
+    of_values = {
+        tuple(values): int(number) for values, number in zip(cells.values.T.tolist(), found.of_cells, strict=True)
+    }
     classes = defaultdict(list)
     for row in case.rows:
         classes[of_values[row.values]].append(row)
@@ -103,13 +107,15 @@ def classes_of(case: Case, found: LocalClasses) -> tuple[dict[int, list[Row]], l
 def test_the_classes_of_the_naive_twin(case: Case) -> None:
     try:
         expected = naive_peel(case, key_order_of(cell_arrays(case)))
-    except Unsettled:
-        with pytest.raises(UnsettledRows):
+    except NaiveUnsettledError:
+        with pytest.raises(UnsettledError):
             peeled(case)
         return
     found = peeled(case)
     classes, out = classes_of(case, found)
-    labels = {case.labels(tuple(found.levels[number].tolist()), rows[0].values): rows for number, rows in classes.items()}
+    labels = {
+        case.labels(tuple(found.levels[number].tolist()), rows[0].values): rows for number, rows in classes.items()
+    }
     assert len(labels) == len(classes)
     assert {key: sorted(rows, key=repr) for key, rows in labels.items()} == {
         key: sorted(rows, key=repr) for key, rows in expected.classes.items()
@@ -123,7 +129,7 @@ def test_the_classes_of_the_naive_twin(case: Case) -> None:
 def test_what_holds_of_every_recoding(case: Case) -> None:
     try:
         found = peeled(case)
-    except UnsettledRows:
+    except UnsettledError:
         assume(False)
     classes, out = classes_of(case, found)
     assert len(out) == found.left_out <= case.allowed_rows

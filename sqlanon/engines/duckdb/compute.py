@@ -101,8 +101,7 @@ class DuckDBCompute:
             raise _rows_stay(purpose)
         self._send(printed(query), purpose)
         with refusals(purpose):
-            found = self.connection.fetchnumpy()
-        return found
+            return self.connection.fetchnumpy()
 
     def _fetch(self, asked: exp.Expr, purpose: str) -> list[dict[str, Any]]:
         self._send(printed(asked), purpose)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Loss = Literal["ncp", "lm"]
+Arrays = Mapping[str, NDArray[Any]]
 
 UNITS = 2**30
 """Losses of labels, and masses of cells, are integers in units of 1 / 2^30: their products and sums are exact."""
@@ -56,7 +57,7 @@ class SensitiveValues:
     @property
     def count(self) -> int:
         """How many values there are."""
-        return self.labels.shape[1]
+        return int(self.labels.shape[1])
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,8 @@ def cell_arrays(engine: Compute, table: EncodedTable, loss: Loss = "ncp") -> Cel
         Queries("local").query("labels", labels=encoding.labels, loss=loss, keys=words), "labels as arrays"
     )
     names = tuple(dict.fromkeys(measure.column for measure in encoding.measures if measure.column is not None))
-    found = engine.arrays(
-        Queries("local").query("cells", cells=encoding.cells, columns=[*map(column, words), *_carried(encoding, names)]),
-        "cells as arrays",
-    )
+    columns = [*map(column, words), *_carried(encoding, names)]
+    found = engine.arrays(Queries("local").query("cells", cells=encoding.cells, columns=columns), "cells as arrays")
     return _cells(encoding, names, found, labels)
 
 
@@ -167,16 +166,14 @@ def _sensitive_depths(encoding: Encoding, name: str) -> range:
     return range(max(encoding.sensitive_height(name), 1))
 
 
-def _cells(
-    encoding: Encoding, names: Sequence[str], found: Mapping[str, NDArray], labels: Mapping[str, NDArray]
-) -> CellArrays:
+def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arrays) -> CellArrays:
     ranked = {name: np.unique(found[encoding.sensitive(name)], return_inverse=True)[1] for name in names}
     people = None if encoding.spec.individual is None else np.unique(found[INDIVIDUAL], return_inverse=True)[1]
     rows = found[ROW_COUNT].astype(np.int64)
     weights = found[WEIGHT] if encoding.spec.row_weight is not None else rows
     words = _words(encoding, found, len(rows))
-    told_apart = [*words, *ranked.values(), *([] if people is None else [people])]
-    order, groups = grouped(np.array(told_apart, dtype=np.int64).reshape(len(told_apart), len(rows)))
+    distinguishing = [*words, *ranked.values(), *([] if people is None else [people])]
+    order, groups = grouped(np.array(distinguishing, dtype=np.int64).reshape(len(distinguishing), len(rows)))
     starts = np.flatnonzero(changes(groups[np.newaxis]))
     firsts = order[starts]
     keys = words[:, firsts]
@@ -194,12 +191,13 @@ def _cells(
     )
 
 
-def _words(encoding: Encoding, arrays: Mapping[str, NDArray], count: int) -> Ints:
-    words = [arrays[encoding.key(word)] for word in range(encoding.keys.word_count)]
-    return np.array(words, dtype=np.int64).reshape(len(words), count)
+def _words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
+    found = [arrays[encoding.key(word)] for word in range(encoding.keys.word_count)]
+    words: Ints = np.array(found, dtype=np.int64).reshape(len(found), count)
+    return words
 
 
-def masses(weights: NDArray) -> Ints:
+def masses(weights: NDArray[Any]) -> Ints:
     """Weights as integers that sum up to about :data:`UNITS` at most; small integers stay as they are."""
     whole = weights.sum()
     if weights.dtype.kind == "i" and whole <= UNITS:
@@ -207,9 +205,7 @@ def masses(weights: NDArray) -> Ints:
     return np.maximum(np.rint(weights * (UNITS / whole)), 1).astype(np.int64)
 
 
-def _sensitive(
-    encoding: Encoding, name: str, found: Mapping[str, NDArray], codes: Ints
-) -> SensitiveValues:
+def _sensitive(encoding: Encoding, name: str, found: Arrays, codes: Ints) -> SensitiveValues:
     labels = np.zeros((len(_sensitive_depths(encoding, name)), int(codes.max()) + 1), dtype=np.int64)
     for depth in _sensitive_depths(encoding, name):
         labels[depth, codes] = found[encoding.sensitive_label(name, depth)]
@@ -217,9 +213,7 @@ def _sensitive(
     return SensitiveValues(labels)
 
 
-def _taxonomies(
-    encoding: Encoding, labels: Mapping[str, NDArray], keys: Ints
-) -> tuple[tuple[TaxonomyArrays, ...], Ints]:
+def _taxonomies(encoding: Encoding, labels: Arrays, keys: Ints) -> tuple[tuple[TaxonomyArrays, ...], Ints]:
     """The taxonomies, and the value of each of them in each cell, which its key determines."""
     words = _words(encoding, labels, len(labels["position"]))
     taxonomies, values = [], []

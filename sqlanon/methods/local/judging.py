@@ -1,4 +1,4 @@
-"""Classes judged from arrays: the functions of counts that the macros of ``sql/macros`` state, for many classes at once.
+"""Classes judged from arrays, many at once, by the functions of counts that the macros of ``sql/macros`` state.
 
 What a macro computes in integers or as a quotient of two is computed so here; sums of doubles may differ in the last
 digits, for which bounds have slack.
@@ -70,7 +70,8 @@ class Reference:
     @cached_property
     def shares(self) -> Floats:
         """The share of each value."""
-        return self.rows / self.rows.sum()
+        shares: Floats = self.rows / self.rows.sum()
+        return shares
 
     def at_level(self, level: int) -> Reference:
         """The labels of a level in place of the values."""
@@ -92,7 +93,8 @@ class Reference:
     def work_above(self) -> Floats:
         """What it takes to move the rows of higher values down to each."""
         rows, moments = np.cumsum(self.rows), np.cumsum(self.positions * self.rows)
-        return (moments[-1] - moments) - self.positions * (rows[-1] - rows)
+        work: Floats = (moments[-1] - moments) - self.positions * (rows[-1] - rows)
+        return work
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,8 @@ def equal_distance(values: Values) -> Floats:
 def hierarchical_distance(values: Values) -> Floats:
     """The mean of the equal distances at the levels below the top."""
     height = len(values.reference.labels)
-    return np.sum([equal_distance(values.at_level(level)) for level in range(height)], axis=0) / height
+    distances: Floats = np.sum([equal_distance(values.at_level(level)) for level in range(height)], axis=0) / height
+    return distances
 
 
 def ordered_distance(values: Values) -> Floats:
@@ -200,12 +203,15 @@ def ordered_distance(values: Values) -> Floats:
 def disclosure(values: Values) -> Floats:
     """Macro ``anon.disclosure_of``."""
     least = np.minimum.reduceat(values.ratios, values.starts)
-    return np.maximum(np.log(values.most(values.ratios) / values.sizes), -np.log(least / values.sizes)) / np.log(2.0)
+    largest = np.log(values.most(values.ratios) / values.sizes)
+    bits: Floats = np.maximum(largest, -np.log(least / values.sizes)) / np.log(2.0)
+    return bits
 
 
 def basic_likeness(values: Values) -> Floats:
     """Macro ``anon.basic_likeness_of``."""
-    return np.maximum(values.most(values.ratios) / values.sizes - 1, 0.0)
+    gains: Floats = np.maximum(values.most(values.ratios) / values.sizes - 1, 0.0)
+    return gains
 
 
 def enhanced_likeness(values: Values) -> Floats:

@@ -30,8 +30,8 @@ MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D
 class Minimality:
     """What follows from the order of the nodes for whoever knows it.
 
-    A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough rows,
-    it failed a bound on its sensitive values: that is known of it.
+    A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough
+    rows, it failed a bound on its sensitive values: that is known of it.
 
     Attributes:
         rows: how many rows were in such a class.
@@ -86,7 +86,7 @@ def peel(
 
     Raises:
         ValueError: the lattice has more than :data:`MAX_NODES` nodes, or a bound is on other things than classes.
-        UnsettledRows: some rows meet the bounds neither in a class nor all together at the top.
+        UnsettledError: some rows meet the bounds neither in a class nor all together at the top.
     """
     if lattice.size > MAX_NODES:
         raise ValueError(f"{lattice.size:,} nodes are more than {MAX_NODES:,}")

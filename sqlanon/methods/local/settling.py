@@ -21,7 +21,7 @@ DIGITS = 9
 """To how many digits gains are compared, which are quotients of doubles."""
 
 
-class UnsettledRows(Exception):
+class UnsettledError(Exception):
     """Some rows meet the bounds neither in a class nor all together at the top, and may not be left out.
 
     Attributes:
@@ -53,7 +53,9 @@ class Parts:
         self._cells, self._judge, self._ladders = cells, judge, ladders
         self._ends = np.append(cells.firsts[1:], cells.count)
         self._keys, self._key_values = cells.keys[:, cells.firsts], cells.values[:, cells.firsts]
-        self._key_rows, self._key_mass = (np.add.reduceat(amounts, cells.firsts) for amounts in (cells.rows, cells.mass))
+        self._key_rows, self._key_mass = (
+            np.add.reduceat(amounts, cells.firsts) for amounts in (cells.rows, cells.mass)
+        )
         self.of_keys = of_cells[cells.firsts]
         self.describe()
 
@@ -120,7 +122,7 @@ class Parts:
             how many rows may still be left out.
 
         Raises:
-            UnsettledRows: all rows under a label of the top do not meet the bounds together.
+            UnsettledError: all rows under a label of the top do not meet the bounds together.
         """
         tops = self._ladders.labels_at(self._tops(self._key_values), self._key_values)
         order, groups = grouped(tops[:, rest])
@@ -202,7 +204,7 @@ class Parts:
         own = self.of_keys[keys[0]]
         while excess := self._excess([top]):
             if not len(classes):
-                raise UnsettledRows(int(top.rows.sum()))
+                raise UnsettledError(int(top.rows.sum()))
             gains = excess - self._judge.excess(*_beside(top, [members[number] for number in classes]))
             chosen = int(_best(gains, added[classes]))
             top = Members.joined([top, members[classes[chosen]]]).merged()
@@ -218,7 +220,7 @@ def settle(parts: Parts, allowed_rows: int) -> None:
         allowed_rows: how many rows may be left out.
 
     Raises:
-        UnsettledRows: some rows meet the bounds neither in a class nor all together at the top.
+        UnsettledError: some rows meet the bounds neither in a class nor all together at the top.
     """
     rest = parts.insert()
     while True:

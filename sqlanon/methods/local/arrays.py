@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,10 @@ Arrays = Mapping[str, NDArray[Any]]
 
 UNITS = 2**30
 """Losses of labels, and masses of cells, are integers in units of 1 / 2^30: their products and sums are exact."""
+
+
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5)
+"""Odd numbers whose products spread the words of keys over slots."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,19 @@ def grouped(words: Ints) -> tuple[Ints, Ints]:
         return np.arange(words.shape[1]), np.zeros(words.shape[1], dtype=np.int64)
     order = words[0].argsort() if len(words) == 1 else np.lexsort(words[::-1])
     return order, np.cumsum(changes(words[:, order])) - 1
+
+
+def slots_of(words: Ints) -> tuple[Ints, int]:
+    """A slot for each column, by all of its words: equal ones have equal slots, and few others share one.
+
+    Returns:
+        the slots, and how many there are.
+    """
+    bits = max(words.shape[1] - 1, 1).bit_length() + 1
+    mixed = np.zeros(words.shape[1], dtype=np.uint64)
+    for word, multiplier in zip(words, itertools.cycle(MULTIPLIERS), strict=False):
+        mixed += word.view(np.uint64) * np.uint64(multiplier)
+    return (mixed >> np.uint64(64 - bits)).astype(np.int64), 2**bits
 
 
 def sums_by(keys: Ints, amounts: Ints, size: int) -> tuple[Ints, Ints]:

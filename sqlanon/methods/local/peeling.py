@@ -12,7 +12,7 @@ from functools import reduce
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, grouped
+from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, grouped, slots_of
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.settling import OUT, Parts, settle
@@ -21,9 +21,6 @@ from sqlanon.model.lattice import Lattice
 
 MAX_NODES = 10**6
 """The most nodes that are looked at: each takes some ten microseconds at least."""
-
-MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5)
-"""Odd numbers whose products spread the words of keys over slots."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +141,7 @@ def _in_large_slots(words: Ints, rows: Ints, least_size: int) -> Ints:
     """
     if least_size <= 1 or not len(rows):
         return np.arange(len(rows))
-    bits = max(len(rows) - 1, 1).bit_length() + 1
-    mixed = np.zeros(len(rows), dtype=np.uint64)
-    for word, multiplier in zip(words, MULTIPLIERS, strict=False):
-        mixed += word.view(np.uint64) * np.uint64(multiplier)
-    slots = (mixed >> np.uint64(64 - bits)).astype(np.int64)
+    slots, _ = slots_of(words)
     return np.flatnonzero((np.bincount(slots, rows) >= least_size)[slots])
 
 

@@ -3,17 +3,17 @@
 -- name: cells
 -- cells as arrays
 -- The cells with the words of their keys, the codes that classes are judged by, and their rows.
--- :cells the cells of the run
--- :columns those that are handed over
+-- :cells (anon_key_0 BIGINT, anon_sensitive_0 UINTEGER, anon_row_count BIGINT)
+-- :columns anon_key_0, anon_sensitive_0, anon_row_count
 SELECT :columns FROM :cells AS anon_cells;
 
 -- name: labels
 -- labels as arrays
 -- The number of every value of a quasi-identifier (position) and, at every level (depth), the number of its label, what the
 -- label loses, and the words of its key. Numbers begin at 0; labels of equal text have equal numbers at all levels.
--- :labels (position INTEGER, depth INTEGER, value VARCHAR, label VARCHAR)
--- :loss the column with what labels lose
--- :keys the words of keys
+-- :labels (position INTEGER, depth INTEGER, value VARCHAR, label VARCHAR, ncp DOUBLE, anon_key_0 BIGINT, anon_key_1 BIGINT)
+-- :loss ncp
+-- :keys anon_key_0, anon_key_1
 SELECT
     position,
     depth,

@@ -16,7 +16,7 @@ from sqlanon.methods.local.settling import UnsettledError
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.privacy import PrivacyModel
 from tests.effort import examples
-from tests.naive_peel import Case, Row, Tree, NaiveUnsettledError, cell_arrays, key_order_of, naive_peel
+from tests.naive_peel import Case, NaiveUnsettledError, Row, Tree, cell_arrays, key_order_of, naive_peel
 
 NAME = "s"
 

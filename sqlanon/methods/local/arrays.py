@@ -220,7 +220,8 @@ def masses(weights: NDArray[Any]) -> Ints:
     whole = weights.sum()
     if weights.dtype.kind == "i" and whole <= UNITS:
         return weights.astype(np.int64)
-    return np.maximum(np.rint(weights * (UNITS / whole)), 1).astype(np.int64)
+    scaled: Ints = np.maximum(np.rint(weights * (UNITS / whole)), 1).astype(np.int64)
+    return scaled
 
 
 def _sensitive(encoding: Encoding, name: str, found: Arrays, codes: Ints) -> SensitiveValues:
@@ -252,7 +253,7 @@ def _taxonomies(encoding: Encoding, labels: Arrays, keys: Ints) -> tuple[tuple[T
 
 def packed(layout: KeyLayout, position: int, keys: Ints) -> Ints:
     """The bits of a quasi-identifier as one number: its fields may stand in several words."""
-    packed_bits, offset = np.zeros(keys.shape[1], dtype=np.int64), 0
+    offset, packed_bits = 0, np.zeros(keys.shape[1], dtype=np.int64)
     for (place, _), field in sorted(layout.fields.items()):
         if place == position and field.width:
             packed_bits |= ((keys[field.word] & field.mask) >> field.shift) << offset

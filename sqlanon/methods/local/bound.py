@@ -1,4 +1,4 @@
-"""A lower bound of what any local recoding loses: every row has the cheapest labels that enough rows of the table share."""
+"""A lower bound of what any local recoding loses: all rows have the cheapest labels that enough rows share."""
 
 from __future__ import annotations
 

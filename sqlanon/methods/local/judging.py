@@ -197,7 +197,8 @@ def ordered_distance(values: Values) -> Floats:
     )
     ends = below[values.codes[starts]] + known.work_above[values.codes[lasts]]
     whole = max(float(known.rows.sum() * (len(known.rows) - 1)), 1.0)
-    return (np.add.reduceat(work, starts) + sizes * ends) / (sizes * whole)
+    distances: Floats = (np.add.reduceat(work, starts) + sizes * ends) / (sizes * whole)
+    return distances
 
 
 def disclosure(values: Values) -> Floats:

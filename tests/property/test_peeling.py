@@ -11,8 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.methods.local.judging import Judge
+from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.peeling import LocalClasses, peel
-from sqlanon.methods.local.settling import UnsettledError
+from sqlanon.methods.local.settling import Parts, UnsettledError, settle
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.privacy import PrivacyModel
 from tests.effort import examples
@@ -144,3 +146,22 @@ def test_what_holds_of_every_recoding(case: Case) -> None:
         lost += sum(case.loss(levels, row.values) for row in rows)
     assert len(np.unique(found.labels, axis=0)) == len(found.labels)
     assert np.isclose(found.loss, (lost / 2**30 + len(out)) / len(case.rows))
+
+
+def test_classes_that_come_to_have_equal_labels_are_judged_together() -> None:
+    """A class without a value and a class with enough of it make one that has too little of it."""
+    tree = Tree((tuple(range(5)), (0, 0, 0, 0, 1), (0,) * 5))
+    counts = [(0, 4), (0, 4), (1, 1), (0, 2), (3, 5)]  # rows of the rare value and of the other one, by value
+    rows = [
+        Row((value,), secret) for value, found in enumerate(counts) for secret in (0, 1) for _ in range(found[secret])
+    ]
+    bounds = sa.DeltaDisclosure(NAME, delta=1).bounds
+    sensitive = Tree(((0, 1), (0, 0)))
+    case = Case((tree,), tuple(rows), Lattice(("q0",), (2,)), bounds, sensitive)
+    cells = cell_arrays(case)
+    classes = np.array([0, 0, 1, 1, 2])[cells.values[0]]
+    assert all(case.judge.meets([row for row in rows if row.values[0] in few]) for few in ((0, 1), (2, 3), (4,)))
+    assert not case.judge.meets([row for row in rows if row.values[0] < 4])
+    parts = Parts(cells, Judge.of(cells, bounds), Ladders.of(cells, case.lattice), classes)
+    settle(parts, 0)
+    assert set(parts.of_cells.tolist()) == {0}

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
-from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Run
 from sqlanon.methods.full_domain.given_node import check_given, given_levels
 from sqlanon.methods.shared import publishing
@@ -18,13 +17,11 @@ from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.release import FinerNode, Report, RowCounts
-from sqlanon.queries.classes.recoding import AtNode, Recoding
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.release.rows import EQUAL_ROWS, with_individuals
+from sqlanon.queries.release.rows import with_individuals
 from sqlanon.search import SearchOutcome
-from sqlanon.verification.labels import pseudonym_problems
 from sqlanon.verification.measure import Beside, measured_beside
 
 
@@ -81,7 +78,7 @@ class FullDomainRun(Run):
         self.decision = _decide(engine, self.table, self.outcome, node)
         self.row_count, self.attained = self.decision.rows.released, self.decision.attained
         key, masked = self.request.pseudonym_key, self.decision.masked
-        publication = make_rows(engine, self.table, recoding, key, masked=masked)
+        publication = publishing.make_rows(engine, self.table, recoding, key, masked=masked)
         published = publishing.PublishedNode(self.table, node, suppresses=True, finer=self.finer_nodes)
         return replace(publication, node=published)
 
@@ -122,28 +119,3 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
     )
     attained = publishing.attained_at(engine, AtNode(table.encoding, node.levels))
     return Decision(outcome, node, masked, counts, attained, tuple(notes))
-
-
-NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
-"""The blocks of a dry run, which has no row to hash."""
-
-
-def make_rows(
-    engine: Compute, table: EncodedTable, recoding: Recoding, key: PseudonymKey | None, *, masked: bool
-) -> publishing.Publication:
-    """Make the table of the rows that a recoding publishes, see :func:`.publishing.group_rows`.
-
-    Raises:
-        PolicyError: a value of a column of pseudonyms is in more than one of these rows.
-    """
-    columns = table.bound.policy.pseudonyms
-    blocks = () if not columns else NO_KEY if key is None else key.blocks
-    publication = publishing.group_rows(engine, table, recoding, masked=masked, parameters=blocks)
-    if problems := list(pseudonym_problems(engine, EQUAL_ROWS.table, columns)):
-        raise PolicyError(
-            "the release would have several rows with the same pseudonym, so that what is known of each can be put "
-            "together; make one row of them with `sqlanon flatten` (Session.flatten), or name the column among the "
-            "identifiers:",
-            problems,
-        )
-    return publication

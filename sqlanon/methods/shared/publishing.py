@@ -14,6 +14,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.release import FinerNode
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes import summaries as evaluate
@@ -23,6 +24,7 @@ from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.findings import identifier_counts
 from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
 from sqlanon.queries.release.text_types import group_sizes, label_types, published_texts, text_counts, text_type
+from sqlanon.verification.labels import pseudonym_problems
 
 SIEVED_ROWS = 100_000
 """Rows by whose values identifiers are found that repeat; of more, one value in several. Where fewer values than that
@@ -191,6 +193,31 @@ def group_rows(
     groups = equal_rows(recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
     return replace(publication, identifier_counts=counted)
+
+
+NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
+"""The blocks of a dry run, which has no row to hash."""
+
+
+def make_rows(
+    engine: Compute, table: EncodedTable, recoding: Recoding, key: PseudonymKey | None, *, masked: bool
+) -> Publication:
+    """Make the table of the rows that a recoding publishes, see :func:`group_rows`.
+
+    Raises:
+        PolicyError: a value of a column of pseudonyms is in more than one of these rows.
+    """
+    columns = table.bound.policy.pseudonyms
+    blocks = () if not columns else NO_KEY if key is None else key.blocks
+    publication = group_rows(engine, table, recoding, masked=masked, parameters=blocks)
+    if problems := list(pseudonym_problems(engine, EQUAL_ROWS.table, columns)):
+        raise PolicyError(
+            "the release would have several rows with the same pseudonym, so that what is known of each can be put "
+            "together; make one row of them with `sqlanon flatten` (Session.flatten), or name the column among the "
+            "identifiers:",
+            problems,
+        )
+    return publication
 
 
 def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:

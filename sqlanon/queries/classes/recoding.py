@@ -52,12 +52,17 @@ class Recoding(ABC):
     def join_codes(self, query: exp.Select, table: str) -> exp.Select:
         """The query of a table with the keys of cells, and the codes of their labels."""
 
-    @abstractmethod
-    def join_labels_to_cells(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the keys of cells, and the labels of those that have codes."""
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """The columns by which rows find their class: the labels of all quasi-identifiers that have codes."""
+        return tuple(self.encoding.label(position) for position, _ in self.code_columns())
 
     @abstractmethod
-    def join_labels_to_source(self, query: exp.Select, table: str) -> exp.Select:
+    def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
+        """The query of a table with the keys of cells, and :attr:`row_columns`."""
+
+    @abstractmethod
+    def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
         """The same of a table with the rows of the source.
 
         Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
@@ -159,7 +164,7 @@ class _ByValue(Recoding):
             query = self._join_by_bits(query, table, position, aliased(column("code"), name))
         return query
 
-    def join_labels_to_cells(self, query: exp.Select, table: str) -> exp.Select:
+    def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
         for position, _ in self.code_columns():
             query = self.join_label_to_cells(query, table, position)
         return query
@@ -175,7 +180,7 @@ class _ByValue(Recoding):
         query = left_join(query, lookup, has_bits(self.encoding, masks, table, alias))
         return query.select(column(shown.alias, alias), copy=False)
 
-    def join_labels_to_source(self, query: exp.Select, table: str) -> exp.Select:
+    def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
         for position, _ in self.code_columns():
             alias, name = self.encoding.labels_of(position), self.encoding.spec.quasi_identifiers[position]
             lookup = subquery(self._labels(position, [column(VALUE), self.label(position)]), alias)

@@ -130,9 +130,9 @@ def unlike_groups(names: Sequence[str], made: exp.Expr, written: exp.Expr, count
 
 
 def _rows_of_source(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
-    """Every row of the source with its labels below the top and the columns that are kept of it."""
+    """Every row of the source with the columns by which it finds its class, and those that are kept of it."""
     query = select([], exp.alias_(recoding.encoding.spec.source.copy(), "anon_source", table=True))
-    query = _with_kept_columns(recoding.join_labels_to_source(query, "anon_source"), columns)
+    query = _with_kept_columns(recoding.join_to_source(query, "anon_source"), columns)
     return query.select(aliased(number(1), ROW_COUNT), copy=False)
 
 
@@ -140,7 +140,7 @@ def _rows_of_cells(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Sel
     """The same of the cells, with their number of rows."""
     cells = exp.alias_(recoding.encoding.cells.table, "anon_cells", table=True)
     query = select([column(ROW_COUNT, "anon_cells")], cells)
-    return _with_kept_columns(recoding.join_labels_to_cells(query, "anon_cells"), columns)
+    return _with_kept_columns(recoding.join_to_cells(query, "anon_cells"), columns)
 
 
 def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Select:
@@ -150,8 +150,7 @@ def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.
 
 def _grouped(recoding: Recoding, columns: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
     """Groups of rows that a release shows alike."""
-    labels = [recoding.encoding.label(position) for position, _ in recoding.code_columns()]
-    names = [*labels, *(name for each in columns for name in each.key_names)]
+    names = [*recoding.row_columns, *(name for each in columns for name in each.key_names)]
     keys = [column(name) for name in names]
     values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in columns if each.keys]
     query = select([*(key.copy() for key in keys), *values, row_sum()], subquery(rows, "anon_labelled_rows"))
@@ -165,12 +164,11 @@ def _published(
     encoding, keys = recoding.encoding, dict(recoding.code_columns())
     classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
     classes = recoding.join_labels_to_codes(classes, "anon_codes")
-    labels = [encoding.label(position) for position in keys]
-    same_class = all_of([same(column(label, "anon_kept"), column(label, "anon_rows")) for label in labels])
+    same_class = all_of([same(column(name, "anon_kept"), column(name, "anon_rows")) for name in recoding.row_columns])
     query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))
     query = query.join(subquery(classes, "anon_kept"), on=same_class, join_type="left" if masked else "", copy=False)
     for position, name in enumerate(encoding.label_columns):
-        place = "anon_rows"
+        place = "anon_rows" if name in recoding.row_columns else "anon_kept"
         if position not in keys:
             place = encoding.labels_of(position)
             query = recoding.join_only_label(query, position)

@@ -1,4 +1,4 @@
--- Local recoding: the cells and the labels that are handed over as arrays.
+-- Local recoding: the cells and the labels that are handed over as arrays, the labels of classes, and their list.
 
 -- name: cells
 -- cells as arrays
@@ -22,3 +22,52 @@ SELECT
     :loss AS loss,
     :keys
 FROM :labels AS anon_labels;
+
+-- name: class_labels
+-- labels of classes
+-- The labels of each class, whose levels and bits of keys are given; those of class 0, which are masked.
+-- :levels (anon_class INTEGER, position INTEGER, depth INTEGER, anon_key_0 BIGINT)
+-- :labels (position INTEGER, depth INTEGER, label VARCHAR, anon_key_0 BIGINT)
+-- :keys anon_key_0
+-- :texts max(label) FILTER (WHERE position = 0) AS anon_label_0
+-- :masks '*' AS anon_label_0
+SELECT anon_class, :texts
+FROM (
+    SELECT anon_levels.anon_class, anon_levels.position, anon_labels.label
+    FROM :levels AS anon_levels
+    LEFT JOIN (SELECT DISTINCT position, depth, label, :keys FROM :labels) AS anon_labels
+        ON
+            anon_labels.position = anon_levels.position
+            AND anon_labels.depth = anon_levels.depth
+            AND anon_levels.:keys = anon_labels.:keys
+) AS anon_labelled
+GROUP BY anon_class
+UNION ALL
+SELECT 0 AS anon_class, :masks;
+
+-- name: masked_class
+-- masked rows
+-- Whether the class of the rows that are left out meets the privacy models.
+-- :kept (anon_class INTEGER)
+SELECT count(*) > 0 AS kept FROM :kept WHERE anon_class = 0;
+
+-- name: kept_labels
+-- labels of published classes
+-- :labels (anon_class INTEGER, anon_label_0 VARCHAR)
+-- :kept (anon_class INTEGER)
+SELECT anon_labels.* FROM :labels AS anon_labels INNER JOIN :kept USING (anon_class) ORDER BY anon_labels.anon_class ASC;
+
+-- name: class_mismatches
+-- classes of a release
+-- Combinations of labels that are not listed, and those that have another number of rows than is listed.
+-- :names disease, city
+-- :listed (disease VARCHAR, city VARCHAR, anon_rows BIGINT)
+-- :found (disease VARCHAR, city VARCHAR)
+SELECT
+    count(*) FILTER (WHERE anon_listed.anon_rows IS NULL) AS unlisted,
+    coalesce(CAST(sum(anon_found.anon_rows) FILTER (WHERE anon_listed.anon_rows IS NULL) AS BIGINT), 0) AS unlisted_rows,
+    count(*) FILTER (
+        WHERE anon_listed.anon_rows IS NOT NULL AND anon_found.anon_rows IS DISTINCT FROM anon_listed.anon_rows
+    ) AS differing
+FROM (SELECT :names, CAST(count(*) AS BIGINT) AS anon_rows FROM :found GROUP BY :names) AS anon_found
+FULL JOIN :listed AS anon_listed ON anon_found.:names IS NOT DISTINCT FROM anon_listed.:names;

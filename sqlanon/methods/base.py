@@ -270,6 +270,7 @@ class Run(ABC):
 
 METHODS = {
     "full-domain": "sqlanon.methods.full_domain.method:FullDomainRun",
+    "local-recoding": "sqlanon.methods.local.method:LocalRun",
     "ipa": "sqlanon.methods.noisy_node.ipa:NoisyCountsRun",
     "histogram": "sqlanon.methods.noisy_node.ipa:NoisyCountsRun",
     "h-ceiling": "sqlanon.methods.h_ceiling.method:HCeilingRun",

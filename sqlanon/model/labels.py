@@ -98,9 +98,47 @@ class CutRecord(Part):
         )
 
 
+class ClassesRecord(Part):
+    """A release of classes that are each at levels of their own.
+
+    Attributes:
+        labels: the labels of each quasi-identifier, each with its level; that of masked rows with none.
+        classes: of each class the number of its rows, then for each quasi-identifier the place of its label in
+            ``labels``, from 0.
+    """
+
+    kind: Literal["classes"] = "classes"
+    labels: dict[str, tuple[tuple[Level | None, str | None], ...]]
+    classes: tuple[tuple[StrictInt, ...], ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers, whose labels are recorded."""
+        return (*self.labels,)
+
+    @property
+    def used_levels(self) -> Iterator[tuple[str, int]]:
+        """The quasi-identifiers, each with every level that it has labels of."""
+        for name, labels in self.labels.items():
+            yield from ((name, level) for level in sorted({level for level, _ in labels if level is not None}))
+
+    def of(self, names: Collection[str]) -> CutRecord:
+        """The labels of some quasi-identifiers alone, without the mask."""
+        return CutRecord(
+            labels={
+                name: tuple((level, label) for level, label in labels if level is not None and label is not None)
+                for name, labels in _only(self.labels, names).items()
+            }
+        )
+
+    def spelled_like(self, names: Sequence[str]) -> ClassesRecord:
+        """The same with the names of columns as they are spelled elsewhere."""
+        return ClassesRecord(labels=respelled(self.labels, names), classes=self.classes)
+
+
 def _only(found: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in names}
 
 
-LabelsRecord: TypeAlias = Annotated[NodeRecord | CutRecord, Field(discriminator="kind")]
+LabelsRecord: TypeAlias = Annotated[NodeRecord | CutRecord | ClassesRecord, Field(discriminator="kind")]
 """Which labels a release can have."""

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.binding import taxonomies
 from sqlanon.engines.base import Compute, Engine
-from sqlanon.model.labels import CutRecord, NodeRecord
+from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.queries.kit.macros import table_call
@@ -20,11 +20,13 @@ from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.queries.tables.spelled import both_spellings, with_whole_numbers
 
 CLASSES = Relation("anon_released_labels", "class")
+LISTED = Relation("anon_listed_classes", "class")
 
 
 def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: Record) -> tuple[list[str], list[str]]:
     """Labels that are none of the recorded ones, as shortfalls; and a note on those that cannot be compared."""
     names = policy.quasi_identifiers
+    listed = [*unlisted_classes(engine, relation, record.labels)] if isinstance(record.labels, ClassesRecord) else []
     shapes = taxonomies.shapes(engine, names)
     same = [name for name in names if name in shapes and shapes[name].sha256 == record.taxonomy_sha256.get(name)]
     labels = None if record.labels is None else record.labels.of(same)
@@ -36,10 +38,10 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
         "loaded here"
     ]
     if labels is None or not labels.columns:
-        return [], notes
+        return listed, notes
     check = _check_of(engine, policy, labels)
     masked = 0 if record.rows is None else record.rows.masked
-    shortfalls = [*_other_masks(engine, relation, names, check, masked)] if masked else []
+    shortfalls = [*listed, *(_other_masks(engine, relation, names, check, masked) if masked else ())]
     # A private method shows what was left out as masked rows, and does not record their number.
     if masked or policy.has_private_method:
         relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
@@ -49,6 +51,29 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
         for row in _foreign_rows(engine, relation, check)
     ]
     return shortfalls, notes if unknown else []
+
+
+def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecord) -> Iterator[str]:
+    """Combinations of labels that the record does not list, and those of another number of rows."""
+    import pyarrow as pa
+
+    names = recorded.columns
+    rows, *places = zip(*recorded.classes, strict=True) if recorded.classes else [()] * (len(names) + 1)
+    texts = [[label for _, label in recorded.labels[name]] for name in names]
+    columns = {
+        name: pa.array([of_name[place] for place in found], pa.string())
+        for name, of_name, found in zip(names, texts, places, strict=True)
+    }
+    engine.put(LISTED, pa.table({**columns, "anon_rows": pa.array(rows, pa.int64())}))
+    found = engine.fetch(queries.class_mismatches(relation, names, LISTED), "classes of a release")[0]
+    engine.drop(LISTED)
+    if found["unlisted"]:
+        yield (
+            f"{found['unlisted']:,} combinations of labels, in {found['unlisted_rows']:,} rows, are not among the "
+            "classes of the release"
+        )
+    if found["differing"]:
+        yield f"{found['differing']:,} classes have another number of rows than was released"
 
 
 class LabelsCheck(Protocol):

@@ -1163,7 +1163,7 @@ FROM (
 
 -- shared: read taxonomy 1;
 
--- shared: read released 3;
+-- shared: read released 4;
 
 -- shared: read taxonomy 1;
 

@@ -28,7 +28,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_labels 2;
 
--- shared: create anon_cells 1;
+-- shared: create anon_cells 2;
 
 -- shared: read anon_cells 1;
 

@@ -202,6 +202,17 @@ PLANS = {
     "epsilon_safe": Plan(_hospital, _sampled),
     "diffgen": Plan(_complaining, _specialized),
     "top_down": Plan(_hospital, _told_apart),
+    "local_recoding": Plan(
+        _clinic,
+        _anonymized(
+            clinic_policy(
+                sa.KAnonymity(2),
+                sa.DistinctLDiversity("diagnosis", 2),
+                identifiers=["id", "patient", "nights"],
+                method=sa.LocalRecoding(suppression_limit=0.2, suppression="mask"),
+            )
+        ),
+    ),
     "relocation": Plan(_hospital, _anonymized(_of_diagnoses(sa.Relocation(5, limit=0.1)))),
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),

@@ -804,7 +804,7 @@ FROM "memory"."main"."visits";
 
 -- shared: read taxonomy 1;
 
--- shared: read released 3;
+-- shared: read released 4;
 
 -- shared: read taxonomy 1;
 

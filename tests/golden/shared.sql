@@ -750,6 +750,57 @@ LEFT JOIN (VALUES
   (2, 0, 0, 48)) AS "anon_fields"("position", "depth", "word", "shift")
   USING ("position", "depth");
 
+-- create anon_cells 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS MATERIALIZED (
+  SELECT
+    "age" AS "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."visits"
+  GROUP BY
+    "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
+), "anon_values" AS (
+  SELECT DISTINCT
+    "diagnosis"
+  FROM "anon_rows"
+), "anon_sensitive_0_ranks" AS MATERIALIZED (
+  SELECT
+    "diagnosis",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM "anon_values"
+)
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | "anon_labels_2"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL
+  OR "anon_labels_1"."code" IS NULL
+  OR "anon_labels_2"."code" IS NULL AS "anon_is_unmapped",
+  "anon_sensitive_0_ranks"."anon_sensitive_0",
+  "anon_rows"."diagnosis" AS "anon_raw_0",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
+  ON "anon_labels_2"."position" = 2
+  AND "anon_labels_2"."depth" = 0
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
+JOIN "anon_sensitive_0_ranks"
+  ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
+ORDER BY
+  "anon_key_0" ASC;
+
 -- read anon_cells 4
 WITH "anon_keyed" AS (
   SELECT
@@ -1167,6 +1218,38 @@ SELECT
 FROM "anon_k_anonymity"
 CROSS JOIN "anon_prosecutor_risk"
 CROSS JOIN "anon_sample_uniqueness";
+
+-- read released 3
+WITH "anon_value_counts" AS (
+  SELECT
+    ROW("age", "sex", "zip") AS class,
+    "diagnosis" AS sensitive_value,
+    COUNT(*) AS row_count
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_diversity" AS (
+  SELECT
+    CAST(SUM(row_count) AS BIGINT) AS class_size,
+    (
+      COUNT(row_count)
+    ) AS distinct_diversity,
+    (
+      EXP(LN(SUM(row_count)) - SUM(row_count * LN(row_count)) / SUM(row_count))
+    ) AS entropy_diversity,
+    (
+      MAX(row_count) / SUM(row_count)
+    ) AS largest_share
+  FROM "anon_value_counts"
+  GROUP BY
+    class
+), "anon_measured" AS (
+  SELECT
+    MIN(distinct_diversity) AS l
+  FROM "anon_class_diversity"
+)
+SELECT
+  "l" AS "attained"
+FROM "anon_measured";
 
 -- read taxonomy 6
 SELECT
@@ -1801,7 +1884,7 @@ SELECT
   EXCLUDE (anon_copies, anon_copy)
 FROM "anon_repeated";
 
--- read released 3
+-- read released 4
 WITH "anon_classes" AS (
   SELECT
     "age" AS "age",
@@ -2415,7 +2498,7 @@ FROM "anon_steps"
 QUALIFY
   COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
 
--- create anon_cells 1
+-- create anon_cells 2
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT

@@ -835,7 +835,7 @@ FROM "anon_repeated";
 
 -- shared: read taxonomy 1;
 
--- shared: read released 3;
+-- shared: read released 4;
 
 -- shared: read taxonomy 1;
 

@@ -25,7 +25,7 @@ def lower_bound(cells: CellArrays, lattice: Lattice, least_size: int, shares: Se
         shares: how much each quasi-identifier counts, 1 together; equal ones if None.
     """
     least = cheapest(cells, Ladders.of(cells, lattice, shares), least_size)
-    return int(least @ cells.mass) / (UNITS * int(cells.mass.sum()))
+    return int(least @ cells.mass) / (UNITS * max(int(cells.mass.sum()), 1))
 
 
 def cheapest(cells: CellArrays, ladders: Ladders, least_size: int) -> Ints:

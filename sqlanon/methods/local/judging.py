@@ -40,7 +40,8 @@ class Members:
     def of(cells: CellArrays) -> Members:
         """All cells."""
         people = [] if cells.individuals is None else [cells.individuals]
-        return Members(cells.rows, np.concatenate([cells.codes, np.array(people).reshape(-1, cells.count)]).astype(int))
+        codes = np.array(people, dtype=np.int64).reshape(len(people), cells.count)
+        return Members(cells.rows, np.concatenate([cells.codes, codes]))
 
     @staticmethod
     def joined(parts: Sequence[Members]) -> Members:

@@ -154,7 +154,7 @@ def _described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Mi
         levels=parts.levels.T,
         labels=ladders.labels_at(parts.levels, parts.values).T,
         rows=np.bincount(of_cells[~is_out], cells.rows[~is_out]).astype(np.int64),
-        loss=lost / (UNITS * int(cells.mass.sum())),
+        loss=lost / (UNITS * max(int(cells.mass.sum()), 1)),
         left_out=int(cells.rows[is_out].sum()),
         minimality=minimality,
     )

@@ -16,6 +16,8 @@ WHAT_ROWS_COUNT = (
     "classes count rows: where one individual owns several rows, a class of k rows holds fewer individuals"
 )
 
+CHOSEN_NODE = "that the node was chosen from the data, and that rows were suppressed, says something about the data"
+
 
 def guarantee(policy: Policy, report: Report) -> Guarantee:
     """The claims of a full-domain release: what its privacy models say of its classes, and what they do not."""
@@ -130,7 +132,7 @@ def _not_covered(policy: Policy) -> tuple[str, ...]:
     unprotected = [f'"{name}"' for name in policy.sensitive if name not in policy.protected_columns]
     lines = [
         "syntactic models bound no attacker's inference: this is not differential privacy",
-        "that the node was chosen from the data, and that rows were suppressed, says something about the data",
+        CHOSEN_NODE,
     ]
     if unprotected:
         lines.append(f"values of {', '.join(unprotected)} that all rows of a class share are disclosed")

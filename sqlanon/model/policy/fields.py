@@ -194,6 +194,6 @@ class PolicyFields(PolicyValue):
             unknown_rows: those that were left out for unknown values. They count against a limit on suppression, so
                 that the result can be negative.
         """
-        left_out = unknown_rows if isinstance(self.method, FullDomain) else 0
+        left_out = unknown_rows if hasattr(self.method, "suppression_limit") else 0
         exact = Decimal(repr(self.method.outlier_limit)) * (row_count + left_out)
         return int(exact.to_integral_value(rounding=ROUND_FLOOR)) - left_out

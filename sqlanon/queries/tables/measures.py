@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
 from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import aliased, all_of, column, names, number, select, string, subquery, values
+from sqlanon.queries.kit.nodes import Relation, aliased, all_of, column, names, number, select, string, subquery, values
 from sqlanon.queries.release.text_types import MASK
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies
@@ -106,6 +106,13 @@ def other_labels(table: exp.Expr, name: str, labels: Sequence[str]) -> exp.Query
     """The same of labels that need no taxonomy, such as intervals."""
     given = [*map(string, labels)]
     return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=given)
+
+
+def class_mismatches(table: exp.Expr, quasi_identifiers: Sequence[str], listed: Relation) -> exp.Query:
+    """One row: combinations of labels that are ``unlisted``, their ``unlisted_rows``, and listed ones that differ."""
+    labels = [aliased(exact_text(column(name)), name) for name in quasi_identifiers]
+    found = select(labels, table.copy())
+    return Queries("local").query("class_mismatches", names=list(quasi_identifiers), found=found, listed=listed)
 
 
 def masked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:

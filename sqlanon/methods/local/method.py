@@ -1,0 +1,134 @@
+"""Local recoding: cells are peeled off from fine to coarse, and each class is published at levels of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from sqlanon.binding.bound import BoundPolicy, refuse_wide
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.base import Run
+from sqlanon.methods.local.arrays import cell_arrays
+from sqlanon.methods.local.bound import lower_bound
+from sqlanon.methods.local.peeling import LocalClasses, peel
+from sqlanon.methods.local.publishing import make_classes, recorded_classes
+from sqlanon.methods.local.recoding import PerClass
+from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, report
+from sqlanon.methods.local.settling import UnsettledError
+from sqlanon.methods.shared import publishing
+from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.shared.unknown import refuse_too_many
+from sqlanon.methods.stages import Stages
+from sqlanon.model.labels import LabelsRecord
+from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.quality import NCP
+from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.queries.kit.nodes import subquery
+from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
+from sqlanon.verification.labels import unlisted_classes
+from sqlanon.verification.measure import Beside
+
+BOUNDED_WORK = 5e8
+"""The most cells times nodes for which the least loss is bounded unless a policy says so.
+
+Of ARX's Adult (4e8) it takes 3 CPU seconds (tests.benchmarks.local).
+"""
+
+
+class LocalRun(Run):
+    """Peel classes off the cells, and publish every row at the labels of its class."""
+
+    instead_of_node = "each class has levels of its own"
+    custodian_fields = PRIVATE
+
+    def refuse(self, bound: BoundPolicy) -> BoundPolicy:
+        refuse_wide(bound.lattice, str(bound.policy.method))
+        return bound
+
+    @property
+    def settings(self) -> LocalRecoding:
+        """The settings of the method."""
+        assert isinstance(self.bound.policy.method, LocalRecoding)
+        return self.bound.policy.method
+
+    def encode(self) -> None:
+        is_dry_run = self.request.is_dry_run
+        self.table = encode_table(self.engine, self.bound, label_losses=(), may_be_empty=is_dry_run)
+        self.encoding = self.table.encoding
+        if not is_dry_run:
+            refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
+
+    def search(self, stages: Stages) -> None:
+        measure: Literal["lm", "ncp"] = "ncp" if isinstance(self.bound.policy.quality, NCP) else "lm"
+        with stages.stage("search"):
+            self.cells = cell_arrays(self.engine, self.table, measure)
+            self.classes = self._peeled()
+            self.lower_bound = self._least_loss()
+
+    def _peeled(self) -> LocalClasses:
+        bound, context = self.bound, self.table.context
+        try:
+            return peel(
+                self.cells,
+                bound.lattice,
+                self.encoding.criteria.bounds,
+                shares=self.settings.shares(bound.policy),
+                min_share=self.settings.min_share,
+                allowed_rows=context.allowed_rows,
+            )
+        except UnsettledError as error:
+            heading = f"no classes meet the privacy models with at most {context.allowed_rows:,} rows suppressed:"
+            required = ", ".join(map(str, bound.policy.privacy))
+            rows = f"{error.rows:,} of {context.row_count:,} rows do not meet them even all together"
+            raise UnsatisfiableError(heading, [f"required: {required}", rows]) from None
+
+    def _least_loss(self) -> float | None:
+        """What any recoding loses at least; None if it is not wanted, or not known within seconds."""
+        policy, lattice = self.bound.policy, self.bound.lattice
+        is_quick = self.cells.count * lattice.size <= BOUNDED_WORK
+        if not (is_quick if self.settings.lower_bound is None else self.settings.lower_bound):
+            return None
+        return lower_bound(self.cells, lattice, policy.criteria.k, self.settings.shares(policy))
+
+    def make(self) -> publishing.Publication:
+        engine, policy = self.engine, self.bound.policy
+        recoding = PerClass(self.encoding)
+        self.masked = make_classes(engine, recoding, self.cells, self.classes, masks=policy.suppression == "mask")
+        self.classes_record = recorded_classes(engine, recoding, policy.quasi_identifiers, self.classes)
+        self.attained = publishing.attained_at(engine, recoding)
+        self.rows = self._row_counts()
+        self.row_count = self.rows.released
+        return publishing.make_rows(engine, self.table, recoding, self.request.pseudonym_key, masked=False)
+
+    def _row_counts(self) -> RowCounts:
+        source, unknown, left_out = self.table.context.row_count, self.table.unknown.suppressed, self.classes.left_out
+        masked = left_out if self.masked else 0
+        return RowCounts(
+            source=source + unknown,
+            released=source - left_out + masked,
+            masked=masked,
+            dropped=left_out - masked,
+            unknown=unknown,
+        )
+
+    def compared(self) -> Beside:
+        found = super().compared()
+        if self.bound.policy.individual is None:
+            return found
+        rows = with_individuals(PerClass(self.encoding), KEPT_CLASSES, masked=False)
+        return replace(found, with_individuals=subquery(rows, "anon_individuals"))
+
+    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
+        return [*unlisted_classes(self.engine, written.relation, self.classes_record)]
+
+    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
+        return report(self.table, self.classes, self.rows, self.lower_bound, self.measured, into, seconds)
+
+    def labels_record(self, report: Report) -> LabelsRecord:
+        return self.classes_record
+
+    def guarantee(self, report: Report) -> Guarantee:
+        assert isinstance(report, LocalReport)
+        return guarantee(self.bound.policy, report)

@@ -1,0 +1,139 @@
+"""The labels of local recoding: those of a cell are at the levels of its class, and found by the number of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.queries.cells.encoding import VALUE
+from sqlanon.queries.classes.recoding import Recoding, as_label
+from sqlanon.queries.kit.macros import exact_text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_bits,
+    all_of,
+    c,
+    column,
+    f,
+    filtered,
+    left_join,
+    number,
+    same,
+    select,
+    string,
+)
+from sqlanon.queries.release.text_types import MASK
+
+CLASS = "anon_class"
+"""The column with the number of a class, from 1; 0 is the class of the rows that are masked."""
+
+KEYS = Relation("anon_class_of_key", "cell")
+"""The keys of the cells that are published, each once, with the number of their class."""
+
+LEVELS = Relation("anon_levels_of_classes", "class")
+"""By class and quasi-identifier (``position``) the level (``depth``), and the bits of the label in words of keys."""
+
+LABELS = Relation("anon_labels_of_classes", "class")
+"""The labels of each class."""
+
+SQL = Queries("local")
+
+
+_CLASS_OF_KEY = column(CLASS, "anon_of_key")
+
+
+def _of_key() -> exp.Expr:
+    return exp.alias_(KEYS.table, "anon_of_key", table=True)
+
+
+def _of_class() -> exp.Expr:
+    return exp.alias_(LABELS.table, "anon_of_class", table=True)
+
+
+@dataclass(frozen=True)
+class PerClass(Recoding):
+    """The labels of classes that are each at levels of their own; no two of them have the same ones.
+
+    :data:`KEYS` and :data:`LEVELS` are made, and :data:`LABELS` by :meth:`step`.
+    """
+
+    @property
+    def _positions(self) -> range:
+        return range(len(self.encoding.spec.shapes))
+
+    @property
+    def words(self) -> list[str]:
+        """The columns of :data:`KEYS` with the words of keys."""
+        return [self.encoding.key(word) for word in range(self.encoding.keys.word_count)]
+
+    def step(self) -> Step:
+        """The step that makes :data:`LABELS`."""
+        names = self.encoding.label_columns
+        of_position = (filtered(f.max(c.label), c.position.eq(number(place))) for place in self._positions)
+        return SQL.step(
+            LABELS,
+            "class_labels",
+            levels=LEVELS,
+            labels=self.encoding.labels,
+            keys=self.words,
+            texts=[aliased(label, name) for label, name in zip(of_position, names, strict=True)],
+            masks=[aliased(string(MASK), name) for name in names],
+        )
+
+    def code_columns(self) -> list[tuple[int, str]]:
+        return [(place, CLASS) for place in self._positions]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (CLASS,)
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        return (CLASS,)
+
+    def join_codes(self, query: exp.Select, table: str) -> exp.Select:
+        """See :meth:`Recoding.join_codes`; cells that are left out are in no class, and in none of the rows."""
+        keys = [column(word, table) for word in self.words]
+        return query.join(_of_key(), on=self._has_key(keys), copy=False).select(_CLASS_OF_KEY.copy(), copy=False)
+
+    def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
+        return self.join_codes(query, table)
+
+    def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
+        """See :meth:`Recoding.join_to_source`; the key of a row is that of its values together."""
+        for place, name in enumerate(self.encoding.spec.quasi_identifiers):
+            alias = self.encoding.labels_of(place)
+            leaf = (column("position", alias).eq(number(place)), column("depth", alias).eq(number(0)))
+            is_value = same(column(VALUE, alias), exact_text(column(name, table)))
+            labels = exp.alias_(self.encoding.labels.table, alias, table=True)
+            query = left_join(query, labels, all_of([*leaf, is_value]))
+        aliases = [self.encoding.labels_of(place) for place in self._positions]
+        keys = [exp.paren(all_bits([column(word, alias) for alias in aliases])) for word in self.words]
+        return left_join(query, _of_key(), self._has_key(keys)).select(_CLASS_OF_KEY.copy(), copy=False)
+
+    def _has_key(self, keys: Sequence[exp.Expr]) -> exp.Expr:
+        return all_of([column(word, "anon_of_key").eq(key) for word, key in zip(self.words, keys, strict=True)])
+
+    def join_labels_to_codes(self, query: exp.Select, table: str) -> exp.Select:
+        query = left_join(query, _of_class(), column(CLASS, "anon_of_class").eq(column(CLASS, table)))
+        shown = [column(CLASS, table), *map(self._label, self._positions)]
+        return query.select(*shown, copy=False)
+
+    def labels_by_code(self, position: int) -> exp.Select:
+        return select([column(CLASS, "anon_of_class"), self._label(position)], _of_class())
+
+    def texts(self, position: int) -> exp.Select:
+        label = column(self.encoding.label(position))
+        return select([aliased(label, "label")], LABELS.table).where(label.copy().is_(exp.null()).not_(), copy=False)
+
+    def label_count(self, position: int) -> int:
+        return sum(self.encoding.spec.shapes[position].label_counts)
+
+    def _label(self, position: int) -> exp.Alias:
+        name = self.encoding.label(position)
+        return aliased(as_label(self.encoding, position, column(name, "anon_of_class")), name)

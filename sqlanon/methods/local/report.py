@@ -1,0 +1,140 @@
+"""What a run of local recoding reports and promises: how fine each column stays, and what its order gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from pydantic import Field
+
+from sqlanon.methods.local.arrays import Ints
+from sqlanon.methods.local.peeling import LocalClasses
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.guarantee import CHOSEN_NODE
+from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
+from sqlanon.methods.shared.reports import report_of_classes
+from sqlanon.methods.shared.unknown import unknown_notes
+from sqlanon.model.events import proven_gap
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report, RowCounts
+from sqlanon.model.release.measurement import models_table
+from sqlanon.report.document import Part, Table, paragraph, percent
+
+PRIVATE = CUSTODIAN_FIELDS | {"minimality_rows", "minimality_cell_rows"}
+"""What does not travel with a release: how many rows were in classes that no release shows."""
+
+
+class LocalReport(Report):
+    """The numbers of a run of local recoding.
+
+    Attributes:
+        level_shares: by quasi-identifier the share of the released rows whose label is of each level, from 0 to the
+            top, where all rows have one label.
+        used_nodes: how many nodes of the lattice have classes in the release.
+        minimality_rows: rows that were in a class of enough rows which violated another privacy model than that of
+            its size; whoever knows the method can conclude that the class had too few values, or too alike ones.
+        minimality_cell_rows: those of them at the bottom of the lattice, in classes of equal rows.
+    """
+
+    level_shares: dict[str, tuple[float, ...]]
+    used_nodes: int = Field(title="nodes of the lattice with classes")
+    minimality_rows: int | None = Field(None, title="rows once in large classes that violated a model")
+    minimality_cell_rows: int | None = Field(None, title="of these, rows of equal quasi-identifiers")
+
+    @property
+    def search_in_words(self) -> str:
+        """How many classes there are, at how many nodes, and how far their loss may be from the least."""
+        seconds = f"{sum(self.seconds.values()):.2f} s"
+        found = f"{self.class_count:,} classes at {self.used_nodes:,} of {self.lattice_nodes:,} nodes in {seconds}"
+        return f"Not proven optimal: {self.quality} loss {self.loss:.4g}, {found}{self._gap_in_words}."
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """How the classes were found, how fine each column is, the privacy models, and what minimality gives away."""
+        return (paragraph(self.search_in_words), self._levels_table(), models_table(self.models), *self.sections)
+
+    def _levels_table(self) -> Table:
+        highest = max(map(len, self.level_shares.values()))
+        rows = []
+        for name, shares in self.level_shares.items():
+            below = [percent(share) for share in shares[:-1]]
+            rows.append((name, *below, *[""] * (highest - len(shares)), percent(shares[-1])))
+        levels = [f"level {level}" for level in range(highest - 1)]
+        return Table(("quasi-identifier", *levels, "top"), rows, numbers=tuple(range(1, highest + 1)))
+
+
+# More than six parameters: what was read, what was chosen, what was measured of that.
+def report(
+    table: EncodedTable,
+    classes: LocalClasses,
+    rows: RowCounts,
+    lower_bound: float | None,
+    measured: Measurement,
+    into: str,
+    seconds: Mapping[str, float],
+) -> LocalReport:
+    """The numbers of a run; ``loss`` has rows that are left out at 1."""
+    bound, lattice = table.bound, table.context.lattice
+    names, heights = bound.policy.quasi_identifiers, lattice.heights
+    nodes = np.unique(classes.levels, axis=0)
+    shares = {
+        name: _shares(classes.levels[:, place], classes.rows, height)
+        for place, (name, height) in enumerate(zip(names, heights, strict=True))
+    }
+    widths = [len(np.unique(classes.labels[:, place])) for place in range(len(names))]
+    quality = bound.policy.quality.measure
+    return report_of_classes(
+        LocalReport,
+        bound,
+        measured,
+        into,
+        seconds,
+        heights=lattice.named(heights),
+        labels=dict(zip(names, widths, strict=True)),
+        quality=quality,
+        loss=classes.loss,
+        losses={quality: classes.loss},
+        rows=rows,
+        suppressed_rows=classes.left_out,
+        unknown_rows=dict(table.unknown.by_column),
+        search=bound.policy.method.name,
+        lattice_nodes=lattice.size,
+        proven_optimal=False,
+        lower_bound=lower_bound,
+        gap=proven_gap(classes.loss, lower_bound),
+        notes=(*unknown_notes(bound.policy, table.unknown), *_weight_notes(bound.policy)),
+        after=measured.exposure,
+        level_shares=shares,
+        used_nodes=len(nodes),
+        minimality_rows=classes.minimality.rows,
+        minimality_cell_rows=classes.minimality.finest_rows,
+    )
+
+
+def _shares(levels: Ints, rows: Ints, height: int) -> tuple[float, ...]:
+    counts = np.bincount(levels, weights=rows, minlength=height + 1)
+    return tuple((counts / max(rows.sum(), 1)).tolist())
+
+
+def _weight_notes(policy: Policy) -> Iterator[str]:
+    if policy.row_weight is not None:
+        yield f'the loss counts the weights of "{policy.row_weight}"; all other measures count rows'
+
+
+def guarantee(policy: Policy, report: LocalReport) -> Guarantee:
+    """The claims of a release: those of its classes, and what the order in which they were taken gives away."""
+    plain = of_full_domain(policy, report)
+    return Guarantee(
+        claims=(*plain.claims, "every row stands for one row of the source, whose values are under its labels"),
+        conditions=plain.conditions,
+        not_covered=(*(each for each in plain.not_covered if each != CHOSEN_NODE), *_not_covered(report)),
+    )
+
+
+def _not_covered(report: LocalReport) -> Iterator[str]:
+    yield "that a row is in a coarse class says that no finer one of its rows met the privacy models (minimality)"
+    if report.minimality_rows:
+        yield (
+            f"{report.minimality_rows:,} rows were in a class of enough rows that violated another privacy model: who "
+            "knows the method can conclude that the sensitive values of such a class were too few or too alike"
+        )

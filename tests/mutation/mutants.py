@@ -2368,7 +2368,7 @@ PSEUDONYMS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/full_domain/method.py",
+        "sqlanon/methods/shared/publishing.py",
         (
             "pseudonyms-that-repeat",
             "pseudonym_problems(engine, EQUAL_ROWS.table, columns)",
@@ -2462,6 +2462,68 @@ UNTRUSTED = [
     ),
 ]
 
+PEELING = "tests/property/test_peeling.py"
+
+LOCAL = [
+    *_of(
+        "sqlanon/methods/local/peeling.py",
+        (
+            "class-of-values-too-alike",
+            "met = large & judge.met_by_values(classes, near) if judge.others else large",
+            "met = large",
+            "a class is taken that does not meet a model of sensitive values",
+            f"{PEELING}::test_the_classes_of_the_naive_twin",
+        ),
+        (
+            "row-in-two-classes",
+            "stays[places[taken]] = False",
+            "stays[places[taken]] = True",
+            "a class counts rows that are published in another one",
+            f"{PEELING}::test_the_classes_of_the_naive_twin",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/local/labels.py",
+        (
+            "labels-that-not-all-rows-share",
+            "return np.maximum(levels, self.lowest[:, np.newaxis])",
+            "return np.maximum(levels - 1, self.lowest[:, np.newaxis])",
+            "a class is shown at labels finer than all of its rows share",
+            f"{PEELING}::test_what_holds_of_every_recoding",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/local/settling.py",
+        (
+            "union-not-judged",
+            "meets = self._judge.met(merged[classes], members)[merged]",
+            "meets = np.ones(len(order), dtype=bool)",
+            "two classes of equal labels are published as one that falls short",
+            f"{PEELING}::test_classes_that_come_to_have_equal_labels_are_judged_together",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/local/bound.py",
+        (
+            "bound-of-larger-classes",
+            "np.where(classes.rows >= self.least_size,",
+            "np.where(classes.rows > self.least_size,",
+            "the loss is said to be closer to the least than it is",
+            "tests/property/test_recoding_bound.py::test_every_row_at_its_cheapest_labels",
+        ),
+    ),
+    *_of(
+        "sqlanon/verification/labels.py",
+        (
+            "classes-not-compared",
+            "if isinstance(record.labels, ClassesRecord) else []",
+            "if isinstance(record.labels, CutRecord) else []",
+            "rows that were moved to another class are not noticed",
+            "tests/integration/test_local_recoding.py::TestRecords::test_changes_are_seen",
+        ),
+    ),
+]
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -2485,6 +2547,7 @@ MUTANTS: list[Mutant] = list(
         DIFFGEN,
         EPSILON_SAFE,
         TOP_DOWN,
+        LOCAL,
         CATALOG,
         FOR_RECIPIENTS,
         MODELS,

@@ -1,0 +1,123 @@
+"""What local recoding takes and loses beside full domain: whole processes, in turn, over the same table.
+
+    python -m tests.benchmarks.local [--rows 30162 1000000 10000000] [--k 5 10 50] [--repeats 3] [--folder DIR]
+
+ARX's Adult (SQLANON_DATA), 9 quasi-identifiers, nothing left out; larger tables are copies of it, in which 1 to 3
+attributes of each copied row are drawn from those of all rows. Full domain may suppress 5 % of the rows, or none; a
+plain query counts the combinations of all columns. Medians are printed, and the most memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import duckdb
+
+from tests.benchmarks.processes import Taken, in_turn, run_python
+from tests.benchmarks.runs import median
+from tests.conftest import ARX_COLUMNS, DATA
+
+METHODS = {
+    "full domain, 5 %": "suppression_limit = 0.05",
+    "full domain, 0": "",
+    "local recoding": 'method = "local-recoding"',
+}
+
+COUNT = "import duckdb, sys; print(duckdb.sql(sys.argv[1]).fetchall())"
+
+
+def main() -> None:
+    """Measure every table and every k, and print a line for each run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="*", default=[30_162, 1_000_000, 10_000_000])
+    parser.add_argument("--k", type=int, nargs="*", default=[5])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--folder", type=Path, help="where the data is made and kept")
+    arguments = parser.parse_args()
+    sys.stdout.write("| rows | k | | NCP | at least | classes | seconds | CPU s | beside a plain count | peak MiB |\n")
+    sys.stdout.write("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        for rows in arguments.rows:
+            source = folder / f"adult_marginals_{rows}.parquet"
+            if not source.exists():
+                make(source, rows)
+            for k in arguments.k:
+                programs = {name: run_of(folder, source, k, part) for name, part in METHODS.items()}
+                query = f"SELECT count(*) FROM (SELECT DISTINCT * FROM '{source}')"
+                show(
+                    rows,
+                    k,
+                    in_turn({**programs, "count": partial(run_python, ["-c", COUNT, query])}, arguments.repeats),
+                )
+
+
+def make(source: Path, rows: int) -> None:
+    """Copies of the rows, in all but the first of which 1 to 3 attributes are those of other rows."""
+    drawn = ", ".join(
+        f"if(copy > 0 AND ({position} = first_drawn OR (redrawn > 1 AND {position} = second_drawn) "
+        f'OR (redrawn > 2 AND {position} = third_drawn)), other_{position}."{name}", originals."{name}") AS "{name}"'
+        for position, name in enumerate(ARX_COLUMNS)
+    )
+    width = len(ARX_COLUMNS)
+    others = " ".join(
+        f"JOIN originals AS other_{position} ON other_{position}.place = hash(place, copy, {position}) % people"
+        for position in range(width)
+    )
+    with duckdb.connect() as connection:
+        connection.read_csv(str(DATA / "adult_arx" / "adult.csv"), header=True, sep=";", all_varchar=True).create(
+            "adult"
+        )
+        connection.execute("CREATE TABLE originals AS SELECT *, row_number() OVER () - 1 AS place FROM adult")
+        connection.execute(
+            f"""
+            COPY (
+                WITH copies AS (
+                    SELECT copy, place, (SELECT count(*) FROM adult) AS people,
+                        1 + hash(place, copy, 'how many') % 3 AS redrawn,
+                        hash(place, copy, 'first') % {width} AS first_drawn,
+                        hash(place, copy, 'second') % {width} AS second_drawn,
+                        hash(place, copy, 'third') % {width} AS third_drawn
+                    FROM range({-(-rows // 30_162)}) AS copies (copy) CROSS JOIN originals
+                    ORDER BY copy, place
+                    LIMIT {rows}
+                )
+                SELECT {drawn.replace("hash(place", "hash(copies.place")}
+                FROM copies JOIN originals USING (place) {others.replace("hash(place", "hash(copies.place")}
+            ) TO '{source}' (FORMAT parquet)
+            """
+        )
+
+
+def run_of(folder: Path, source: Path, k: int, part: str) -> Callable[[], Taken]:
+    """A run of the command line by a policy with this part."""
+    policy = folder / f"local_{k}_{abs(hash(part))}.toml"
+    models = f'[[privacy]]\nmodel = "k-anonymity"\nk = {k}\n'
+    policy.write_text(f'quasi_identifiers = {json.dumps(ARX_COLUMNS)}\nquality = "ncp"\n{part}\n{models}', "utf-8")
+    hierarchies = DATA / "adult_arx" / "hierarchies"
+    options = [f"--taxonomy={each}={hierarchies / each}.csv" for each in ARX_COLUMNS]
+    options += ["--policy", str(policy), "--into", str(folder / "release.parquet"), "--replace-anything", "--json"]
+    return partial(run_python, ["-m", "sqlanon", "run", str(source), *options])
+
+
+def show(rows: int, k: int, found: dict[str, list[Taken]]) -> None:
+    """A line for each run."""
+    plain = median(each.cpu for each in found.pop("count"))
+    for name, taken in found.items():
+        report = json.loads(taken[0].output)["report"]
+        cpu, wall = (median(getattr(each, figure) for each in taken) for figure in ("cpu", "wall"))
+        least = report.get("lower_bound")
+        figures = [f"{rows:,}", str(k), name, f"{report['loss']:.4f}", "" if least is None else f"{least:.4f}"]
+        figures += [f"{report['class_count']:,}", f"{wall:.1f}", f"{cpu:.1f}", f"{cpu / plain:.1f} ×"]
+        figures.append(f"{max(each.peak for each in taken) / 2**20:.0f}")
+        sys.stdout.write(f"| {' | '.join(figures)} |\n")
+
+
+if __name__ == "__main__":
+    main()

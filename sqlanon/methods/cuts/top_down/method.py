@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
@@ -10,10 +10,9 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run, TakesEnums
 from sqlanon.methods.cuts.shared import labels
-from sqlanon.methods.cuts.shared.labels import CUT, recorded_cut
-from sqlanon.methods.cuts.shared.pieces import Cut
-from sqlanon.methods.cuts.shared.points import CLASS, POINTS, value_column, values_in
+from sqlanon.methods.cuts.shared.labels import recorded_cut
 from sqlanon.methods.cuts.top_down.encode import checked, encode, settings_of
+from sqlanon.methods.cuts.top_down.rows import equal_rows
 from sqlanon.methods.cuts.top_down.specialize import SQL, CountedParts, dry_run, specialized
 from sqlanon.methods.shared.guarantee import guarantee
 from sqlanon.methods.shared.publishing import Publication, row_mismatches
@@ -22,22 +21,6 @@ from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
-from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.macros import cast_value
-from sqlanon.queries.kit.nodes import (
-    Step,
-    aliased,
-    ascending,
-    column,
-    copies,
-    count_rows,
-    grouped,
-    number,
-    select,
-    subquery,
-)
-from sqlanon.queries.release.rows import EQUAL_ROWS
-from sqlanon.queries.source import SourceColumn
 
 STOPPED = "the search was stopped: more labels could have given way to their children"
 
@@ -157,52 +140,3 @@ def _not_covered(bound: BoundPolicy, target: str) -> Iterator[str]:
     )
     yield "which labels there are depends on the data, and says something about it beyond the rows"
     yield "syntactic models bound no attacker's inference: this is not differential privacy"
-
-
-def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
-    """The step that makes :data:`EQUAL_ROWS` of a cut, whose labels are in :data:`CUT`, and their number.
-
-    The columns are those of the source that are published, by name and in its order.
-    """
-    places = [column(_first(axis.position), "anon_groups") for axis in cut.axes]
-    target = column(CLASS, "anon_groups")
-    query = select([], subquery(_counted(cut), "anon_groups"))
-    positions = {axis.name: axis.position for axis in cut.axes}
-    for found in columns:
-        position = positions.get(found.name)
-        shown: exp.Expr = cast_value(target, found.traits.released_as)
-        if position is not None:
-            alias = f"anon_labels_{position}"
-            on = exp.and_(
-                column("position", alias).eq(number(position)),
-                column("first", alias).eq(column(_first(position), "anon_groups")),
-                copy=False,
-            )
-            query = query.join(exp.alias_(CUT.table, alias, table=True), on=on, copy=False)
-            shown = column("label", alias)
-        query = query.select(aliased(shown, found.name), copy=False)
-    query = query.select(column(ROW_COUNT, "anon_groups"), copy=False)
-    query.set("order", ascending(*places, target.copy()))
-    return Step(EQUAL_ROWS, query, "equal rows")
-
-
-def _counted(cut: Cut) -> exp.Select:
-    """The rows by where the values of their labels begin, and by their class, with their number."""
-    query = select([], exp.alias_(POINTS.table, "anon_points", table=True))
-    keys: list[exp.Expr] = []
-    for axis in cut.axes:
-        first: exp.Expr = number(0)
-        if len(cut.pieces[axis.position]) > 1:
-            alias, value = f"anon_firsts_{axis.position}", value_column(axis.position)
-            on = column("value", alias).eq(column(value, "anon_points"))
-            query = query.join(subquery(values_in(CUT, axis.position, ["first"]), alias), on=on, copy=False)
-            first = column("first", alias)
-            keys.append(first)
-        query = query.select(aliased(first, _first(axis.position)), copy=False)
-    target = column(CLASS, "anon_points")
-    query = query.select(target, aliased(count_rows(), ROW_COUNT), copy=False)
-    return grouped(query, [*copies(keys), target.copy()])
-
-
-def _first(position: int) -> str:
-    return f"anon_first_{position}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
@@ -28,13 +28,31 @@ from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
-    from sqlanon.engines.duckdb.opening import OpenedDatabase
+    import duckdb
+
+
+class Opened(Protocol):
+    """A database that is open; see :class:`sqlanon.engines.duckdb.opening.OpenedDatabase`, which imports this one."""
+
+    connection: duckdb.DuckDBPyConnection
+    name: str
+    is_read_only: bool
+    shows_values: bool
+
+    def another(self, file: Path | None) -> Opened:
+        """Another connection to the same warehouse, or to a file."""
+
+    def engine(self) -> DuckDBEngine:
+        """A new engine on the connection."""
+
+    def close(self) -> None:
+        """Close the connection if it was opened here."""
 
 
 class DuckDBEngine(DuckDBCompute):
     """What works on an opened database."""
 
-    def __init__(self, opened: OpenedDatabase, far: Rows | None = None) -> None:
+    def __init__(self, opened: Opened, far: Rows | None = None) -> None:
         super().__init__(opened.connection, far)
         self._opened = opened
         self._frames = Frames(opened.connection)

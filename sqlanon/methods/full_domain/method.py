@@ -24,6 +24,9 @@ from sqlanon.queries.release.rows import with_individuals
 from sqlanon.search import SearchOutcome
 from sqlanon.verification.measure import Beside, measured_beside
 
+LOCALLY = 'method = "local-recoding", by which each class has labels of its own, '
+"""What can help where a column says nothing any more."""
+
 
 class FullDomainRun(Run):
     """Search the lattice for the node of least loss that meets the privacy models, and verify what is written."""
@@ -101,7 +104,7 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
     if policy.suppression == "mask" and node.suppressed_rows:
         short = publishing.masked_rows_fall_short(engine, table, AtNode(table.encoding, node.levels))
     masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
-    notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
+    notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels, LOCALLY)]
     notes += unknown_notes(policy, table.unknown)
     if short:
         models = ", ".join(str(model) for model in short)

@@ -153,8 +153,11 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
     )
 
 
-def columns_at_the_top(lattice: Lattice, levels: Levels) -> tuple[str, ...]:
-    """A note on the quasi-identifiers that have one label for all rows, unless the policy demanded it."""
+def columns_at_the_top(lattice: Lattice, levels: Levels, remedy: str = "") -> tuple[str, ...]:
+    """A note on the quasi-identifiers that have one label for all rows, unless the policy demanded it.
+
+    ``remedy`` is what can help besides, if there is something.
+    """
     places = zip(lattice.quasi_identifiers, levels, lattice.heights, lattice.bottom, strict=True)
     at_top = [name for name, level, height, least in places if level == height > least]
     if not at_top:
@@ -163,7 +166,7 @@ def columns_at_the_top(lattice: Lattice, levels: Levels) -> tuple[str, ...]:
     reached, say = ("is", "it says") if len(at_top) == 1 else ("are", "they say")
     return (
         f"{columns} {reached} at the top level, where all rows have one label, so that {say} nothing any more; what "
-        "can help: maximum_levels below the top, more levels in between, fewer quasi-identifiers, a larger "
+        f"can help: {remedy}maximum_levels below the top, more levels in between, fewer quasi-identifiers, a larger "
         "suppression_limit, or another quality model",
     )
 

@@ -104,7 +104,7 @@ def classes_of(case: Case, found: LocalClasses) -> tuple[dict[int, list[Row]], l
     return classes, classes.pop(-1, [])
 
 
-@settings(max_examples=examples(3000), deadline=None)
+@settings(max_examples=examples(800), deadline=None)
 @given(cases())
 def test_the_classes_of_the_naive_twin(case: Case) -> None:
     try:
@@ -126,7 +126,7 @@ def test_the_classes_of_the_naive_twin(case: Case) -> None:
     assert (found.minimality.rows, found.minimality.finest_rows) == (expected.failed, expected.finest_failed)
 
 
-@settings(max_examples=examples(1500), deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(cases())
 def test_what_holds_of_every_recoding(case: Case) -> None:
     try:

@@ -44,7 +44,7 @@ def loss_of(case: Case, classes: list[list[Row]], k: int) -> float:
     return lost / UNITS / len(case.rows)
 
 
-@settings(max_examples=examples(1000), deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(cases(), st.integers(2, 6))
 def test_every_row_at_its_cheapest_labels(case: Case, k: int) -> None:
     least = [UNITS] * len(case.rows)
@@ -56,14 +56,14 @@ def test_every_row_at_its_cheapest_labels(case: Case, k: int) -> None:
     assert np.isclose(bound_of(case, k), sum(least) / UNITS / len(case.rows), rtol=1e-12)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(cases(max_rows=6), st.integers(2, 3))
 def test_no_recoding_loses_less(case: Case, k: int) -> None:
     best = min(loss_of(case, classes, k) for classes in partitions(list(case.rows)))
     assert bound_of(case, k) <= best + 1e-12
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(cases(), st.integers(2, 4))
 def test_peeling_loses_no_less(case: Case, k: int) -> None:
     bounds = sa.KAnonymity(k).bounds

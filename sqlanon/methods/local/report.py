@@ -31,8 +31,9 @@ class LocalReport(Report):
         level_shares: by quasi-identifier the share of the released rows whose label is of each level, from 0 to the
             top, where all rows have one label.
         used_nodes: how many nodes of the lattice have classes in the release.
-        minimality_rows: rows that were in a class of enough rows which violated another privacy model than that of
-            its size; whoever knows the method can conclude that the class had too few values, or too alike ones.
+        minimality_rows: rows that were in a class of enough rows which violated another privacy model than that of its
+            size; whoever knows the method can conclude that the class had too few values, or too alike ones. None if
+            there are none.
         minimality_cell_rows: those of them at the bottom of the lattice, in classes of equal rows.
     """
 
@@ -106,8 +107,8 @@ def report(
         after=measured.exposure,
         level_shares=shares,
         used_nodes=len(nodes),
-        minimality_rows=classes.minimality.rows,
-        minimality_cell_rows=classes.minimality.finest_rows,
+        minimality_rows=classes.minimality.rows or None,
+        minimality_cell_rows=classes.minimality.finest_rows or None,
     )
 
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.encoding import VALUE
+from sqlanon.queries.cells.rows import key_word, with_leaves
 from sqlanon.queries.classes.recoding import Recoding, as_label
-from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    all_bits,
     all_of,
     c,
     column,
@@ -23,7 +21,6 @@ from sqlanon.queries.kit.nodes import (
     filtered,
     left_join,
     number,
-    same,
     select,
     string,
 )
@@ -106,14 +103,8 @@ class PerClass(Recoding):
 
     def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
         """See :meth:`Recoding.join_to_source`; the key of a row is that of its values together."""
-        for place, name in enumerate(self.encoding.spec.quasi_identifiers):
-            alias = self.encoding.labels_of(place)
-            leaf = (column("position", alias).eq(number(place)), column("depth", alias).eq(number(0)))
-            is_value = same(column(VALUE, alias), exact_text(column(name, table)))
-            labels = exp.alias_(self.encoding.labels.table, alias, table=True)
-            query = left_join(query, labels, all_of([*leaf, is_value]))
-        aliases = [self.encoding.labels_of(place) for place in self._positions]
-        keys = [exp.paren(all_bits([column(word, alias) for alias in aliases])) for word in self.words]
+        query = with_leaves(self.encoding, query, table)
+        keys = [exp.paren(key_word(self.encoding, word)) for word in range(len(self.words))]
         return left_join(query, _of_key(), self._has_key(keys)).select(_CLASS_OF_KEY.copy(), copy=False)
 
     def _has_key(self, keys: Sequence[exp.Expr]) -> exp.Expr:

@@ -137,25 +137,28 @@ def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, ex
 
 def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
     """The words of the keys of combinations of raw values, and whether a taxonomy does not know one of these."""
-    query = select([], relation)
-    codes = []
-    for position, name in enumerate(encoding.spec.quasi_identifiers):
-        alias = encoding.labels_of(position)
-        lookup = exp.alias_(encoding.labels.table, alias, table=True)
-        raw = exact_text(column(name, COMBINATIONS))
-        here = column("position", alias).eq(number(position)), column("depth", alias).eq(number(0))
-        query = left_join(query, lookup, all_of([*here, same(column(VALUE, alias), raw)]))
-        codes.append(column("code", alias))
+    query = with_leaves(encoding, select([], relation), COMBINATIONS)
+    codes = [column("code", encoding.labels_of(position)) for position in range(len(encoding.spec.shapes))]
     is_unmapped = exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)
-    words = [_key_word(encoding, word) for word in range(encoding.keys.word_count)]
+    words = [aliased(key_word(encoding, word), encoding.key(word)) for word in range(encoding.keys.word_count)]
     return query.select(*words, aliased(is_unmapped, IS_UNMAPPED), copy=False)
 
 
-def _key_word(encoding: Encoding, word: int) -> exp.Alias:
-    """A word of the key of a cell: the bits of its quasi-identifiers there."""
-    key = encoding.key(word)
+def with_leaves(encoding: Encoding, query: exp.Select, table: str) -> exp.Select:
+    """The query of a table with raw values, joined with the label of each at level 0 (``encoding.labels_of``)."""
+    for position, name in enumerate(encoding.spec.quasi_identifiers):
+        alias = encoding.labels_of(position)
+        lookup = exp.alias_(encoding.labels.table, alias, table=True)
+        here = column("position", alias).eq(number(position)), column("depth", alias).eq(number(0))
+        is_value = same(column(VALUE, alias), exact_text(column(name, table)))
+        query = left_join(query, lookup, all_of([*here, is_value]))
+    return query
+
+
+def key_word(encoding: Encoding, word: int) -> exp.Expr:
+    """A word of the key of a row joined by :func:`with_leaves`: the bits of its quasi-identifiers there."""
     positions = [place for place in range(len(encoding.spec.shapes)) if word in encoding.keys.label_masks(place, 0)]
-    return aliased(all_bits(column(key, encoding.labels_of(position)) for position in positions), key)
+    return all_bits(column(encoding.key(word), encoding.labels_of(position)) for position in positions)
 
 
 def _ranks(encoding: Encoding, name: str) -> exp.Select:

@@ -202,15 +202,15 @@ def is_too_wide(policy: Policy, lattice: Lattice) -> bool:
     return lattice.size > MAXIMUM_NODES and policy.algorithm in HOLD_EVERY_NODE
 
 
-def refuse_wide(lattice: Lattice, holder: str, instead: str = "") -> None:
+def refuse_wide(lattice: Lattice, holder: str, instead: str = "", most: int = MAXIMUM_NODES) -> None:
     """Refuse a lattice of more nodes than can be held; does nothing if they can.
 
     Raises:
         PolicyError: naming what holds them, and what to do ``instead``.
     """
-    if lattice.size > MAXIMUM_NODES:
+    if lattice.size > most:
         raise PolicyError(
-            f"the lattice has {lattice.size:,} nodes, more than the {MAXIMUM_NODES:,} that {holder} can hold: {instead}"
+            f"the lattice has {lattice.size:,} nodes, more than the {most:,} that {holder} can hold: {instead}"
             "use fewer quasi-identifiers, taxonomies with fewer levels, or bounds on levels"
         )
 

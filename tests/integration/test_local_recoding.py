@@ -107,15 +107,8 @@ class TestAdult:
         assert not verified.shortfalls
 
     def test_diverse_occupations(self, arx_adult: Path, tmp_path: Path) -> None:
-        columns = [name for name in ARX_COLUMNS if name != "occupation"]
-        models = [sa.KAnonymity(5), sa.DistinctLDiversity("occupation", 3)]
-        policy = sa.Policy(
-            quasi_identifiers=columns, sensitive=["occupation"], privacy=models, quality=sa.NCP(), method=LOCAL
-        )
-        with reading(arx_adult) as session:
-            release = session.anonymize("adult", policy, tmp_path / "released.parquet")
-        rows = pd.read_parquet(tmp_path / "released.parquet")
-        classes = rows.groupby(columns)["occupation"]
+        release, rows = of_occupations(arx_adult, tmp_path, sa.DistinctLDiversity("occupation", 3))
+        classes = rows.groupby(OTHERS)["occupation"]
         assert len(rows) == 30_162
         assert classes.size().min() >= 5
         assert classes.nunique().min() >= 3
@@ -124,19 +117,29 @@ class TestAdult:
         assert any("minimality" in each for each in release.guarantee.not_covered)
 
     def test_close_occupations(self, arx_adult: Path, tmp_path: Path) -> None:
-        columns = [name for name in ARX_COLUMNS if name != "occupation"]
-        models = [sa.KAnonymity(5), sa.TCloseness("occupation", 0.2)]
-        policy = sa.Policy(
-            quasi_identifiers=columns, sensitive=["occupation"], privacy=models, quality=sa.NCP(), method=LOCAL
-        )
-        with reading(arx_adult) as session:
-            release = session.anonymize("adult", policy, tmp_path / "released.parquet")
-        rows = pd.read_parquet(tmp_path / "released.parquet")
+        release, rows = of_occupations(arx_adult, tmp_path, sa.TCloseness("occupation", 0.2))
         whole = rows["occupation"].value_counts(normalize=True)
-        for _, values in rows.groupby(columns)["occupation"]:
+        for _, values in rows.groupby(OTHERS)["occupation"]:
             shares = values.value_counts(normalize=True).reindex(whole.index, fill_value=0)
             assert (shares - whole).abs().sum() / 2 <= 0.2 + 1e-9
         assert release.report.loss <= 0.45
+
+
+OTHERS = [name for name in ARX_COLUMNS if name != "occupation"]
+
+
+def of_occupations(warehouse: Path, folder: Path, model: Any) -> tuple[Any, pd.DataFrame]:
+    """A release that protects occupations by 5-anonymity and a model, and its rows."""
+    policy = sa.Policy(
+        quasi_identifiers=OTHERS,
+        sensitive=["occupation"],
+        privacy=[sa.KAnonymity(5), model],
+        quality=sa.NCP(),
+        method=LOCAL,
+    )
+    with reading(warehouse) as session:
+        release = session.anonymize("adult", policy, folder / "released.parquet")
+    return release, pd.read_parquet(folder / "released.parquet")
 
 
 MODELS = {
@@ -300,3 +303,9 @@ def test_tables_of_hardly_any_rows(session: sa.Session, rows: int) -> None:
     else:
         with pytest.raises(sa.UnsatisfiableError, match="1 of 1 rows do not meet them even all together"):
             session.anonymize("few", policy_of(sa.KAnonymity(2)), "released")
+
+
+def test_lattices_of_very_many_nodes_are_refused(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlanon.methods.local.method.MAX_NODES", 39)
+    with pytest.raises(sa.PolicyError, match='the lattice has 50 nodes, more than the 39 that method "local-recoding"'):
+        session.anonymize("people", policy_of(sa.KAnonymity(4)), "released")

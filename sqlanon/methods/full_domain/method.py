@@ -12,12 +12,12 @@ from sqlanon.methods.full_domain.given_node import check_given, given_levels
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import choose_with_alternatives, dry_run_choice, settled
-from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts, report
+from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts, report, row_counts
 from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.release import FinerNode, Report, RowCounts
+from sqlanon.model.release import FinerNode, Report
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.rows import with_individuals
@@ -112,13 +112,6 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
         notes.append(f"the {rows} were dropped, not masked: as one class they do not meet {models}")
     if policy.row_weight is not None:
         notes.append(f'entropy, lm and ncp count the weights of "{policy.row_weight}"; all other measures count rows')
-    source_rows, unknown = table.context.row_count, table.unknown.suppressed
-    counts = RowCounts(
-        source=source_rows + unknown,
-        released=source_rows if masked else source_rows - node.suppressed_rows,
-        masked=node.suppressed_rows if masked else 0,
-        dropped=0 if masked else node.suppressed_rows,
-        unknown=unknown,
-    )
+    counts = row_counts(table, node.suppressed_rows, masked=masked)
     attained = publishing.attained_at(engine, AtNode(table.encoding, node.levels))
     return Decision(outcome, node, masked, counts, attained, tuple(notes))

@@ -101,6 +101,15 @@ class CellArrays:
         """The first cell of each key."""
         return np.flatnonzero(changes(self.keys))
 
+    @cached_property
+    def label_masks(self) -> Ints:
+        """The bits of keys that distinguish labels, of shape (quasi-identifiers, levels, words)."""
+        height = max(len(taxonomy.labels) for taxonomy in self.taxonomies)
+        masks = np.zeros((len(self.taxonomies), height, len(self.keys)), dtype=np.int64)
+        for place, level, word in np.ndindex(*masks.shape):
+            masks[place, level, word] = self.layout.label_masks(place, level).get(word, 0)
+        return masks
+
 
 def changes(words: Ints) -> Mask:
     """Whether each column of sorted words differs from the one before it."""
@@ -186,7 +195,7 @@ def _sensitive_depths(encoding: Encoding, name: str) -> range:
 
 def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arrays) -> CellArrays:
     ranked = {name: np.unique(found[encoding.sensitive(name)], return_inverse=True)[1] for name in names}
-    people = None if encoding.spec.individual is None else np.unique(found[INDIVIDUAL], return_inverse=True)[1]
+    people = None if encoding.spec.individual is None else found[INDIVIDUAL].astype(np.int64) - 1
     rows = found[ROW_COUNT].astype(np.int64)
     weights = found[WEIGHT] if encoding.spec.row_weight is not None else rows
     words = _words(encoding, found, len(rows))

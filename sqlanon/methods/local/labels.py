@@ -50,10 +50,7 @@ class Ladders:
             repeated = np.minimum(np.arange(height), levels - 1)
             labels[place, :, :values] = taxonomy.labels[repeated]
             losses[place, :, :values] = np.rint(taxonomy.losses[repeated] * (share * UNITS))
-        masks = np.zeros((width, height, len(cells.keys)), dtype=np.int64)
-        for place, level, word in np.ndindex(*masks.shape):
-            masks[place, level, word] = cells.layout.label_masks(place, level).get(word, 0)
-        return Ladders(labels, losses, masks, np.array(lattice.bottom), np.array(lattice.top))
+        return Ladders(labels, losses, cells.label_masks, np.array(lattice.bottom), np.array(lattice.top))
 
     def node_masks(self, nodes: Ints) -> Ints:
         """The bits that distinguish the classes of nodes, of shape (nodes, words), for nodes as rows of levels."""

@@ -12,19 +12,20 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Run
 from sqlanon.methods.local.arrays import cell_arrays
 from sqlanon.methods.local.bound import lower_bound
-from sqlanon.methods.local.peeling import LocalClasses, peel
+from sqlanon.methods.local.peeling import MAX_NODES, LocalClasses, peel
 from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, report
 from sqlanon.methods.local.settling import UnsettledError
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.shared.reports import row_counts
 from sqlanon.methods.shared.unknown import refuse_too_many
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.quality import NCP
-from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.model.release import Guarantee, Report
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
 from sqlanon.verification.labels import unlisted_classes
@@ -44,7 +45,7 @@ class LocalRun(Run):
     custodian_fields = PRIVATE
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        refuse_wide(bound.lattice, str(bound.policy.method))
+        refuse_wide(bound.lattice, str(bound.policy.method), most=MAX_NODES)
         return bound
 
     @property
@@ -98,20 +99,9 @@ class LocalRun(Run):
         self.masked = make_classes(engine, recoding, self.cells, self.classes, masks=policy.suppression == "mask")
         self.classes_record = recorded_classes(engine, recoding, policy.quasi_identifiers, self.classes)
         self.attained = publishing.attained_at(engine, recoding)
-        self.rows = self._row_counts()
+        self.rows = row_counts(self.table, self.classes.left_out, masked=self.masked)
         self.row_count = self.rows.released
         return publishing.make_rows(engine, self.table, recoding, self.request.pseudonym_key, masked=False)
-
-    def _row_counts(self) -> RowCounts:
-        source, unknown, left_out = self.table.context.row_count, self.table.unknown.suppressed, self.classes.left_out
-        masked = left_out if self.masked else 0
-        return RowCounts(
-            source=source + unknown,
-            released=source - left_out + masked,
-            masked=masked,
-            dropped=left_out - masked,
-            unknown=unknown,
-        )
 
     def compared(self) -> Beside:
         found = super().compared()

@@ -55,27 +55,16 @@ def _put_keys(engine: Compute, recoding: PerClass, cells: CellArrays, of_keys: I
 def _levels(recoding: PerClass, cells: CellArrays, classes: LocalClasses) -> pa.Table:
     """The rows of :data:`LEVELS`: the bits of a label are those of any cell of the class at its level."""
     count, width = classes.levels.shape
-    members = np.full(count, 0, dtype=np.int64)
+    members = np.zeros(count, dtype=np.int64)
     published = np.flatnonzero(classes.of_cells >= 0)
     members[classes.of_cells[published]] = published
-    layout = recoding.encoding.keys
-    words: list[Ints] = []
-    for word in range(len(recoding.words)):
-        masks = [
-            [layout.label_masks(place, depth).get(word, 0) for depth in range(height + 1)]
-            for place, height in enumerate(shape.height for shape in recoding.encoding.spec.shapes)
-        ]
-        of_class = [
-            cells.keys[word][members] & np.asarray(masks[place], dtype=np.int64)[classes.levels[:, place]]
-            for place in range(width)
-        ]
-        words.append(np.concatenate(of_class))
+    bits = cells.keys[:, members, np.newaxis] & cells.label_masks[np.arange(width), classes.levels].transpose(2, 0, 1)
     return pa.table(
         {
             CLASS: np.tile(np.arange(1, count + 1, dtype=np.int32), width),
             "position": np.repeat(np.arange(width, dtype=np.int32), count),
             "depth": classes.levels.T.reshape(-1).astype(np.int32),
-            **dict(zip(recoding.words, words, strict=True)),
+            **{name: of_word.T.reshape(-1) for name, of_word in zip(recoding.words, bits, strict=True)},
         }
     )
 

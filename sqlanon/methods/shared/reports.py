@@ -130,6 +130,18 @@ def report(
     )
 
 
+def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> RowCounts:
+    """What became of the rows of a table; those that are suppressed are masked or dropped."""
+    rows, unknown = table.context.row_count, table.unknown.suppressed
+    return RowCounts(
+        source=rows + unknown,
+        released=rows if masked else rows - suppressed_rows,
+        masked=suppressed_rows if masked else 0,
+        dropped=0 if masked else suppressed_rows,
+        unknown=unknown,
+    )
+
+
 def found_by(policy: Policy, outcome: SearchOutcome) -> str:
     """How a node was found: the name of the search."""
     return policy.algorithm if outcome.searched else GIVEN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlanon as sa
 from tests import brute_force, oracle
@@ -16,6 +16,7 @@ TOLERANCE = 1e-9
 """By how much excesses are taken to be too large, as the macros say."""
 
 Shares = Mapping[Any, float]
+Each = TypeVar("Each")
 
 
 def certain_rows(task: Task, node: Node, members: Rows) -> int:
@@ -68,7 +69,7 @@ def fewest_suppressed(members: Rows, task: Task) -> int:
     )
 
 
-def partitions(rows: Rows) -> Iterator[list[Rows]]:
+def partitions(rows: Sequence[Each]) -> Iterator[list[list[Each]]]:
     """All ways to part rows."""
     if not rows:
         yield []

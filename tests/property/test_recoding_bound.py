@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ import sqlanon as sa
 from sqlanon.methods.local.arrays import UNITS
 from sqlanon.methods.local.bound import lower_bound
 from sqlanon.methods.local.settling import UnsettledError
+from tests.certain_rows import partitions
 from tests.effort import examples
 from tests.naive_peel import Case, Row, at_node, cell_arrays
 from tests.property.test_peeling import cases, peeled
@@ -20,18 +20,6 @@ from tests.property.test_peeling import cases, peeled
 
 def bound_of(case: Case, k: int) -> float:
     return lower_bound(cell_arrays(case), case.lattice, k, case.shares)
-
-
-def partitions(rows: list[Row]) -> Iterator[list[list[Row]]]:
-    """All ways to put rows into classes."""
-    if not rows:
-        yield []
-        return
-    first, *others = rows
-    for found in partitions(others):
-        yield [[first], *found]
-        for place in range(len(found)):
-            yield [*found[:place], [first, *found[place]], *found[place + 1 :]]
 
 
 def loss_of(case: Case, classes: list[list[Row]], k: int) -> float:

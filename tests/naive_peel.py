@@ -268,7 +268,7 @@ class Settled:
                         break
 
     def rise(self, number: int, key: list[Row]) -> int | None:
-        """By how much the loss rises if a class takes a key; None if there is no such label."""
+        """The rise of the loss if a class takes a key; None if no label covers both."""
         rows = self.classes[number]
         levels = self.case.finest(rows + key)
         if any(level > most for level, most in zip(levels, self.case.lattice.top, strict=True)):

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def make(source: Path, rows: int) -> None:
-    """Copies of the rows, in all but the first of which 1 to 3 attributes are those of other rows."""
+    """Copy the rows; each copied row but those of the first copy takes 1 to 3 attributes from other rows."""
     drawn = ", ".join(
         f"if(copy > 0 AND ({position} = first_drawn OR (redrawn > 1 AND {position} = second_drawn) "
         f'OR (redrawn > 2 AND {position} = third_drawn)), other_{position}."{name}", originals."{name}") AS "{name}"'

@@ -486,7 +486,7 @@ class TestUnits:
             assert release.guarantee.neighbours == "the presence of one row"
         else:
             assert set(charged) == {("individual", "person", rows)}
-            of_person = f'the rows of one value of "person", of which {rows} at most are counted'
+            of_person = f'the rows of one value of "person"; at most {rows} of them are counted'
             assert release.guarantee.neighbours == of_person
         assert f"differ by {release.guarantee.neighbours}" in release.guarantee.claims[0]
         assert not any("makes each of its rows from one row" in each for each in release.guarantee.conditions)

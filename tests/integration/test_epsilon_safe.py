@@ -268,7 +268,7 @@ class TestReleases:
         policy = sa.Policy(**ROLES, individual="person", method=METHOD)
         release = session.anonymize("people", policy, "released")
         assert release.report.released_rows == 0
-        assert release.guarantee.neighbours == 'the rows of one value of "person", of which 1 at most are counted'
+        assert release.guarantee.neighbours == 'the rows of one value of "person"; at most 1 of them are counted'
 
     @pytest.mark.parametrize("rows", [0, 1])
     @pytest.mark.parametrize("select_on", ["table", "sample"])

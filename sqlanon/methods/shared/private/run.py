@@ -236,7 +236,7 @@ def _of_many(*, is_pure: bool) -> str:
 def _neighbours(individual: str | None, rows: int) -> str:
     if individual is None:
         return "the presence of one row"
-    return f'the rows of one value of "{individual}", of which {rows:,} at most are counted'
+    return f'the rows of one value of "{individual}"; at most {rows:,} of them are counted'
 
 
 def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tuple[str, ...]:

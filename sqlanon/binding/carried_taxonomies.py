@@ -17,6 +17,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
+from sqlanon.binding.coding import coded
 from sqlanon.binding.loading import TaxonomyLoad, levels_of, load_unless_refused
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.engines.relations import ResolvedSource
@@ -86,6 +87,8 @@ def own_taxonomies(
     copied = [spelled_like(name, known) for name in policy.columns_with_taxonomy if name not in carried]
     with _apart(engine, copied):
         large = [] if lists_ranges else large_ranges(policy, made)
+        if large or any(taxonomy.needs_source for taxonomy in made.values()):
+            source = coded(engine, source, policy)
         _load(engine, source, made, dict.fromkeys(large, read_in(engine, source, policy) if large else ()))
         own = taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256]

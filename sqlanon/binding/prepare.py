@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy, bind
+from sqlanon.binding.coding import coded
 from sqlanon.binding.unknown_values import known_values
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.engines.relations import ResolvedSource
@@ -35,6 +36,7 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     columns = engine.describe(source.relation)
     policy.check_columns([column.name for column in columns], source.description)
     policy = spelled_like_taxonomies(engine, policy)
+    source = coded(engine, source, policy)
     relation, columns = spelled(source.relation, columns, policy.columns)
     population = resolve_population(engine, policy)
     shapes = _shapes(engine, policy)

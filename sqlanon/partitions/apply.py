@@ -13,7 +13,7 @@ from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.guarantee import guarantee_of_partitions
+from sqlanon.methods.shared.guarantee import guarantee_of_partitions, with_coding
 from sqlanon.methods.shared.publishing import attained_measures
 from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
 from sqlanon.methods.stages import Stages
@@ -244,7 +244,7 @@ def _release(
         notes=(NOTHING_WRITTEN,) if unknown is None else unknown_notes(fit.policy, unknown),
     )
     replaced = any(known.replaces is not None for known in (*partition.others, entry))
-    promised = guarantee_of_partitions(fit, partitions, replaced=replaced)
+    promised = with_coding(guarantee_of_partitions(fit, partitions, replaced=replaced), fit.policy)
     return PartitionRelease(into=into, node=fit.node, guarantee=promised, report=report)
 
 

@@ -15,6 +15,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, Run, method_of
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared.findings import examine, with_findings
+from sqlanon.methods.shared.guarantee import with_coding
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
@@ -124,7 +125,7 @@ def carry_out(
         into=target.name,
         tables={name: other.name for name, other in companions.items()},
         node=report.node,
-        guarantee=run.guarantee(report),
+        guarantee=with_coding(run.guarantee(report), bound.policy),
         report=report if examined is None else with_findings(report, examined),
     )
 

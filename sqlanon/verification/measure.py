@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlanon.binding import taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies
+from sqlanon.binding.coding import coded
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -77,6 +78,7 @@ def beside_release(
     relation: exp.Expr | None = None
     columns: list[SourceColumn] = []
     if source is not None:
+        source = coded(engine, source, policy)
         whole, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
         stored = taxonomies.attributes(engine)
         left_out = [name for name in policy.columns_with("suppress") if name in stored]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
+from sqlanon.binding.coding import beyond_bounds
 from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.base import Engine
 from sqlanon.engines.frames import is_frame
@@ -112,6 +113,8 @@ def verify_published(
     notes = list(found.notes)
     if found.policies and hashes.isdisjoint(found.policies):
         notes.append(OTHER_POLICY)
+    kept = [name for name in found.columns if folded(name) not in map(folded, policy.quasi_identifiers)]
+    shortfalls += beyond_bounds(engine, found.source.relation, policy, kept)
     pseudonyms = [name for name in policy.pseudonyms if folded(name) in map(folded, found.columns)]
     shortfalls += pseudonym_problems(engine, found.source.relation, pseudonyms)
     if found.record is not None:

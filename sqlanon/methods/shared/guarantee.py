@@ -69,6 +69,15 @@ def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Gua
     )
 
 
+def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:
+    """The same with what its claims rest on if numbers were coded before anything else."""
+    if not promised.claims or not policy.coded_columns:
+        return promised
+    columns = ", ".join(f'"{name}"' for name in policy.coded_columns)
+    rests_on = f"the bounds of top and bottom coding ({columns}) are public: they were not chosen from the rows"
+    return promised.model_copy(update={"conditions": (*promised.conditions, rests_on)})
+
+
 def _conditions_of_partitions(fit: Fit) -> tuple[str, ...]:
     policy = fit.policy
     known = "an attacker knows no column of the release but the quasi-identifiers"

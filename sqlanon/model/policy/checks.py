@@ -31,6 +31,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from _unused_taxonomies(policy)
     yield from _released_labels(policy)
     yield from _unknown_misfits(policy)
+    yield from _coded_columns(policy)
 
 
 def _repeated_columns(policy: PolicyFields) -> Iterable[str]:
@@ -173,6 +174,18 @@ def _unknown_misfits(policy: PolicyFields) -> Iterable[str]:
         yield f'unknown: the {policy.method} is private for values that its taxonomies have; take "error"'
     elif policy.columns_with("top"):
         yield from _misfits_of_top(policy)
+
+
+def _coded_columns(policy: PolicyFields) -> Iterable[str]:
+    """Bounds of columns that are not published as numbers, and those that leave no number between them."""
+    published = [*policy.quasi_identifiers, *policy.sensitive, *policy.insensitive]
+    for coding in ("bottom_coding", "top_coding"):
+        for name, meant in unknown_names(getattr(policy, coding), published):
+            yield f'{coding}: "{name}" is neither a quasi-identifier nor a sensitive or insensitive column{meant}'
+    for name, bottom in policy.bottom_coding.items():
+        top = policy.top_coding.get(name, bottom)
+        if top < bottom:
+            yield f'bottom_coding: "{name}" has the bottom {bottom}, which is above its top, {top}'
 
 
 def _misfits_of_top(policy: PolicyFields) -> Iterable[str]:

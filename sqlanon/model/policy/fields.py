@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from sqlanon.model.base import Level, OneOf, PolicyValue
+from sqlanon.model.base import Level, NotBoolean, OneOf, PolicyValue
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.methods.full_domain import (
     DEFAULTS,
@@ -27,7 +27,7 @@ from sqlanon.model.taxonomy.rules import TaxonomyRule
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "pseudonyms", "insensitive")
 NAMING_COLUMNS = (
     *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
-    *("taxonomies", "unknown"),
+    *("taxonomies", "unknown", "bottom_coding", "top_coding"),
 )
 """The fields, or those of what is in them, that name columns with a role."""
 
@@ -64,6 +64,10 @@ def _default_quality(fields: dict[str, Any]) -> QualityModel:
     return method.default_quality
 
 
+NumberAsWritten = Annotated[int | float, NotBoolean]
+"""A whole number stays one: columns of these have no others."""
+
+
 class PolicyFields(PolicyValue):
     """The fields of a :class:`Policy`, which says what they are, and what follows from them."""
 
@@ -83,6 +87,8 @@ class PolicyFields(PolicyValue):
     individual: str | None = None
     taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
     unknown: Unknown = Field(default_factory=dict)
+    bottom_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
+    top_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
 
     @property
     def search(self) -> SearchName:
@@ -114,6 +120,11 @@ class PolicyFields(PolicyValue):
         """All columns that it names, by their roles, and those of weights and individuals."""
         named = [*(name for role in ROLES for name in getattr(self, role)), self.row_weight, self.individual]
         return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    @property
+    def coded_columns(self) -> tuple[str, ...]:
+        """The columns with a public bound, whose values beyond it are published as the bound."""
+        return tuple(dict.fromkeys([*self.bottom_coding, *self.top_coding]))
 
     @property
     def taxonomy_columns(self) -> tuple[str, ...]:

@@ -66,6 +66,8 @@ class Policy(PolicyFields):
             Values that are not declared are read off the source. Other columns have theirs in the warehouse.
         unknown: what becomes of rows with a value that its taxonomy lacks: ``"error"``, ``"suppress"`` or ``"top"``,
             for all columns or by column; see :mod:`sqlanon.model.policy.fields`.
+        bottom_coding, top_coding: by column of numbers, a public bound: before anything else is done, values below that
+            of ``bottom_coding`` and above that of ``top_coding`` become the bound.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 
@@ -99,6 +101,8 @@ class Policy(PolicyFields):
             individual: str | None = None,
             taxonomies: Mapping[str, Any] | None = None,
             unknown: Action | Mapping[str, Action] | None = None,
+            bottom_coding: Mapping[str, float] | None = None,
+            top_coding: Mapping[str, float] | None = None,
             method: MethodSettings | None = None,
         ) -> None: ...
 

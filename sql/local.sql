@@ -45,6 +45,49 @@ GROUP BY anon_class
 UNION ALL
 SELECT 0 AS anon_class, :masks;
 
+-- name: class_means
+-- means of classes
+-- The mean of a number in the rows of each class, summed up in its order: a sum of doubles depends on that.
+-- :values (anon_class INTEGER, anon_value INTEGER, anon_row_count BIGINT)
+-- :mean age_mean
+SELECT
+    anon_class,
+    sum(CAST(anon_value AS DOUBLE) * anon_row_count ORDER BY anon_value ASC)
+    / sum(anon_row_count) FILTER (WHERE anon_value IS NOT NULL) AS :mean
+FROM :values AS anon_values
+GROUP BY anon_class;
+
+-- name: class_medians
+-- medians of classes
+-- The mean of the two values in the middle: those by which half of the rows are reached, and passed.
+-- :values (anon_class INTEGER, anon_value INTEGER, anon_row_count BIGINT)
+-- :median age_median
+SELECT
+    anon_class,
+    (
+        min(CAST(anon_value AS DOUBLE)) FILTER (WHERE 2 * anon_rows_up_to >= anon_rows)
+        + min(CAST(anon_value AS DOUBLE)) FILTER (WHERE 2 * anon_rows_up_to > anon_rows)
+    ) / 2 AS :median
+FROM (
+    SELECT
+        anon_class,
+        anon_value,
+        sum(anon_row_count) OVER (PARTITION BY anon_class ORDER BY anon_value ASC) AS anon_rows_up_to,
+        sum(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows
+    FROM :values AS anon_values
+    WHERE anon_value IS NOT NULL
+) AS anon_counted
+GROUP BY anon_class;
+
+-- name: class_ranges
+-- ranges of classes
+-- :values (anon_class INTEGER, anon_value INTEGER, anon_row_count BIGINT)
+-- :least age_min
+-- :greatest age_max
+SELECT anon_class, min(anon_value) AS :least, max(anon_value) AS :greatest
+FROM :values AS anon_values
+GROUP BY anon_class;
+
 -- name: masked_class
 -- masked rows
 -- Whether the class of the rows that are left out meets the privacy models.

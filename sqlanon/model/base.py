@@ -62,7 +62,18 @@ RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""
 
 
-NAMING_COLUMNS = ("column", "prior", "weights", "importance", "node", "target", "numeric", "sets", "impossible")
+NAMING_COLUMNS = (
+    "column",
+    "prior",
+    "weights",
+    "importance",
+    "aggregate",
+    "node",
+    "target",
+    "numeric",
+    "sets",
+    "impossible",
+)
 """The fields of parts of a policy that name columns."""
 
 MAX_COMPARED_PAIRS = 20_000

@@ -309,3 +309,51 @@ def test_lattices_of_very_many_nodes_are_refused(session: sa.Session, monkeypatc
     monkeypatch.setattr("sqlanon.methods.local.method.MAX_NODES", 39)
     with pytest.raises(sa.PolicyError, match='the lattice has 50 nodes, more than the 39 that method "local-recoding"'):
         session.anonymize("people", policy_of(sa.KAnonymity(4)), "released")
+
+
+def test_aggregates_are_those_of_the_classes(session: sa.Session) -> None:
+    numbers = "SELECT * REPLACE (age::DECIMAL(5, 2) AS age, zip::INTEGER AS zip) FROM people"
+    for kind in ("mean", "median", "range"):
+        method = sa.LocalRecoding(aggregate={"age": kind, "zip": "range"})
+        asked = policy_of(sa.KAnonymity(4), method=method)
+        release = session.anonymize(numbers, asked, "released", replace=True)
+        shown = session.connection.execute("SELECT * FROM released").df()
+        assert [*shown.columns][1:3] == {"range": ["age", "age_min"]}.get(kind, ["age", f"age_{kind}"])
+        rows = shown.merge(session.connection.execute(numbers).df(), on="row_id", suffixes=("", "_of_row"))
+        by_class = rows.groupby(COLUMNS, dropna=False)
+        for name, of_name in (("age", kind), ("zip", "range")):
+            for part in ("min", "max") if of_name == "range" else (of_name,):
+                values = rows[f"{name}_of_row"].astype(float)
+                expected = values.groupby(by_class.ngroup()).transform(part)
+                pd.testing.assert_series_equal(
+                    rows[f"{name}_{part}"].astype(float), expected, check_names=False, rtol=1e-12
+                )
+        assert any('"zip" of each class' in line for line in release.guarantee.not_covered)
+        assert session.verify("released", asked, strict=False).met
+
+
+def test_masked_rows_have_the_aggregates_of_their_class(session: sa.Session) -> None:
+    method = sa.LocalRecoding(aggregate={"zip": "mean"}, suppression_limit=1, suppression="mask")
+    asked = policy_of(sa.KAnonymity(4), method=method, maximum_levels={"age": 0, "sex": 0, "zip": 1})
+    session.anonymize("SELECT * REPLACE (zip::INTEGER AS zip) FROM people", asked, "released")
+    query = """
+        SELECT count(*), any_value(zip_mean), avg(people.zip::INTEGER) FROM released JOIN people USING (row_id)
+        WHERE released.age = '*' AND released.sex = '*'
+    """
+    rows, shown, expected = session.connection.execute(query).fetchone() or ()
+    assert rows >= 4
+    assert shown == pytest.approx(expected, rel=1e-12)
+
+
+def test_aggregates_that_cannot_be_are_refused_at_once(session: sa.Session) -> None:
+    with pytest.raises(sa.PolicyError) as refused:
+        policy_of(
+            sa.KAnonymity(4),
+            method=sa.LocalRecoding(aggregate={"illness": "mean", "age": "mean"}),
+            minimum_levels={"age": 1},
+        )
+    assert [problem.partition('"')[2].partition('"')[0] for problem in refused.value.problems] == ["illness", "age"]
+    asked = policy_of(sa.KAnonymity(4), method=sa.LocalRecoding(aggregate={"age": "mean", "sex": "median"}))
+    with pytest.raises(sa.PolicyError) as refused:
+        session.anonymize("SELECT *, 1 AS AGE_MEAN FROM people", asked, "released")
+    assert len(refused.value.problems) == 2

@@ -2139,7 +2139,19 @@ TAMPERED = "tests/integration/test_tampered_releases.py"
 
 CUT = "tests/exercises/test_a_cut.py::TestTheClinic"
 
+CODING = "tests/integration/test_coding.py"
+
 TAMPERING = [
+    *_of(
+        "sqlanon/binding/prepare.py",
+        (
+            "uncoded-numbers",
+            "source = coded(engine, source, policy)",
+            "coded(engine, source, policy)",
+            "numbers beyond public bounds are published as they are",
+            f"{CODING}::test_a_release_is_that_of_the_coded_table",
+        ),
+    ),
     *_of(
         "sqlanon/methods/shared/publishing.py",
         (

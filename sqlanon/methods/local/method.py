@@ -8,8 +8,9 @@ from typing import Literal
 
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.base import Run
+from sqlanon.methods.local.aggregates import make_aggregates, misfits
 from sqlanon.methods.local.arrays import cell_arrays
 from sqlanon.methods.local.bound import lower_bound
 from sqlanon.methods.local.peeling import MAX_NODES, LocalClasses, peel
@@ -46,6 +47,9 @@ class LocalRun(Run):
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         refuse_wide(bound.lattice, str(bound.policy.method), most=MAX_NODES)
+        assert isinstance(bound.policy.method, LocalRecoding)
+        if problems := [*misfits(bound, bound.policy.method)]:
+            raise PolicyError(f"{bound.policy.method} cannot publish these aggregates:", problems)
         return bound
 
     @property
@@ -57,7 +61,7 @@ class LocalRun(Run):
     def encode(self) -> None:
         is_dry_run = self.request.is_dry_run
         self.table = encode_table(self.engine, self.bound, label_losses=(), may_be_empty=is_dry_run)
-        self.encoding = self.table.encoding
+        self.encoding = replace(self.table.encoding, beside=self.settings.aggregates)
         if not is_dry_run:
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
@@ -97,6 +101,7 @@ class LocalRun(Run):
         engine, policy = self.engine, self.bound.policy
         recoding = PerClass(self.encoding)
         self.masked = make_classes(engine, recoding, self.cells, self.classes, masks=policy.suppression == "mask")
+        make_aggregates(engine, recoding, self.settings)
         self.classes_record = recorded_classes(engine, recoding, policy.quasi_identifiers, self.classes)
         self.attained = publishing.attained_at(engine, recoding)
         self.rows = row_counts(self.table, self.classes.left_out, masked=self.masked)

@@ -41,6 +41,11 @@ LABELS = Relation("anon_labels_of_classes", "class")
 SQL = Queries("local")
 
 
+def aggregates_of(position: int) -> Relation:
+    """What is published of the values that a quasi-identifier has in each class."""
+    return Relation(f"anon_aggregates_{position}", "class")
+
+
 _CLASS_OF_KEY = column(CLASS, "anon_of_key")
 
 
@@ -113,6 +118,14 @@ class PerClass(Recoding):
     def join_labels_to_codes(self, query: exp.Select, table: str) -> exp.Select:
         query = left_join(query, _of_class(), column(CLASS, "anon_of_class").eq(column(CLASS, table)))
         shown = [column(CLASS, table), *map(self._label, self._positions)]
+        for name, columns in self.encoding.beside.items():
+            relation = aggregates_of(self.encoding.spec.quasi_identifiers.index(name))
+            query = left_join(
+                query,
+                exp.alias_(relation.table, relation.name, table=True),
+                column(CLASS, relation.name).eq(column(CLASS, table)),
+            )
+            shown += [column(each, relation.name) for each in columns]
         return query.select(*shown, copy=False)
 
     def labels_by_code(self, position: int) -> exp.Select:

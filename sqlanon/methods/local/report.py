@@ -15,6 +15,7 @@ from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
 from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.model.events import proven_gap
+from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report, RowCounts
 from sqlanon.model.release.measurement import models_table
@@ -128,7 +129,11 @@ def guarantee(policy: Policy, report: LocalReport) -> Guarantee:
     return Guarantee(
         claims=(*plain.claims, "every row stands for one row of the source, whose values are under its labels"),
         conditions=plain.conditions,
-        not_covered=(*(each for each in plain.not_covered if each != CHOSEN_NODE), *_not_covered(report)),
+        not_covered=(
+            *(each for each in plain.not_covered if each != CHOSEN_NODE),
+            *_not_covered(report),
+            *_of_aggregates(policy),
+        ),
     )
 
 
@@ -139,3 +144,15 @@ def _not_covered(report: LocalReport) -> Iterator[str]:
             f"{report.minimality_rows:,} rows were in a class of enough rows that violated another privacy model: who "
             "knows the method can conclude that the sensitive values of such a class were too few or too alike"
         )
+
+
+def _of_aggregates(policy: Policy) -> Iterator[str]:
+    assert isinstance(policy.method, LocalRecoding)
+    for name, kind in policy.method.aggregate.items():
+        if kind == "range":
+            yield f'the least and the greatest "{name}" of each class are published: they are values of single rows'
+        else:
+            yield (
+                f'the {kind} of "{name}" is published of each class as it is: who knows that value in all rows of a '
+                "class but one can work it out for that one, or narrow it down"
+            )

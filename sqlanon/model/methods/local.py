@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -12,6 +13,9 @@ from sqlanon.model.methods.full_domain import Suppression
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.privacy import MConcealing, PopulationModel
 from sqlanon.model.quality import LARGEST_WEIGHT, LM, NCP
+
+Aggregate = Literal["mean", "median", "range"]
+"""What is published of the values of a class."""
 
 
 @kind_of("method")
@@ -35,6 +39,9 @@ class LocalRecoding(MethodSettings):
             rows that no class can take alone, and needs no limit as a rule.
         suppression: ``"drop"`` leaves suppressed rows out; ``"mask"`` keeps them with ``*`` in every quasi-identifier
             if they meet the privacy models as a class, and drops them otherwise.
+        aggregate: by quasi-identifier of numbers, what is published of the values of each class beside their label:
+            ``"mean"``, ``"median"``, or ``"range"``, the least and the greatest value. For ``age`` these are columns
+            ``age_mean``, ``age_median``, or ``age_min`` and ``age_max``.
         lower_bound: whether to bound the loss of all recodings by these taxonomies from below, so that the report has
             the gap; by default, if that takes a few seconds.
 
@@ -47,6 +54,7 @@ class LocalRecoding(MethodSettings):
     importance: dict[str, Number] = Field(default_factory=dict)
     suppression_limit: Share = 0.0
     suppression: Suppression = "drop"
+    aggregate: dict[str, Aggregate] = Field(default_factory=dict)
     lower_bound: bool | None = None
 
     @field_validator("importance")
@@ -65,10 +73,19 @@ class LocalRecoding(MethodSettings):
     def against_pseudonyms(self) -> None:
         return None
 
+    @property
+    def aggregates(self) -> dict[str, tuple[str, ...]]:
+        """By quasi-identifier, the columns that are published behind it."""
+        parts = {"mean": ("mean",), "median": ("median",), "range": ("min", "max")}
+        return {name: tuple(f"{name}_{part}" for part in parts[kind]) for name, kind in self.aggregate.items()}
+
+    @property
+    def added_columns(self) -> tuple[str, ...]:
+        return tuple(itertools.chain.from_iterable(self.aggregates.values()))
+
     def misfits(self, policy: Requirements) -> Iterable[str]:
         """What a policy asks for that the method does not do, a sentence each."""
-        for name, meant in unknown_names(self.importance, policy.quasi_identifiers):
-            yield f'method.importance: "{name}" is not a quasi-identifier{meant}'
+        yield from self._named_misfits(policy)
         if not isinstance(policy.quality, LM | NCP):
             yield f'{self} orders nodes by what their labels lose: take the quality model "lm" or "ncp"'
         elif getattr(policy.quality, "aggregate", "") == "geometric":
@@ -78,6 +95,14 @@ class LocalRecoding(MethodSettings):
         for model in policy.privacy:
             if isinstance(model, PopulationModel | MConcealing):
                 yield f"{self} does not take {model}, which is defined for classes of one node"
+
+    def _named_misfits(self, policy: Requirements) -> Iterable[str]:
+        for setting in ("importance", "aggregate"):
+            for name, meant in unknown_names(getattr(self, setting), policy.quasi_identifiers):
+                yield f'method.{setting}: "{name}" is not a quasi-identifier{meant}'
+        for name in self.aggregate:
+            if policy.minimum_levels.get(name):
+                yield f'method.aggregate: values of "{name}" are not to be shown, by its minimum level'
 
     def shares(self, policy: Requirements) -> tuple[float, ...]:
         """How much each quasi-identifier counts in the loss, as shares of 1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -93,6 +94,7 @@ class Encoding:
         loss_steps: by measure, quasi-identifier and level, what the labels lose as a step function of their bits in
             the key: the last bits of each step by word, and its loss. Missing where there are too many steps.
         added: the columns of published rows that are not of the source; they come first.
+        beside: by quasi-identifier, the columns of published rows that stand behind it and describe its class.
         has_label_texts: whether labels of published rows are texts, for a home of rows that has no ENUM types.
     """
 
@@ -105,6 +107,7 @@ class Encoding:
     keys: KeyLayout = field(default_factory=KeyLayout)
     loss_steps: Mapping[tuple[str, int, int], tuple[LossStep, ...]] = field(default_factory=dict)
     added: tuple[str, ...] = ()
+    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     has_label_texts: bool = False
 
     @cached_property
@@ -175,6 +178,11 @@ class Encoding:
     def label_columns(self) -> tuple[str, ...]:
         """These columns of all quasi-identifiers."""
         return tuple(map(self.label, range(len(self.spec.shapes))))
+
+    @property
+    def class_columns(self) -> tuple[str, ...]:
+        """The columns of published rows that describe their class."""
+        return tuple(itertools.chain.from_iterable(self.beside.values()))
 
     def label_type(self, position: int) -> str:
         """The temporary ENUM type of these labels."""

@@ -64,7 +64,7 @@ def equal_rows(recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: 
     keys = [name for each in columns for name in each.key_names]
     values = [each.name for each in columns]
     published = _published(recoding, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
-    names = (*encoding.label_columns, *values, ROW_COUNT)
+    names = (*encoding.label_columns, *encoding.class_columns, *values, ROW_COUNT)
     query = select(map(column, names), subquery(published, "anon_published"))
     order = order_of_groups(recoding, columns, masked=masked)
     if order:
@@ -105,7 +105,7 @@ def with_individuals(recoding: Recoding, kept: Relation, *, masked: bool) -> exp
     # Without pseudonyms: they are not measured, and the key is not at hand any more.
     spec = recoding.encoding.spec
     spec = replace(spec, released=spec.released - {*spec.pseudonyms})
-    encoding = replace(recoding.encoding, spec=spec)
+    encoding = replace(recoding.encoding, spec=spec, beside={})
     columns = kept_columns(encoding, of_cells=False)
     added = [] if spec.individual is None or spec.individual in spec.released else [spec.individual]
     rows = _rows_of_source(recoding, columns).select(*(column(name, "anon_source") for name in added), copy=False)
@@ -177,7 +177,7 @@ def _published(
             is_kept = column(IS_KEPT, "anon_kept")
             label = exp.case().when(is_kept, label).else_(as_label(encoding, position, string(MASK)))
         query = query.select(aliased(label, name), copy=False)
-    return query
+    return query.select(*(column(name, "anon_kept") for name in encoding.class_columns), copy=False)
 
 
 def order_of_groups(recoding: Recoding, columns: Sequence[KeptColumn], *, masked: bool) -> list[exp.Expr]:
@@ -218,13 +218,10 @@ def _side_by_side(recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr
 
 def released_columns(encoding: Encoding, typed: Container[str] = ()) -> list[exp.Alias]:
     """The columns of the release, in the order of the source; see :func:`release`."""
-    spec = encoding.spec
+    spec, shown = encoding.spec, []
     labels = {name: text(column(encoding.label(position))) for position, name in enumerate(spec.quasi_identifiers)}
-    return [
-        aliased(
-            as_typed(encoding, found.name) if found.name in typed else labels.get(found.name) or plain_value(found),
-            found.name,
-        )
-        for found in spec.columns
-        if found.name in spec.released
-    ]
+    for found in (found for found in spec.columns if found.name in spec.released):
+        value = as_typed(encoding, found.name) if found.name in typed else labels.get(found.name) or plain_value(found)
+        shown.append(aliased(value, found.name))
+        shown += [aliased(column(name), name) for name in encoding.beside.get(found.name, ())]
+    return shown

@@ -24,6 +24,7 @@ from sqlanon.model.release import Release
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record
 from sqlanon.publish.targets import Target, tables_beside, target_for
+from sqlanon.run.alternatives import local_loss, with_local_loss
 from sqlanon.run.unchanged import made_from, published_earlier
 
 NOTHING_ASKED = Request()
@@ -108,6 +109,7 @@ def carry_out(
         with stages.stage("release"):
             publication = run.make()
             examined = None if publication is None else examine(engine, publication)
+            local = None if publication is None else local_loss(engine, publication)
             written = target.write(run.released_rows(target.takes_enums), streamed=True)
             others = {name: companions[name].write(query) for name, query in run.companion_rows().items()}
         with stages.stage("verify"):
@@ -126,7 +128,7 @@ def carry_out(
         tables={name: other.name for name, other in companions.items()},
         node=report.node,
         guarantee=with_coding(run.guarantee(report), bound.policy),
-        report=report if examined is None else with_findings(report, examined),
+        report=report if examined is None else with_local_loss(with_findings(report, examined), local),
     )
 
 

@@ -78,7 +78,7 @@ ORDER BY
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 5;
+-- shared: read anon_cells 6;
 
 SELECT
   COALESCE(SUM(anon_row_count), 0) AS rows

@@ -26,13 +26,13 @@ BEGIN;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
--- shared: read anon_labels 2;
+-- shared: read anon_labels 3;
 
 -- shared: create anon_cells 2;
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 5;
+-- shared: read anon_cells 6;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_combinations" AS
 WITH "anon_cells" AS (

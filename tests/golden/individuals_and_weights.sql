@@ -965,6 +965,15 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read anon_cells 3;
 
+-- shared: read anon_labels 2;
+
+SELECT
+  "anon_key_0",
+  "anon_weight",
+  "anon_row_count",
+  DENSE_RANK() OVER (ORDER BY "anon_individual" ASC) AS "anon_individual"
+FROM "temp"."main"."anon_cells" AS anon_cells;
+
 -- shared: create released 2;
 
 -- shared: read taxonomy 1;

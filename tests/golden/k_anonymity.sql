@@ -1634,6 +1634,10 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read anon_cells 3;
 
+-- shared: read anon_labels 2;
+
+-- shared: read anon_cells 4;
+
 -- shared: create released 1;
 
 -- shared: read taxonomy 1;

@@ -32,7 +32,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 4;
+-- shared: read anon_cells 5;
 
 PREPARE "anon_cells_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (
@@ -820,6 +820,10 @@ LEFT JOIN "anon_kept"
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read anon_cells 3;
+
+-- shared: read anon_labels 2;
+
+-- shared: read anon_cells 4;
 
 -- shared: create released 2;
 

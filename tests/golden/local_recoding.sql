@@ -30,22 +30,11 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_cells 1;
 
+-- shared: read anon_cells 5;
+
+-- shared: read anon_labels 2;
+
 -- shared: read anon_cells 4;
-
-SELECT
-  position,
-  depth,
-  DENSE_RANK() OVER (PARTITION BY position ORDER BY value ASC NULLS FIRST) - 1 AS value_number,
-  DENSE_RANK() OVER (PARTITION BY position ORDER BY label ASC NULLS FIRST) - 1 AS label_number,
-  "lm" AS loss,
-  "anon_key_0"
-FROM "temp"."main"."anon_labels" AS anon_labels;
-
-SELECT
-  "anon_key_0",
-  "anon_sensitive_0",
-  "anon_row_count"
-FROM "temp"."main"."anon_cells" AS anon_cells;
 
 CREATE TEMPORARY TABLE "anon_levels_of_classes_values" AS
 SELECT

@@ -72,7 +72,7 @@ ORDER BY
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 5;
+-- shared: read anon_cells 6;
 
 PREPARE "anon_cells_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (

@@ -274,6 +274,23 @@ SELECT
     anon_class_rows = 1) AS unique_rows
 FROM "anon_classes";
 
+-- read anon_labels 2
+SELECT
+  position,
+  depth,
+  DENSE_RANK() OVER (PARTITION BY position ORDER BY value ASC NULLS FIRST) - 1 AS value_number,
+  DENSE_RANK() OVER (PARTITION BY position ORDER BY label ASC NULLS FIRST) - 1 AS label_number,
+  "lm" AS loss,
+  "anon_key_0"
+FROM "temp"."main"."anon_labels" AS anon_labels;
+
+-- read anon_cells 4
+SELECT
+  "anon_key_0",
+  "anon_sensitive_0",
+  "anon_row_count"
+FROM "temp"."main"."anon_cells" AS anon_cells;
+
 -- create released 1
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
@@ -801,7 +818,7 @@ JOIN "anon_sensitive_0_ranks"
 ORDER BY
   "anon_key_0" ASC;
 
--- read anon_cells 4
+-- read anon_cells 5
 WITH "anon_keyed" AS (
   SELECT
     0 AS "position",
@@ -1724,7 +1741,7 @@ LEFT JOIN (VALUES
   (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
   USING ("position", "depth");
 
--- read anon_cells 5
+-- read anon_cells 6
 WITH "anon_keyed" AS (
   SELECT
     0 AS "position",
@@ -2470,7 +2487,7 @@ FROM (VALUES
   (1, 0, 0, 60, 79),
   (1, 1, 0, 79, 120)) AS given(v0, v1, v2, v3, v4);
 
--- read anon_labels 2
+-- read anon_labels 3
 WITH "anon_labels" AS (
   SELECT DISTINCT
     "position",

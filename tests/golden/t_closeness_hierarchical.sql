@@ -377,7 +377,7 @@ SELECT
   ) AS "unmapped"
 FROM "temp"."main"."anon_cells";
 
--- shared: read anon_cells 4;
+-- shared: read anon_cells 5;
 
 PREPARE "anon_cells_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (
@@ -1855,6 +1855,15 @@ LEFT JOIN "anon_kept"
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read anon_cells 3;
+
+-- shared: read anon_labels 2;
+
+SELECT
+  "anon_key_0",
+  "anon_sensitive_0",
+  "anon_sensitive_0_1",
+  "anon_row_count"
+FROM "temp"."main"."anon_cells" AS anon_cells;
 
 -- shared: create released 2;
 

@@ -270,7 +270,7 @@ def test_a_fit_finds_what_a_run_finds(town: sa.Session, tmp_path: Path, search: 
     wanted = of_town(search=search, sensitive=["grade"], identifiers=[], suppression_limit=0.1)
     expected = found_by(town, wanted, "people")
     fitted = town.partitions.fit("people", wanted, tmp_path / "people.fit", accept_observed_domain=True)
-    assert fitted.findings == expected
+    assert fitted.findings == expected.model_copy(update={"local_recoding": None})  # a hint for a whole table
     assert expected.homogeneous_columns
     assert expected.suppression
     assert expected.finer_nodes

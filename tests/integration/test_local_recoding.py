@@ -54,7 +54,7 @@ def session(warehouse: sa.Session) -> Iterator[sa.Session]:
     warehouse.connection.execute("DROP TABLE IF EXISTS released")
 
 
-def policy_of(*privacy: Any, method: sa.LocalRecoding = LOCAL, **options: Any) -> sa.Policy:
+def policy_of(*privacy: Any, method: Any = LOCAL, **options: Any) -> sa.Policy:
     roles: dict[str, Any] = {"sensitive": ["illness"], "insensitive": ["row_id"], "rest": "identifier", **options}
     return sa.Policy(quasi_identifiers=COLUMNS, privacy=privacy, method=method, **roles)
 
@@ -357,3 +357,29 @@ def test_aggregates_that_cannot_be_are_refused_at_once(session: sa.Session) -> N
     with pytest.raises(sa.PolicyError) as refused:
         session.anonymize("SELECT *, 1 AS AGE_MEAN FROM people", asked, "released")
     assert len(refused.value.problems) == 2
+
+
+class TestHints:
+    def test_full_domain_names_local_recoding_where_it_loses_much_less(self, session: sa.Session) -> None:
+        policy = policy_of(sa.KAnonymity(4), method=sa.FullDomain())
+        findings = session.anonymize("people", policy, "released").report.findings
+        assert findings is not None
+        assert findings.local_recoding is not None
+        local = session.anonymize("people", policy_of(sa.KAnonymity(4)), "released", replace=True).report
+        assert local.loss is not None
+        assert local.loss <= findings.local_recoding.loss <= 2 * local.loss
+        assert any('method = "local-recoding"' in line for line in findings.sentences)
+
+    @pytest.mark.parametrize("quality", [sa.Prec(), sa.LM(aggregate="geometric")])
+    def test_there_is_no_hint_by_other_losses(self, session: sa.Session, quality: Any) -> None:
+        policy = policy_of(sa.KAnonymity(4), method=sa.FullDomain(), quality=quality)
+        findings = session.anonymize("people", policy, "released").report.findings
+        assert findings is not None
+        assert findings.local_recoding is None
+
+    def test_there_is_no_hint_where_little_is_lost(self, session: sa.Session) -> None:
+        policy = policy_of(sa.KAnonymity(2), method=sa.FullDomain(suppression_limit=0.5), quality=sa.NCP())
+        few = "SELECT 1 AS row_id, 20 AS age, 'f' AS sex, '10000' AS zip, 'flu' AS illness FROM range(10)"
+        findings = session.anonymize(few, policy, "released").report.findings
+        assert findings is not None
+        assert findings.local_recoding is None

@@ -88,10 +88,10 @@ def peel(
     if lattice.size > MAX_NODES:
         raise ValueError(f"{lattice.size:,} nodes are more than {MAX_NODES:,}")
     judge, ladders = Judge.of(cells, bounds), Ladders.of(cells, lattice, shares)
-    of_cells, minimality = _take(cells, judge, ladders, min_share)
+    of_cells, minimality = take(cells, judge, ladders, ordered_nodes(cells, ladders), min_share)
     parts = Parts(cells, judge, ladders, of_cells)
     settle(parts, allowed_rows)
-    return _described(cells, ladders, parts, minimality)
+    return described(cells, ladders, parts, minimality)
 
 
 def ordered_nodes(cells: CellArrays, ladders: Ladders) -> Ints:
@@ -101,7 +101,9 @@ def ordered_nodes(cells: CellArrays, ladders: Ladders) -> Ints:
     return np.stack(np.unravel_index(order, losses.shape), axis=1) + ladders.lowest
 
 
-def _take(cells: CellArrays, judge: Judge, ladders: Ladders, min_share: float) -> tuple[Ints, Minimality]:
+def take(
+    cells: CellArrays, judge: Judge, ladders: Ladders, nodes: Ints, min_share: float = 0.0
+) -> tuple[Ints, Minimality]:
     """Take classes that meet the bounds out of the table, node by node.
 
     Returns:
@@ -110,7 +112,7 @@ def _take(cells: CellArrays, judge: Judge, ladders: Ladders, min_share: float) -
     of_cells, has_failed = np.full(cells.count, OUT), np.zeros(cells.count, dtype=bool)
     left, keys, members, count, finest = np.arange(cells.count), cells.keys, judge.whole, 0, 0
     least_rows = max(min_share * cells.rows.sum(), 1)
-    for number, masks in enumerate(ladders.node_masks(ordered_nodes(cells, ladders))):
+    for number, masks in enumerate(ladders.node_masks(nodes)):
         words = keys & masks[:, np.newaxis]
         places = _in_large_slots(words, members.rows, judge.least_size)
         if len(places):
@@ -145,7 +147,8 @@ def _in_large_slots(words: Ints, rows: Ints, least_size: int) -> Ints:
     return np.flatnonzero((np.bincount(slots, rows) >= least_size)[slots])
 
 
-def _described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Minimality) -> LocalClasses:
+def described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Minimality) -> LocalClasses:
+    """The classes of a recoding, with their labels and what they lose."""
     of_cells = parts.of_cells
     is_out = of_cells == OUT
     lost = int(ladders.losses_at(parts.levels, parts.values) @ parts.mass) + UNITS * int(cells.mass[is_out].sum())

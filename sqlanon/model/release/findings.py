@@ -201,7 +201,7 @@ class FinerNode(Result):
 
 
 class LocalEstimate(Result):
-    """About what local recoding loses of a table of which full-domain generalization loses much more.
+    """About what local recoding loses, where full-domain generalization loses much more of the same table.
 
     Attributes:
         loss: the mean loss by the quality model of the policy, in [0, 1], no row left out.

@@ -2515,6 +2515,23 @@ LOCAL = [
         ),
     ),
     *_of(
+        "sqlanon/methods/local/hosts.py",
+        (
+            "class-that-a-key-spoils",
+            "return int(places[fits.argmax()])",
+            "return int(places[0])",
+            "rows join a class that violates a privacy model with them",
+            f"{PEELING}::test_a_key_goes_to_the_nearest_class_that_still_meets_the_bounds_with_it",
+        ),
+        (
+            "class-that-is-not-tried-again",
+            "self._changed[host] = self.clock",
+            "self._changed[host] = 0",
+            "rows are left out though a class that has grown would take them",
+            f"{PEELING}::test_a_class_that_has_grown_is_tried_again",
+        ),
+    ),
+    *_of(
         "sqlanon/methods/local/bound.py",
         (
             "bound-of-larger-classes",

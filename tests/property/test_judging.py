@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 import sqlanon as sa
 from sqlanon.methods.local.arrays import SensitiveValues
-from sqlanon.methods.local.judging import MEASURES, Judge, Members
+from sqlanon.methods.local.judging import MEASURES, Judge
+from sqlanon.methods.local.members import Members
 from tests.effort import examples
 from tests.naive_peel import Case, taxonomy_of
 from tests.property.test_peeling import cases

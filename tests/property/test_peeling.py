@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.methods.local import hosts
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.peeling import LocalClasses, peel
@@ -21,6 +23,16 @@ from tests.effort import examples
 from tests.naive_peel import Case, NaiveUnsettledError, Row, Tree, cell_arrays, key_order_of, naive_peel
 
 NAME = "s"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_batches() -> Iterator[None]:
+    """Keys are tried in several batches of classes, of which there are few here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hosts, "FIRST_TRIALS", 1)
+        patch.setattr(hosts, "GROWTH", 2)
+        yield
+
 
 MODELS: list[tuple[PrivacyModel, ...]] = [
     (sa.KAnonymity(2),),
@@ -146,6 +158,28 @@ def test_what_holds_of_every_recoding(case: Case) -> None:
         lost += sum(case.loss(levels, row.values) for row in rows)
     assert len(np.unique(found.labels, axis=0)) == len(found.labels)
     assert np.isclose(found.loss, (lost / 2**30 + len(out)) / len(case.rows))
+
+
+def alpha_case(secrets: Mapping[int, list[int]], allowed_rows: int = 0) -> Case:
+    """A table of one attribute, with the secrets of each value, of which none may be in more than half of a class."""
+    tree = Tree((tuple(range(4)), (0, 0, 0, 1), (0,) * 4))
+    rows = [Row((value,), secret) for value, found in secrets.items() for secret in found]
+    bounds = sa.AlphaKAnonymity(NAME, alpha=0.5, k=2).bounds
+    sensitive = Tree((tuple(range(4)), (0,) * 4))
+    return Case((tree,), tuple(rows), Lattice(("q0",), (2,)), bounds, sensitive, allowed_rows=allowed_rows)
+
+
+def test_a_key_goes_to_the_nearest_class_that_still_meets_the_bounds_with_it() -> None:
+    case = alpha_case({0: [0, 1], 1: [0, 0], 3: [0, 1, 2, 3]})
+    classes, _ = classes_of(case, peeled(case))
+    assert sorted({row.values[0] for row in rows} for rows in classes.values()) == [{0}, {1, 3}]
+
+
+def test_a_class_that_has_grown_is_tried_again() -> None:
+    case = alpha_case({0: [0, 0, 1, 1, 2, 2], 1: [0, 0, 0, 0], 2: [1, 1]}, allowed_rows=4)
+    classes, out = classes_of(case, peeled(case))
+    assert [{row.values[0] for row in rows} for rows in classes.values()] == [{0, 1, 2}]
+    assert not out
 
 
 def test_classes_that_come_to_have_equal_labels_are_judged_together() -> None:

@@ -12,48 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import CellArrays, Floats, Ints, Mask, SensitiveValues, changes, grouped, sums_by
+from sqlanon.methods.local.arrays import CellArrays, Floats, Ints, Mask, SensitiveValues, changes, sums_by
+from sqlanon.methods.local.members import Members
 from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound, Measure
 
 LARGEST_EXCESS = 1e6
 """The excess over a bound that stands for an infinite one."""
-
-
-@dataclass(frozen=True)
-class Members:
-    """Cells, or several that agree in all codes as one, without their quasi-identifiers.
-
-    Attributes:
-        rows: the rows of each.
-        codes: the codes of the sensitive columns, of shape (columns, cells), and of individuals as the last ones if
-            classes count these.
-    """
-
-    rows: Ints
-    codes: Ints
-
-    def __getitem__(self, places: Ints | Mask | slice) -> Members:
-        """Those at some places."""
-        return Members(self.rows[places], self.codes[:, places])
-
-    @staticmethod
-    def of(cells: CellArrays) -> Members:
-        """All cells."""
-        people = [] if cells.individuals is None else [cells.individuals]
-        codes = np.array(people, dtype=np.int64).reshape(len(people), cells.count)
-        return Members(cells.rows, np.concatenate([cells.codes, codes]))
-
-    @staticmethod
-    def joined(parts: Sequence[Members]) -> Members:
-        """The members of several, one after the other."""
-        rows = np.concatenate([part.rows for part in parts])
-        return Members(rows, np.concatenate([part.codes for part in parts], axis=1))
-
-    def merged(self) -> Members:
-        """The same with equal ones as one."""
-        order, groups = grouped(self.codes)
-        starts = np.flatnonzero(changes(groups[np.newaxis]))
-        return Members(np.add.reduceat(self.rows[order], starts), self.codes[:, order[starts]])
 
 
 @dataclass(frozen=True)
@@ -74,11 +38,11 @@ class Reference:
         shares: Floats = self.rows / self.rows.sum()
         return shares
 
-    def at_level(self, level: int) -> Reference:
-        """The labels of a level in place of the values."""
-        labels = np.unique(self.labels[level], return_inverse=True)[1]
-        rows = np.bincount(labels, self.rows).astype(np.int64)
-        return Reference(rows, labels[np.newaxis])
+    @cached_property
+    def levels(self) -> tuple[Reference, ...]:
+        """The labels of each level in place of the values."""
+        numbers = [np.unique(labels, return_inverse=True)[1] for labels in self.labels]
+        return tuple(Reference(np.bincount(each, self.rows).astype(np.int64), each[np.newaxis]) for each in numbers)
 
     @cached_property
     def positions(self) -> Floats:
@@ -135,7 +99,7 @@ class Values:
 
     def at_level(self, level: int) -> Values:
         """The labels of a level in place of the values."""
-        reference = self.reference.at_level(level)
+        reference = self.reference.levels[level]
         width = len(reference.rows)
         keys = self.classes * width + reference.labels[0, self.codes]
         found, counts = sums_by(keys, self.counts, (int(self.classes[-1]) + 1) * width)

@@ -66,7 +66,7 @@ class Ladders:
         """
         levels = np.zeros((len(self.masks), differences.shape[1]), dtype=np.int64)
         for of_levels, masks in zip(levels, self.masks, strict=True):
-            for mask in masks:
+            for mask in masks[masks.any(axis=1)]:
                 of_levels += (differences & mask[:, np.newaxis]).any(axis=0)
         return np.maximum(levels, self.lowest[:, np.newaxis])
 

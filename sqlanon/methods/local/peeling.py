@@ -149,13 +149,13 @@ def _in_large_slots(words: Ints, rows: Ints, least_size: int) -> Ints:
 
 def described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Minimality) -> LocalClasses:
     """The classes of a recoding, with their labels and what they lose."""
-    of_cells = parts.of_cells
+    of_cells, classes = parts.of_cells, parts.classes
     is_out = of_cells == OUT
-    lost = int(ladders.losses_at(parts.levels, parts.values) @ parts.mass) + UNITS * int(cells.mass[is_out].sum())
+    lost = classes.loss + UNITS * int(cells.mass[is_out].sum())
     return LocalClasses(
         of_cells=of_cells,
-        levels=parts.levels.T,
-        labels=ladders.labels_at(parts.levels, parts.values).T,
+        levels=classes.levels.T,
+        labels=ladders.labels_at(classes.levels, classes.values).T,
         rows=np.bincount(of_cells[~is_out], cells.rows[~is_out]).astype(np.int64),
         loss=lost / (UNITS * max(int(cells.mass.sum()), 1)),
         left_out=int(cells.rows[is_out].sum()),

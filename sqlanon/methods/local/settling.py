@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import CellArrays, Floats, Ints, Mask, grouped
-from sqlanon.methods.local.judging import Judge, Members
+from sqlanon.methods.local.arrays import CellArrays, Floats, Ints, grouped
+from sqlanon.methods.local.hosts import Classes, Hosts, Key
+from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
+from sqlanon.methods.local.members import Members, Roster
 
 OUT = -1
 """The class of cells that are in none."""
-
-INFEASIBLE = np.iinfo(np.int64).max
-"""What a class loses that would need labels above the allowed ones."""
-
-TRIALS = 32
-"""How many classes a key is tried in at first, the ones that lose least; then in all others at once."""
 
 DIGITS = 9
 """To how many digits gains are compared, which are quotients of doubles."""
@@ -44,9 +40,7 @@ class Parts:
 
     Attributes:
         of_keys: the class of each key.
-        levels: the levels of classes, of shape (quasi-identifiers, classes).
-        values: the values of a cell of each class, of the same shape.
-        mass: that of each class.
+        classes: what they are; numbers are those of :attr:`of_keys`.
     """
 
     def __init__(self, cells: CellArrays, judge: Judge, ladders: Ladders, of_cells: Ints) -> None:
@@ -67,11 +61,12 @@ class Parts:
         order = kept[self.of_keys[kept].argsort(kind="stable")]
         starts = np.flatnonzero(np.diff(self.of_keys[order], prepend=OUT))
         sizes = np.diff(starts, append=len(order))
-        self._firsts = order[starts]
-        differences = self._keys[:, order] ^ np.repeat(self._keys[:, self._firsts], sizes, axis=1)
-        self.levels = self._ladders.meeting(np.bitwise_or.reduceat(differences, starts, axis=1))
-        self.values = self._key_values[:, self._firsts]
-        self.mass = np.add.reduceat(self._key_mass[order], starts)
+        firsts = order[starts]
+        words, values = self._keys[:, firsts], self._key_values[:, firsts]
+        differences = self._keys[:, order] ^ np.repeat(words, sizes, axis=1)
+        levels = self._ladders.meeting(np.bitwise_or.reduceat(differences, starts, axis=1))
+        mass = np.add.reduceat(self._key_mass[order], starts)
+        self.classes = Classes(words, values, levels, self._ladders.losses_at(levels, values), mass)
 
     @property
     def members(self) -> tuple[Ints, Members]:
@@ -81,12 +76,6 @@ class Parts:
         everyone = self._judge.whole[kept]
         merged = Members(everyone.rows, np.concatenate([of_cells[np.newaxis, kept], everyone.codes])).merged()
         return merged.codes[0], Members(merged.rows, merged.codes[1:])
-
-    def _by_class(self) -> list[Members]:
-        classes, members = self.members
-        counts = np.bincount(classes)
-        ends = np.cumsum(counts)
-        return [members[start:end] for start, end in zip(ends - counts, ends, strict=True)]
 
     @property
     def of_cells(self) -> Ints:
@@ -99,20 +88,21 @@ class Parts:
         Returns:
             the keys that fit into none, ascending.
         """
-        changed, clock = np.zeros(len(self.mass), dtype=np.int64), 0
-        members = [] if self._judge.is_monotonic else self._by_class()
         tried = {int(key): 0 for key in np.flatnonzero(self.of_keys == OUT)}
+        if not tried:
+            return np.zeros(0, dtype=np.int64)
+        roster = None if self._judge.is_monotonic else Roster(*self.members)
+        hosts = Hosts(self._judge, self._ladders, self.classes, roster)
         before = len(tried) + 1
-        while tried and len(tried) < before:
+        while len(tried) < before:
             before = len(tried)
-            for key, since in list(tried.items()):
-                host = self._host(key, changed >= since, members)
+            for number, since in list(tried.items()):
+                host = hosts.join(self._key(number), since)
                 if host is None:
-                    tried[key] = clock + 1
+                    tried[number] = hosts.clock + 1
                 else:
-                    clock += 1
-                    changed[host] = clock
-                    del tried[key]
+                    self.of_keys[number] = host
+                    del tried[number]
         return np.array(list(tried), dtype=np.int64)
 
     def gather(self, rest: Ints, allowed_rows: int) -> int:
@@ -124,10 +114,13 @@ class Parts:
         Raises:
             UnsettledError: all rows under a label of the top do not meet the bounds together.
         """
+        if not len(rest):
+            self.describe()
+            return allowed_rows
         tops = self._ladders.labels_at(self._tops(self._key_values), self._key_values)
         order, groups = grouped(tops[:, rest])
-        members = self._by_class() if len(rest) else []
-        for number in range(groups.max(initial=-1) + 1):
+        roster = Roster(*self.members)
+        for number in range(groups.max() + 1):
             keys = np.sort(rest[order[groups == number]])
             if self._excess([self._of_key(key) for key in keys]) > 0:
                 out = np.cumsum(self._key_rows[keys]) <= allowed_rows
@@ -137,7 +130,7 @@ class Parts:
                 near = (tops == tops[:, keys[:1]]).all(axis=0)
                 hosts = np.unique(self.of_keys[near & (self.of_keys != OUT)])
                 self.of_keys[keys] = self.of_keys.max() + 1
-                self._dissolve(keys, hosts, members)
+                self._dissolve(keys, hosts, roster)
         self.describe()
         return allowed_rows
 
@@ -147,9 +140,9 @@ class Parts:
         Returns:
             the keys of those that then fail a bound, in no class now, ascending.
         """
-        if not len(self.mass):
+        if not len(self.classes.mass):
             return np.zeros(0, dtype=np.int64)
-        order, groups = grouped(self._ladders.labels_at(self.levels, self.values))
+        order, groups = grouped(self._ladders.labels_at(self.classes.levels, self.classes.values))
         merged = np.zeros(len(order), dtype=np.int64)
         merged[order] = groups
         classes, members = self.members
@@ -163,31 +156,12 @@ class Parts:
         self.describe()
         return np.flatnonzero(fails)
 
+    def _key(self, number: int) -> Key:
+        words, values = self._keys[:, number], self._key_values[:, number]
+        return Key(words, values, int(self._key_mass[number]), self._of_key(number))
+
     def _of_key(self, key: int) -> Members:
         return self._judge.whole[self._cells.firsts[key] : self._ends[key]]
-
-    def _host(self, key: int, may_host: Mask, members: list[Members]) -> int | None:
-        """The class that a key goes to, which then has it; None if there is none."""
-        differences = self._keys[:, self._firsts] ^ self._keys[:, [key]]
-        levels = np.maximum(self._ladders.meeting(differences), self.levels)
-        losses = self._ladders.losses_at(levels, np.broadcast_to(self._key_values[:, [key]], levels.shape))
-        rises = losses * self._key_mass[key]
-        rises += (losses - self._ladders.losses_at(self.levels, self.values)) * self.mass
-        rises[~may_host | (levels > self._ladders.highest[:, np.newaxis]).any(axis=0)] = INFEASIBLE
-        order = rises.argsort(kind="stable")[: np.count_nonzero(rises < INFEASIBLE)]
-        own = self._of_key(key)
-        for some in (order[:TRIALS], order[TRIALS:]):
-            if not len(some):
-                continue
-            fits = self._judge.is_monotonic or self._judge.met(*_beside(own, [members[host] for host in some]))
-            if np.any(fits):
-                host = int(some[np.argmax(fits)])
-                self.of_keys[key], self.levels[:, host] = host, levels[:, host]
-                self.mass[host] += self._key_mass[key]
-                if members:
-                    members[host] = Members.joined([members[host], own]).merged()
-                return host
-        return None
 
     def _excess(self, parts: list[Members]) -> float:
         members = Members.joined(parts)
@@ -196,18 +170,18 @@ class Parts:
     def _tops(self, values: Ints) -> Ints:
         return np.broadcast_to(self._ladders.highest[:, np.newaxis], values.shape)
 
-    def _dissolve(self, keys: Ints, classes: Ints, members: list[Members]) -> None:
+    def _dissolve(self, keys: Ints, classes: Ints, roster: Roster) -> None:
         """Add classes to keys, the least loss added per closeness gained first, until they meet the bounds together."""
-        added = self._ladders.losses_at(self._tops(self.values), self.values)
-        added = (added - self._ladders.losses_at(self.levels, self.values)) * self.mass
+        lost = self._ladders.losses_at(self._tops(self.classes.values), self.classes.values)
+        added = (lost - self.classes.losses) * self.classes.mass
         top = Members.joined([self._of_key(key) for key in keys]).merged()
         own = self.of_keys[keys[0]]
         while excess := self._excess([top]):
             if not len(classes):
                 raise UnsettledError(int(top.rows.sum()))
-            gains = excess - self._judge.excess(*_beside(top, [members[number] for number in classes]))
+            gains = excess - self._judge.excess(*roster.beside(classes, top))
             chosen = int(_best(gains, added[classes]))
-            top = Members.joined([top, members[classes[chosen]]]).merged()
+            top = Members.joined([top, roster[classes[chosen]]]).merged()
             self.of_keys[self.of_keys == classes[chosen]] = own
             classes = np.delete(classes, chosen)
 
@@ -235,11 +209,3 @@ def _best(gains: Floats, added: Ints) -> np.intp:
     if (gains > 0).any():
         return np.round(np.maximum(gains, 0) / np.maximum(added, 1) * float(added.max(initial=1)), DIGITS).argmax()
     return added.argmin()
-
-
-def _beside(members: Members, parts: list[Members]) -> tuple[Ints, Members]:
-    """Some members together with each of several parts: the number of the part, and the members."""
-    own = Members(np.tile(members.rows, len(parts)), np.tile(members.codes, len(parts)))
-    numbers = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
-    added = np.repeat(np.arange(len(parts)), len(members.rows))
-    return np.concatenate([numbers, added]), Members.joined([*parts, own])

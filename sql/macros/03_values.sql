@@ -17,14 +17,19 @@ CREATE OR REPLACE MACRO anon.as_read(value) AS coalesce(value, NULL);
 --   SELECT anon.text_of(DATE '2016-01-01') AS text, anon.text_of(20.50::DOUBLE) AS number;
 CREATE OR REPLACE MACRO anon.text_of(value) AS CAST(anon.as_read(value) AS VARCHAR);
 
--- A number, or the bound that it is beyond: bottom coding and top coding. A bound that is NULL bounds nothing, and NULL
--- stays NULL.
+-- A number, or the bottom if it is below that; NULL stays NULL.
 --
--- Returns: a number of the type that holds the value and both bounds.
+-- Returns: a number of the type that holds both.
 -- Example:
---   SELECT age, anon.coded_between(age, NULL, 90) AS coded FROM (VALUES (34), (97), (NULL)) AS people(age) ORDER BY age;
-CREATE OR REPLACE MACRO anon.coded_between(value, bottom, top) AS
-CASE WHEN value < bottom THEN bottom WHEN value > top THEN top ELSE value END;
+--   SELECT income, anon.bottom_coded(income, 0) AS coded FROM (VALUES (-300), (1200), (NULL)) AS people(income);
+CREATE OR REPLACE MACRO anon.bottom_coded(value, bottom) AS CASE WHEN value < bottom THEN bottom ELSE value END;
+
+-- A number, or the top if it is above that; NULL stays NULL.
+--
+-- Returns: a number of the type that holds both.
+-- Example:
+--   SELECT age, anon.top_coded(age, 89) AS coded FROM (VALUES (34), (97), (NULL)) AS people(age) ORDER BY age;
+CREATE OR REPLACE MACRO anon.top_coded(value, top) AS CASE WHEN value > top THEN top ELSE value END;
 
 -- A value as text that is the same whatever the time zone of the session: a TIMESTAMP WITH TIME ZONE is spelled in UTC,
 -- others as by anon.text_of, those in lists and structs too.

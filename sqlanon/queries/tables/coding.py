@@ -10,6 +10,7 @@ from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     DIALECT,
     aliased,
+    all_of,
     cast,
     column,
     count_rows,
@@ -35,8 +36,9 @@ def representable(bounds: Mapping[str, Bounds], types: Mapping[str, str]) -> exp
     fits = []
     for place, (name, of_column) in enumerate(bounds.items()):
         kind = exp.DataType.build(types[name], dialect=DIALECT)
-        held = (same(exp.TryCast(this=_literal(bound), to=kind.copy()), _literal(bound)) for bound in of_column)
-        fits.append(aliased(exp.and_(*held, copy=False), f"fits_{place}"))
+        given = (number(bound) for bound in of_column if bound is not None)
+        held = [same(exp.TryCast(this=bound, to=kind.copy()), bound.copy()) for bound in given]
+        fits.append(aliased(all_of(held), f"fits_{place}"))
     return exp.select(*fits, copy=False)
 
 
@@ -50,8 +52,8 @@ def beyond_bounds(relation: exp.Expr, bounds: Mapping[str, Bounds]) -> exp.Selec
 
 
 def _coded(name: str, bounds: Bounds) -> exp.Expr:
-    return scalar_call("coded_between", column(name), *map(_literal, bounds))
-
-
-def _literal(bound: int | float | None) -> exp.Expr:
-    return exp.null() if bound is None else number(bound)
+    value: exp.Expr = column(name)
+    for macro, bound in zip(("bottom_coded", "top_coded"), bounds, strict=True):
+        if bound is not None:
+            value = scalar_call(macro, value, number(bound))
+    return value

@@ -16,7 +16,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
-from sqlanon.methods.shared.guarantee import guarantee
+from sqlanon.methods.shared.guarantee import guarantee, with_coding
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, facts_of, readable_record
@@ -104,7 +104,7 @@ def published_earlier(
     else:
         _settle(into)
         policy, report = made
-        promised = guarantee(policy, report)
+        promised = with_coding(guarantee(policy, report), policy)
         return Release(into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True)
     if replace:
         return None

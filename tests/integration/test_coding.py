@@ -149,3 +149,12 @@ def test_a_policy_file_has_them(session: sa.Session, tmp_path: Path) -> None:
         session.anonymize("SELECT age, income::INTEGER AS income FROM people", asked, "released")
     session.anonymize("SELECT age, income FROM people", asked, "released")
     assert session.connection.execute("SELECT max(income)::VARCHAR FROM released").fetchone() == ("0.10",)
+
+
+def test_a_release_that_is_left_as_it_is_promises_the_same(session: sa.Session, tmp_path: Path) -> None:
+    session.connection.execute(f"COPY people TO '{tmp_path}/people.parquet'")
+    source, target = tmp_path / "people.parquet", tmp_path / "released.parquet"
+    first = session.anonymize(source, policy(), target)
+    again = session.anonymize(source, policy(), target, replace="changed")
+    assert again.unchanged
+    assert again.guarantee == first.guarantee

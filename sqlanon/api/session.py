@@ -186,7 +186,8 @@ class Session(Preparations, AbstractContextManager["Session"]):
                 ``publish``, has finished.
             time_limit: seconds from the call after which the search makes do with the best node that it has found. It
                 looks at the clock after each batch of nodes, so it checks one at least; what is published is written
-                and verified as always. The report says how far it can be from optimal (``gap``).
+                and verified as always. The report says how far it can be from optimal (``gap``). Local recoding then
+                looks at few of the more general nodes, where all rows find a class, and its report notes the stop.
             stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
             dataset: whose budget a private method spends; that of the table or the files of the source if not given.
             public: tables and files that a query reads for a private method, and that everybody may know: they are

@@ -31,7 +31,7 @@ Events = Annotated[
         "--events",
         help="Report the progress, and every failure, on stderr as JSON, a line per event: event (started, progress, "
         "finished; done or failed at the end), stage, seconds, step, share, checked_nodes, lattice_nodes, loss, "
-        "lower_bound, gap.",
+        "lower_bound, gap, left_rows.",
     ),
 ]
 Target = Annotated[

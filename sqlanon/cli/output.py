@@ -178,6 +178,8 @@ def _doing(event: Event) -> str:
         share = "" if event.share is None else f"{event.share:.0%}"
         return " ".join(f"{share:>4} {printable(event.step)}".splitlines()) if event.step else ""
     words = [f"{event.checked_nodes or 0:,} of {event.lattice_nodes:,} nodes checked"]
+    if event.left_rows is not None:
+        words.append(f"{event.left_rows:,} rows left")
     if event.loss is not None:
         words.append(f"best loss {event.loss:,.6g}")
     if event.lower_bound is not None:

@@ -80,6 +80,14 @@ class Stages:
         if self._is_due():
             self._report("progress")
 
+    def peeled(self, lattice_nodes: int, checked_nodes: int, left_rows: int) -> None:
+        """Take note of another node whose classes were taken out of the table, or of rows that have joined one."""
+        self._latest = replace(
+            self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes, left_rows=left_rows
+        )
+        if self._is_due():
+            self._report("progress")
+
     def concluded(self, outcome: SearchOutcome) -> None:
         """Take note of the answer of a search."""
         self._latest = replace(

@@ -27,6 +27,7 @@ class Event:
         lattice_nodes: how many there are.
         loss: that of the best node so far, None while there is none.
         lower_bound: proven to be at most the loss of every node that satisfies the policy; None where nothing is known.
+        left_rows: how many rows are in no class yet, None where classes are not made one after the other.
     """
 
     stage: Stage
@@ -38,6 +39,7 @@ class Event:
     lattice_nodes: int | None = None
     loss: float | None = None
     lower_bound: float | None = None
+    left_rows: int | None = None
 
     @property
     def gap(self) -> float | None:

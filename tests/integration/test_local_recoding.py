@@ -226,6 +226,43 @@ class TestSuppression:
         assert not session.connection.execute("FROM duckdb_tables() WHERE table_name = 'released'").fetchall()
 
 
+class TestFollowing:
+    @pytest.mark.parametrize("privacy", [[sa.KAnonymity(25)], [sa.TCloseness("illness", 0.25)]], ids=["k", "t"])
+    def test_a_stopped_run_is_whole(self, session: sa.Session, privacy: list[Any]) -> None:
+        policy = policy_of(*privacy)
+        free = session.anonymize("people", policy, "released").report
+        report = session.anonymize("people", policy, "released", stop=lambda: True, replace=True).report
+        assert report.checked_nodes < free.checked_nodes <= report.lattice_nodes
+        assert report.loss > free.loss
+        assert report.rows.released == 600
+        assert any("stopped" in note for note in report.notes)
+        assert not any("stopped" in note for note in free.notes)
+        assert session.verify("released", policy).met
+
+    @pytest.mark.parametrize("stops", [False, True], ids=["to the end", "stopped"])
+    def test_events_count_nodes_and_rows(
+        self, session: sa.Session, stops: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sqlanon.methods.stages.PERIOD", 0)
+        found: list[sa.Event] = []
+        policy = policy_of(sa.TCloseness("illness", 0.25))
+        report = session.anonymize("people", policy, "released", progress=found.append, stop=lambda: stops).report
+        searched = [event for event in found if event.stage == "search" and event.left_rows is not None]
+        nodes, rows = ([getattr(event, name) for event in searched] for name in ("checked_nodes", "left_rows"))
+        assert nodes == sorted(nodes)
+        assert rows == sorted(rows, reverse=True)
+        assert (nodes[0], nodes[-1], rows[-1]) == (1, report.checked_nodes, 0)
+        assert len(set(rows)) > 2
+
+    def test_an_error_of_who_follows_ends_the_run(self, session: sa.Session) -> None:
+        def stop() -> bool:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            session.anonymize("people", policy_of(sa.KAnonymity(4)), "released", stop=stop)
+        assert not session.connection.execute("FROM duckdb_tables() WHERE table_name = 'released'").fetchall()
+
+
 class TestRecords:
     def test_lists_the_classes(self, session: sa.Session) -> None:
         release = session.anonymize("people", policy_of(sa.KAnonymity(4)), "released")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.peeling import LocalClasses, peel
 from sqlanon.methods.local.settling import Parts, UnsettledError, settle
+from sqlanon.methods.local.watching import Watch
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.privacy import PrivacyModel
 from tests.effort import examples
@@ -93,7 +95,7 @@ def cases(draw: st.DrawFn, max_rows: int = 24, max_attributes: int = 3) -> Case:
     )
 
 
-def peeled(case: Case) -> LocalClasses:
+def peeled(case: Case, watch: Watch | None = None) -> LocalClasses:
     return peel(
         cell_arrays(case),
         case.lattice,
@@ -101,6 +103,7 @@ def peeled(case: Case) -> LocalClasses:
         shares=case.shares,
         min_share=case.min_share,
         allowed_rows=case.allowed_rows,
+        watch=watch,
     )
 
 
@@ -139,10 +142,12 @@ def test_the_classes_of_the_naive_twin(case: Case) -> None:
 
 
 @settings(max_examples=examples(500), deadline=None)
-@given(cases())
-def test_what_holds_of_every_recoding(case: Case) -> None:
+@given(cases(), st.none() | st.integers(1, 12))
+def test_what_holds_of_every_recoding(case: Case, looks: int | None) -> None:
+    """It holds of one that was stopped after some looks, too."""
+    left = itertools.count(looks or 0, -1)
     try:
-        found = peeled(case)
+        found = peeled(case, None if looks is None else Watch(stopped=lambda: next(left) <= 1))
     except UnsettledError:
         assume(False)
     classes, out = classes_of(case, found)
@@ -197,5 +202,5 @@ def test_classes_that_come_to_have_equal_labels_are_judged_together() -> None:
     assert all(case.judge.meets([row for row in rows if row.values[0] in few]) for few in ((0, 1), (2, 3), (4,)))
     assert not case.judge.meets([row for row in rows if row.values[0] < 4])
     parts = Parts(cells, Judge.of(cells, bounds), Ladders.of(cells, case.lattice), classes)
-    settle(parts, 0)
+    settle(parts, 0, Watch())
     assert set(parts.of_cells.tolist()) == {0}

@@ -10,6 +10,7 @@ from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.peeling import described, ordered_nodes, take
 from sqlanon.methods.local.settling import Parts
+from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared.cells import EncodedTable
 
 MAX_NODES = 160
@@ -37,5 +38,6 @@ def estimated_loss(engine: Compute, table: EncodedTable, loss: Loss) -> float | 
     judge, ladders = Judge.of(cells, table.encoding.criteria.bounds), Ladders.of(cells, table.context.lattice)
     nodes = ordered_nodes(cells, ladders)
     places = np.linspace(0, 1, MAX_NODES) ** 3 * (len(nodes) - 1)
-    of_cells, minimality = take(cells, judge, ladders, nodes[np.unique(np.rint(places).astype(int))])
-    return described(cells, ladders, Parts(cells, judge, ladders, of_cells), minimality).loss
+    watch = Watch()
+    of_cells, minimality = take(cells, judge, ladders, nodes[np.unique(np.rint(places).astype(int))], watch)
+    return described(cells, ladders, Parts(cells, judge, ladders, of_cells), minimality, watch).loss

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
@@ -18,6 +19,7 @@ from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, report
 from sqlanon.methods.local.settling import UnsettledError
+from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.reports import row_counts
@@ -69,10 +71,10 @@ class LocalRun(Run):
         measure: Literal["lm", "ncp"] = "ncp" if isinstance(self.bound.policy.quality, NCP) else "lm"
         with stages.stage("search"):
             self.cells = cell_arrays(self.engine, self.table, measure)
-            self.classes = self._peeled()
+            self.classes = self._peeled(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
             self.lower_bound = self._least_loss()
 
-    def _peeled(self) -> LocalClasses:
+    def _peeled(self, watch: Watch) -> LocalClasses:
         bound, context = self.bound, self.table.context
         try:
             return peel(
@@ -82,6 +84,7 @@ class LocalRun(Run):
                 shares=self.settings.shares(bound.policy),
                 min_share=self.settings.min_share,
                 allowed_rows=context.allowed_rows,
+                watch=watch,
             )
         except UnsettledError as error:
             heading = f"no classes meet the privacy models with at most {context.allowed_rows:,} rows suppressed:"
@@ -92,7 +95,7 @@ class LocalRun(Run):
     def _least_loss(self) -> float | None:
         """What any recoding loses at least; None if it is not wanted, or not known within seconds."""
         policy, lattice = self.bound.policy, self.bound.lattice
-        is_quick = self.cells.count * lattice.size <= BOUNDED_WORK
+        is_quick = self.classes.is_final and self.cells.count * lattice.size <= BOUNDED_WORK
         if not (is_quick if self.settings.lower_bound is None else self.settings.lower_bound):
             return None
         return lower_bound(self.cells, lattice, policy.criteria.k, self.settings.shares(policy))

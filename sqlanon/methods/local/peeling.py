@@ -16,6 +16,7 @@ from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, grouped, slots
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.settling import OUT, Parts, settle
+from sqlanon.methods.local.watching import Watch
 from sqlanon.model.bounds import Bound
 from sqlanon.model.lattice import Lattice
 
@@ -51,6 +52,8 @@ class LocalClasses:
         loss: the mean loss of rows, by mass, and of quasi-identifiers, by their shares; rows that are left out lose 1.
         left_out: how many rows are left out.
         minimality: what the order of the nodes gives away.
+        checked_nodes: how many nodes were looked at.
+        is_final: False if peeling was stopped, so that labels could be finer.
     """
 
     of_cells: Ints
@@ -60,8 +63,11 @@ class LocalClasses:
     loss: float
     left_out: int
     minimality: Minimality
+    checked_nodes: int
+    is_final: bool
 
 
+# More than six parameters: the table, what is asked of its classes, and who follows.
 def peel(
     cells: CellArrays,
     lattice: Lattice,
@@ -70,6 +76,7 @@ def peel(
     shares: Sequence[float] | None = None,
     min_share: float = 0.0,
     allowed_rows: int = 0,
+    watch: Watch | None = None,
 ) -> LocalClasses:
     """Give every cell a class that meets all bounds, at as fine labels as the order of the nodes lets it have.
 
@@ -80,6 +87,7 @@ def peel(
         shares: how much each quasi-identifier counts, 1 together; equal ones if None.
         min_share: the share of the rows that a node takes at least.
         allowed_rows: how many rows may be left out if they fit into no class.
+        watch: follows it; after a stop few more nodes are looked at, and keys that are left join no class one by one.
 
     Raises:
         ValueError: the lattice has more than :data:`MAX_NODES` nodes, or a bound is on other things than classes.
@@ -88,10 +96,11 @@ def peel(
     if lattice.size > MAX_NODES:
         raise ValueError(f"{lattice.size:,} nodes are more than {MAX_NODES:,}")
     judge, ladders = Judge.of(cells, bounds), Ladders.of(cells, lattice, shares)
-    of_cells, minimality = take(cells, judge, ladders, ordered_nodes(cells, ladders), min_share)
+    watch = watch or Watch()
+    of_cells, minimality = take(cells, judge, ladders, ordered_nodes(cells, ladders), watch, min_share)
     parts = Parts(cells, judge, ladders, of_cells)
-    settle(parts, allowed_rows)
-    return described(cells, ladders, parts, minimality)
+    settle(parts, allowed_rows, watch)
+    return described(cells, ladders, parts, minimality, watch)
 
 
 def ordered_nodes(cells: CellArrays, ladders: Ladders) -> Ints:
@@ -102,7 +111,7 @@ def ordered_nodes(cells: CellArrays, ladders: Ladders) -> Ints:
 
 
 def take(
-    cells: CellArrays, judge: Judge, ladders: Ladders, nodes: Ints, min_share: float = 0.0
+    cells: CellArrays, judge: Judge, ladders: Ladders, nodes: Ints, watch: Watch, min_share: float = 0.0
 ) -> tuple[Ints, Minimality]:
     """Take classes that meet the bounds out of the table, node by node.
 
@@ -111,9 +120,11 @@ def take(
     """
     of_cells, has_failed = np.full(cells.count, OUT), np.zeros(cells.count, dtype=bool)
     left, keys, members, count, finest = np.arange(cells.count), cells.keys, judge.whole, 0, 0
-    least_rows = max(min_share * cells.rows.sum(), 1)
-    for number, masks in enumerate(ladders.node_masks(nodes)):
-        words = keys & masks[:, np.newaxis]
+    watch.left_rows = int(cells.rows.sum())
+    least_rows = max(min_share * watch.left_rows, 1)
+    all_masks = ladders.node_masks(nodes)
+    for place in watch.nodes(len(nodes)):
+        words = keys & all_masks[place, :, np.newaxis]
         places = _in_large_slots(words, members.rows, judge.least_size)
         if len(places):
             order, classes = grouped(words[:, places])
@@ -123,13 +134,15 @@ def take(
             met = large & judge.met_by_values(classes, near) if judge.others else large
             has_failed[left[places[(large & ~met)[classes]]]] = True
             taken = met[classes]
-            if near.rows[taken].sum() >= least_rows:
+            taken_rows = int(near.rows[taken].sum())
+            if taken_rows >= least_rows:
                 of_cells[left[places[taken]]] = count + (np.cumsum(met) - 1)[classes[taken]]
                 count += int(met.sum())
                 stays = np.ones(len(left), dtype=bool)
                 stays[places[taken]] = False
                 left, keys, members = left[stays], keys[:, stays], members[stays]
-        if number == 0:
+                watch.left_rows -= taken_rows
+        if place == 0:
             finest = int(cells.rows[has_failed].sum())
         if not len(left):
             break
@@ -147,7 +160,7 @@ def _in_large_slots(words: Ints, rows: Ints, least_size: int) -> Ints:
     return np.flatnonzero((np.bincount(slots, rows) >= least_size)[slots])
 
 
-def described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Minimality) -> LocalClasses:
+def described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Minimality, watch: Watch) -> LocalClasses:
     """The classes of a recoding, with their labels and what they lose."""
     of_cells, classes = parts.of_cells, parts.classes
     is_out = of_cells == OUT
@@ -160,4 +173,6 @@ def described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Min
         loss=lost / (UNITS * max(int(cells.mass.sum()), 1)),
         left_out=int(cells.rows[is_out].sum()),
         minimality=minimality,
+        checked_nodes=watch.checked_nodes,
+        is_final=not watch.is_stopped,
     )

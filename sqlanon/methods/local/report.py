@@ -25,6 +25,9 @@ PRIVATE = CUSTODIAN_FIELDS | {"minimality_rows", "minimality_cell_rows"}
 """What does not travel with a release: how many rows were in classes that no release shows."""
 
 
+STOPPED = "the search was stopped: rows that were in no class by then have more general labels than they could have"
+
+
 class LocalReport(Report):
     """The numbers of a run of local recoding.
 
@@ -101,10 +104,11 @@ def report(
         unknown_rows=dict(table.unknown.by_column),
         search=bound.policy.method.name,
         lattice_nodes=lattice.size,
+        checked_nodes=classes.checked_nodes,
         proven_optimal=False,
         lower_bound=lower_bound,
         gap=proven_gap(classes.loss, lower_bound),
-        notes=(*unknown_notes(bound.policy, table.unknown), *_weight_notes(bound.policy)),
+        notes=tuple(_notes(table, classes)),
         after=measured.exposure,
         level_shares=shares,
         used_nodes=len(nodes),
@@ -118,7 +122,11 @@ def _shares(levels: Ints, rows: Ints, height: int) -> tuple[float, ...]:
     return tuple((counts / max(rows.sum(), 1)).tolist())
 
 
-def _weight_notes(policy: Policy) -> Iterator[str]:
+def _notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:
+    policy = table.bound.policy
+    if not classes.is_final:
+        yield STOPPED
+    yield from unknown_notes(policy, table.unknown)
     if policy.row_weight is not None:
         yield f'the loss counts the weights of "{policy.row_weight}"; all other measures count rows'
 

@@ -9,6 +9,7 @@ from sqlanon.methods.local.hosts import Classes, Hosts, Key
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.members import Members, Roster
+from sqlanon.methods.local.watching import Watch
 
 OUT = -1
 """The class of cells that are in none."""
@@ -78,15 +79,20 @@ class Parts:
         return merged.codes[0], Members(merged.rows, merged.codes[1:])
 
     @property
+    def left_rows(self) -> int:
+        """The rows that are in no class."""
+        return int(self._key_rows[self.of_keys == OUT].sum())
+
+    @property
     def of_cells(self) -> Ints:
         """The class of each cell."""
         return np.repeat(self.of_keys, self._ends - self._cells.firsts)
 
-    def insert(self) -> Ints:
+    def insert(self, watch: Watch) -> Ints:
         """Put keys that are in no class into the class whose loss rises least and that still meets all bounds.
 
         Returns:
-            the keys that fit into none, ascending.
+            the keys that fit into none, or were not tried before a stop, ascending.
         """
         tried = {int(key): 0 for key in np.flatnonzero(self.of_keys == OUT)}
         if not tried:
@@ -97,12 +103,16 @@ class Parts:
         while len(tried) < before:
             before = len(tried)
             for number, since in list(tried.items()):
+                if watch.is_stopped and roster is not None:
+                    break
                 host = hosts.join(self._key(number), since)
                 if host is None:
                     tried[number] = hosts.clock + 1
                 else:
                     self.of_keys[number] = host
                     del tried[number]
+                    watch.left_rows -= int(self._key_rows[number])
+                watch.look()
         return np.array(list(tried), dtype=np.int64)
 
     def gather(self, rest: Ints, allowed_rows: int) -> int:
@@ -186,21 +196,23 @@ class Parts:
             classes = np.delete(classes, chosen)
 
 
-def settle(parts: Parts, allowed_rows: int) -> None:
+def settle(parts: Parts, allowed_rows: int, watch: Watch) -> None:
     """Find a place for keys that are in no class, and make classes of equal labels one.
 
     Args:
         parts: the keys and their classes, in place.
         allowed_rows: how many rows may be left out.
+        watch: follows it.
 
     Raises:
         UnsettledError: some rows meet the bounds neither in a class nor all together at the top.
     """
-    rest = parts.insert()
+    rest = parts.insert(watch)
     while True:
         allowed_rows = parts.gather(rest, allowed_rows)
         rest = parts.merge()
         if not len(rest):
+            watch.finish(parts.left_rows)
             return
 
 

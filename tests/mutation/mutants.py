@@ -2475,6 +2475,7 @@ UNTRUSTED = [
 ]
 
 PEELING = "tests/property/test_peeling.py"
+COVERING = "tests/property/test_covering.py"
 
 LOCAL = [
     *_of(
@@ -2529,6 +2530,23 @@ LOCAL = [
             "self._changed[host] = 0",
             "rows are left out though a class that has grown would take them",
             f"{PEELING}::test_a_class_that_has_grown_is_tried_again",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/local/covering.py",
+        (
+            "class-of-other-values",
+            "return numbers, np.where(is_known, found, -1)",
+            "return numbers, found",
+            "a row goes to a class that does not cover it",
+            f"{COVERING}::test_of_all_classes_that_cover_a_cell_it_goes_to_that_of_the_least_loss",
+        ),
+        (
+            "short-classes-listed",
+            "if holds.all():",
+            "if len(holds):",
+            "a fit lists classes that fall short where its rows go to others",
+            f"{COVERING}::test_what_a_fit_lists_meets_the_bounds_with_the_rows_that_go_there",
         ),
     ),
     *_of(

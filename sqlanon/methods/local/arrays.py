@@ -104,11 +104,22 @@ class CellArrays:
     @cached_property
     def label_masks(self) -> Ints:
         """The bits of keys that distinguish labels, of shape (quasi-identifiers, levels, words)."""
-        height = max(len(taxonomy.labels) for taxonomy in self.taxonomies)
-        masks = np.zeros((len(self.taxonomies), height, len(self.keys)), dtype=np.int64)
-        for place, level, word in np.ndindex(*masks.shape):
-            masks[place, level, word] = self.layout.label_masks(place, level).get(word, 0)
-        return masks
+        height = max(len(taxonomy.labels) for taxonomy in self.taxonomies) - 1
+        return label_masks(self.layout, len(self.taxonomies), height)
+
+
+def label_masks(layout: KeyLayout, width: int, height: int) -> Ints:
+    """The bits of keys that distinguish labels, of shape (quasi-identifiers, levels, words).
+
+    Args:
+        layout: where labels stand in keys.
+        width: how many quasi-identifiers there are.
+        height: the greatest height of their taxonomies.
+    """
+    masks = np.zeros((width, height + 1, layout.word_count), dtype=np.int64)
+    for place, level, word in np.ndindex(*masks.shape):
+        masks[place, level, word] = layout.label_masks(place, level).get(word, 0)
+    return masks
 
 
 def changes(words: Ints) -> Mask:
@@ -198,7 +209,7 @@ def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arra
     people = None if encoding.spec.individual is None else found[INDIVIDUAL].astype(np.int64) - 1
     rows = found[ROW_COUNT].astype(np.int64)
     weights = found[WEIGHT] if encoding.spec.row_weight is not None else rows
-    words = _words(encoding, found, len(rows))
+    words = key_words(encoding, found, len(rows))
     distinguishing = [*words, *ranked.values(), *([] if people is None else [people])]
     order, groups = grouped(np.array(distinguishing, dtype=np.int64).reshape(len(distinguishing), len(rows)))
     starts = np.flatnonzero(changes(groups[np.newaxis]))
@@ -218,7 +229,8 @@ def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arra
     )
 
 
-def _words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
+def key_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
+    """The words of the keys of a result, of shape (words, count)."""
     found = [arrays[encoding.key(word)] for word in range(encoding.keys.word_count)]
     words: Ints = np.array(found, dtype=np.int64).reshape(len(found), count)
     return words
@@ -243,7 +255,7 @@ def _sensitive(encoding: Encoding, name: str, found: Arrays, codes: Ints) -> Sen
 
 def _taxonomies(encoding: Encoding, labels: Arrays, keys: Ints) -> tuple[tuple[TaxonomyArrays, ...], Ints]:
     """The taxonomies, and the value of each of them in each cell, which its key determines."""
-    words = _words(encoding, labels, len(labels["position"]))
+    words = key_words(encoding, labels, len(labels["position"]))
     taxonomies, values = [], []
     for position, shape in enumerate(encoding.spec.shapes):
         here = labels["position"] == position

@@ -40,4 +40,5 @@ def estimated_loss(engine: Compute, table: EncodedTable, loss: Loss) -> float | 
     places = np.linspace(0, 1, MAX_NODES) ** 3 * (len(nodes) - 1)
     watch = Watch()
     of_cells, minimality = take(cells, judge, ladders, nodes[np.unique(np.rint(places).astype(int))], watch)
-    return described(cells, ladders, Parts(cells, judge, ladders, of_cells), minimality, watch).loss
+    parts = Parts(cells, judge, ladders, of_cells)
+    return described(cells, ladders, parts.of_cells, parts.classes, minimality, watch).loss

@@ -13,6 +13,7 @@ from functools import reduce
 import numpy as np
 
 from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, grouped, slots_of
+from sqlanon.methods.local.hosts import Classes
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.settling import OUT, Parts, settle
@@ -100,7 +101,7 @@ def peel(
     of_cells, minimality = take(cells, judge, ladders, ordered_nodes(cells, ladders), watch, min_share)
     parts = Parts(cells, judge, ladders, of_cells)
     settle(parts, allowed_rows, watch)
-    return described(cells, ladders, parts, minimality, watch)
+    return described(cells, ladders, parts.of_cells, parts.classes, minimality, watch)
 
 
 def ordered_nodes(cells: CellArrays, ladders: Ladders) -> Ints:
@@ -160,9 +161,11 @@ def _in_large_slots(words: Ints, rows: Ints, least_size: int) -> Ints:
     return np.flatnonzero((np.bincount(slots, rows) >= least_size)[slots])
 
 
-def described(cells: CellArrays, ladders: Ladders, parts: Parts, minimality: Minimality, watch: Watch) -> LocalClasses:
+# More than six parameters: the cells, their classes, and how these were found.
+def described(
+    cells: CellArrays, ladders: Ladders, of_cells: Ints, classes: Classes, minimality: Minimality, watch: Watch
+) -> LocalClasses:
     """The classes of a recoding, with their labels and what they lose."""
-    of_cells, classes = parts.of_cells, parts.classes
     is_out = of_cells == OUT
     lost = classes.loss + UNITS * int(cells.mass[is_out].sum())
     return LocalClasses(

@@ -100,6 +100,75 @@ SELECT count(*) > 0 AS kept FROM :kept WHERE anon_class = 0;
 -- :kept (anon_class INTEGER)
 SELECT anon_labels.* FROM :labels AS anon_labels INNER JOIN :kept USING (anon_class) ORDER BY anon_labels.anon_class ASC;
 
+-- name: class_list
+-- list of classes
+-- The label of each class at its level of each quasi-identifier.
+-- :levels (anon_class INTEGER, position INTEGER, depth INTEGER, anon_key_0 BIGINT)
+-- :labels (position INTEGER, depth INTEGER, label VARCHAR, anon_key_0 BIGINT)
+-- :keys anon_key_0
+SELECT anon_levels.anon_class, anon_levels.position, anon_levels.depth, anon_labels.label
+FROM :levels AS anon_levels
+INNER JOIN (SELECT DISTINCT position, depth, label, :keys FROM :labels) AS anon_labels
+    ON
+        anon_labels.position = anon_levels.position
+        AND anon_labels.depth = anon_levels.depth
+        AND anon_levels.:keys = anon_labels.:keys
+ORDER BY anon_levels.anon_class ASC, anon_levels.position ASC;
+
+-- name: listed_labels
+-- listed classes as arrays
+-- What the labels of listed classes lose, and the words of their keys, by class and quasi-identifier (position). A class
+-- with a label that the taxonomies do not have is left out.
+-- :listed (anon_class INTEGER, position INTEGER, depth INTEGER, label VARCHAR)
+-- :labels (position INTEGER, depth INTEGER, label VARCHAR, ncp DOUBLE, anon_key_0 BIGINT)
+-- :loss ncp
+-- :keys anon_key_0
+-- :width 2
+SELECT anon_listed.anon_class, anon_listed.position, anon_listed.depth, anon_labels.loss, anon_labels.:keys
+FROM :listed AS anon_listed
+INNER JOIN (SELECT DISTINCT position, depth, label, :loss AS loss, :keys FROM :labels) AS anon_labels
+    ON
+        anon_labels.position = anon_listed.position
+        AND anon_labels.depth = anon_listed.depth
+        AND anon_labels.label IS NOT DISTINCT FROM anon_listed.label
+QUALIFY count(*) OVER (PARTITION BY anon_listed.anon_class) = :width
+ORDER BY anon_listed.anon_class ASC, anon_listed.position ASC;
+
+-- name: keys
+-- keys of cells
+-- :cells (anon_key_0 BIGINT)
+-- :keys anon_key_0
+SELECT DISTINCT :keys FROM :cells AS anon_cells;
+
+-- name: labels_of_listed
+-- labels of listed classes
+-- :listed (anon_class INTEGER, position INTEGER, label VARCHAR)
+-- :texts max(label) FILTER (WHERE position = 0) AS anon_label_0
+SELECT anon_class, :texts FROM :listed AS anon_listed GROUP BY anon_class;
+
+-- name: distinct_labels
+-- labels of listed classes
+-- :listed (anon_class INTEGER, position INTEGER, depth INTEGER, label VARCHAR)
+SELECT DISTINCT position, depth, label
+FROM :listed AS anon_listed
+ORDER BY position ASC, depth ASC, label ASC NULLS FIRST;
+
+-- name: released_classes
+-- classes of a partition
+-- The levels and labels of the listed classes that cells are in, by quasi-identifier (position), and the rows of these.
+-- :listed (anon_class INTEGER, position INTEGER, depth INTEGER, label VARCHAR)
+-- :cells (anon_class INTEGER, anon_row_count BIGINT)
+SELECT
+    anon_rows.rows,
+    list(anon_listed.depth ORDER BY anon_listed.position ASC) AS depths,
+    list(anon_listed.label ORDER BY anon_listed.position ASC) AS labels
+FROM :listed AS anon_listed
+INNER JOIN (
+    SELECT anon_class, CAST(sum(anon_row_count) AS BIGINT) AS rows FROM :cells AS anon_cells GROUP BY anon_class
+) AS anon_rows ON anon_rows.anon_class = anon_listed.anon_class
+GROUP BY anon_listed.anon_class, anon_rows.rows
+ORDER BY anon_listed.anon_class ASC;
+
 -- name: class_mismatches
 -- classes of a release
 -- Combinations of labels that are not listed, and those that have another number of rows than is listed.

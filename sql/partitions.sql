@@ -84,11 +84,13 @@ INNER JOIN :kept AS anon_kept_classes ON anon_kept_classes.:keys = anon_cells.:k
 
 -- name: kept_rows
 -- rows of kept classes
--- The rows of the partition, and those of them in kept classes.
--- :cells (anon_code_0 UINTEGER, anon_row_count BIGINT)
+-- The rows of the partition, those of them in classes, and those in kept classes.
+-- :cells (anon_row_count BIGINT)
+-- :classed (anon_code_0 UINTEGER, anon_row_count BIGINT)
 -- :kept_cells (anon_row_count BIGINT)
 SELECT
-    (SELECT coalesce(sum(anon_row_count), 0) FROM :cells) AS new_rows,
+    (SELECT coalesce(sum(anon_row_count), 0) FROM :cells AS anon_cells) AS new_rows,
+    (SELECT coalesce(sum(anon_row_count), 0) FROM :classed) AS classed_rows,
     coalesce(sum(anon_row_count), 0) AS kept_rows
 FROM :kept_cells;
 

@@ -37,9 +37,10 @@ class Partitions(Part):
     ) -> Fit:
         """Find the node at which partitions are to be released by :meth:`apply`, and store it; nothing is published.
 
-        The node is the one that :meth:`Session.anonymize` would publish the source at. The sidecar holds it with the
-        policy and the taxonomies, and later the counts of all that is published with it: by partition, class and values
-        of the protected columns. It is private, and readable by its owner alone.
+        The node is the one that :meth:`Session.anonymize` would publish the source at. By a policy of
+        :class:`LocalRecoding` it is a list of classes. The sidecar holds it with the policy and the taxonomies, and
+        later the counts of all that is published with it: by partition, class and values of the protected columns. It
+        is private, and readable by its owner alone.
 
         Args:
             source: what the node is to suit, such as the first partition or a sample of what is to come.
@@ -91,6 +92,9 @@ class Partitions(Part):
         progress: Progress = silent,
     ) -> PartitionRelease:
         """Publish a new partition at the node of a fit, so that all partitions together meet its policy.
+
+        After local recoding each row goes to the listed class that covers all its values with the least loss; a row
+        that no class covers is suppressed.
 
         New rows of a class are published if the class, with what was published of it before, meets every privacy
         model; the others are suppressed, and stay so. The suppression limit holds for the rows of all partitions. What

@@ -1,4 +1,4 @@
-"""A node that was fitted once, and the partitions that are released at it."""
+"""A node, or classes, that were fitted once, and the partitions that are released there."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from sqlanon.report.document import Document, count, figure, notes, paragraph, p
 
 
 class Fit(Result):
-    """A node for all partitions of a table, with all that it takes to release them alike.
+    """A node, or classes, for all partitions of a table, with all that it takes to release them alike.
 
     Attributes:
         source: what the node was found on, in words.
-        rows, suppressed_rows: its rows, and those in classes that violate a privacy model at the node.
+        rows, suppressed_rows: its rows, and those in classes that violate a privacy model at the node, or in no class
+            of the list.
         unknown_rows: by column, rows with a value that its taxonomy does not have.
         policy: what every release guarantees; after Inverse OLA with the k or m that it found.
         policy_sha256: its hash.
         every_partition: whether each partition is to meet the privacy models on its own, too.
-        node, heights: the level of each quasi-identifier, and the height of its taxonomy.
+        node, heights: the level of each quasi-identifier, and the height of its taxonomy. After local recoding there is
+            no node.
+        class_count: how many classes the file lists, each at levels of its own; None at a node.
         domains: whether each taxonomy's domain was declared, stated by a file or observed.
         taxonomy_sha256: the hash of every taxonomy that is used, those of sensitive columns included.
         types: the type of each column that is published as it is, or compared.
@@ -46,6 +49,7 @@ class Fit(Result):
     every_partition: bool
     node: dict[str, int]
     heights: dict[str, int]
+    class_count: int | None = None
     domains: dict[str, str]
     taxonomy_sha256: dict[str, str]
     types: dict[str, str]
@@ -64,6 +68,8 @@ class Fit(Result):
     def document(self) -> Document:
         share = percent(self.suppressed_rows / self.rows)
         checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes"
+        if self.class_count is not None:
+            checked = f"{count(self.class_count)} classes at levels of their own"
         return Document(
             f"Fit on {self.source}",
             (
@@ -72,7 +78,7 @@ class Fit(Result):
                     f"({share}); {self.quality} loss {figure(self.loss)}, {checked} in "
                     f"{sum(self.seconds.values()):.2f} s."
                 ),
-                levels_table(self.node, self.heights),
+                *([levels_table(self.node, self.heights)] if self.node else []),
                 *notes("Notes", self.notes),
                 *(() if self.findings is None else self.findings.parts),
             ),
@@ -116,7 +122,7 @@ class PartitionRelease(Published):
 
     Attributes:
         into: the table or file.
-        node: the level of each quasi-identifier.
+        node: the level of each quasi-identifier; empty after local recoding.
         guarantee: what is promised of all partitions that were published with the fit.
         report: the numbers.
     """
@@ -157,6 +163,13 @@ def _repeatable_pseudonyms(policy: Policy) -> list[str]:
     ]
 
 
+def _aggregates(policy: Policy) -> list[str]:
+    return [
+        f'aggregate of "{name}": the classes of one partition may have few rows, whose values it would give away'
+        for name in getattr(policy.method, "aggregate", {})
+    ]
+
+
 def refuse_unfit(policy: Policy) -> None:
     """Refuse a policy that cannot be proved on counts of what was published before.
 
@@ -166,7 +179,7 @@ def refuse_unfit(policy: Policy) -> None:
     Raises:
         PolicyError: lists what stands in the way.
     """
-    problems = _repeatable_pseudonyms(policy)
+    problems = [*_repeatable_pseudonyms(policy), *_aggregates(policy)]
     if policy.individual is not None:
         problems.append(
             f'individual "{policy.individual}": distinct individuals of several partitions cannot be counted from '

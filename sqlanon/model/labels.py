@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, StrictInt
@@ -134,6 +135,14 @@ class ClassesRecord(Part):
     def spelled_like(self, names: Sequence[str]) -> ClassesRecord:
         """The same with the names of columns as they are spelled elsewhere."""
         return ClassesRecord(labels=respelled(self.labels, names), classes=self.classes)
+
+    def joined(self, others: Iterable[ClassesRecord]) -> ClassesRecord:
+        """The classes of several parts of a release, which record the same labels, with their rows together."""
+        rows: Counter[tuple[int, ...]] = Counter()
+        for part in (self, *others):
+            for count, *places in part.classes:
+                rows[*places] += count
+        return ClassesRecord(labels=self.labels, classes=tuple((count, *places) for places, count in rows.items()))
 
 
 def _only(found: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:

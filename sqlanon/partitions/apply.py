@@ -1,4 +1,4 @@
-"""Releasing a partition at a node that was fitted before, proved together with all that was published with the fit."""
+"""Releasing a partition at a node, or in classes, fitted before, proved together with all published with the fit."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from sqlanon.methods.shared.publishing import attained_measures
 from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.fit import PartitionRelease, PartitionReport
-from sqlanon.model.labels import NodeRecord
+from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.record import PartitionRecord, RowsRecord
 from sqlanon.model.release import Measurement, RowCounts
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.partitions import increment as queries
+from sqlanon.partitions.classes import increment_of, labels_of, uncovered_notes
 from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
 from sqlanon.partitions.partition import (
     Partition,
@@ -55,7 +55,7 @@ def apply(
     replace: Replace = False,
     progress: Progress = silent,
 ) -> PartitionRelease:
-    """Publish a partition at the node of a fit.
+    """Publish a partition at the node of a fit, or in its classes: each row goes to the one that covers it best.
 
     The rows of a class are published if the class meets every privacy model together with what was published of it
     before; else they are suppressed, which leaves what was published as good as it was, since each measure of a class
@@ -104,7 +104,7 @@ def _publish(
     read = read_by(engine, source, partition.fit.policy)
     try:
         with target_for(engine, into, read, replace=replace) as target, _joined(engine, partition, stages) as joined:
-            entry, measurement = _staged(engine, partition, *joined, target, stages)
+            entry, measurement, uncovered = _staged(engine, partition, *joined, target, stages)
             unknown = joined[0].unknown
     except BaseException:
         # It may have been published nevertheless. What cannot be settled now stays pending for the next run.
@@ -117,14 +117,19 @@ def _publish(
     if not counted:
         raise EngineError(f'"{target.name}" was removed while it was published; it is not counted', step="sidecar")
     release = _release(partition, entry, measurement, target.name, stages, unknown)
-    return release.model_copy(update={"report": with_notes(release.report, target.notes)})
+    notes = (*uncovered_notes(uncovered), *target.notes)
+    return release.model_copy(update={"report": with_notes(release.report, notes)})
 
 
 def _staged(
     engine: Engine, partition: Partition, table: EncodedTable, increment: Increment, target: Target, stages: Stages
-) -> tuple[Entry, Measurement]:
-    """Announce the partition, write it, and prove it; it is published when the block of the target ends."""
-    rows = decided(engine, partition, increment, table.unknown)
+) -> tuple[Entry, Measurement, int]:
+    """Announce the partition, write it, and prove it; it is published when the block of the target ends.
+
+    Returns:
+        its entry, what was measured, and how many of its rows are in no class of the fit.
+    """
+    rows, uncovered = decided(engine, partition, increment, table.unknown)
     entry = partition.sidecar.announce(
         partition.place,
         queries.kept_counts(increment, KEPT_CLASSES),
@@ -139,7 +144,7 @@ def _staged(
         with stages.stage("verify"):
             measurement = _verified(engine, partition, written, entry)
         stages.begin("publish")
-    return entry, measurement
+    return entry, measurement, uncovered
 
 
 @contextmanager
@@ -153,8 +158,7 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
                 table = encode_table(engine, partition.bound, label_losses=())
             with stages.stage("join"):
                 published = partition.sidecar.counts([entry.number for entry in partition.others])
-                levels = tuple(fit.node[name] for name in fit.policy.quasi_identifiers)
-                increment = Increment(table.encoding, levels, published, REFERENCE)
+                increment = increment_of(engine, table.encoding, fit, published)
                 steps = join(increment)
                 classes = queries.kept_classes(increment, every_partition=fit.every_partition)
                 steps += [Step(KEPT_CLASSES, classes, "kept classes"), queries.published_cells(increment, KEPT_CLASSES)]
@@ -176,7 +180,7 @@ def _written(
         every_partition=partition.fit.every_partition,
         rows=RowsRecord(**partition.union(rows).model_dump()),
     )
-    labels = NodeRecord(levels=table.bound.lattice.named(increment.levels))
+    labels = labels_of(engine, partition.fit, increment)
     publishing.group_rows(engine, table, increment.recoding, masked=False, is_examined=False)
     query = publishing.released_rows(engine, table.encoding, target.takes_enums)
     written = target.write(query, streamed=True)
@@ -248,8 +252,8 @@ def _release(
     return PartitionRelease(into=into, node=fit.node, guarantee=promised, report=report)
 
 
-def decided(engine: Compute, partition: Partition, increment: Increment, unknown: UnknownRows) -> RowCounts:
-    """How many rows of the partition are published.
+def decided(engine: Compute, partition: Partition, increment: Increment, unknown: UnknownRows) -> tuple[RowCounts, int]:
+    """How many rows of the partition are published, and how many are in no class of the fit.
 
     Raises:
         UnsatisfiableError: too few.
@@ -257,7 +261,7 @@ def decided(engine: Compute, partition: Partition, increment: Increment, unknown
     """
     policy = partition.fit.policy
     found = engine.fetch(queries.kept_rows(increment, KEPT_CLASSES), "rows of kept classes")[0]
-    known, released = int(found["new_rows"]), int(found["kept_rows"])
+    known, released, classed = (int(found[name]) for name in ("new_rows", "kept_rows", "classed_rows"))
     source = known + unknown.suppressed
     if source != partition.rows:
         raise VerificationError(f"{partition.bound.description} has changed during the run; nothing was published")
@@ -273,15 +277,20 @@ def decided(engine: Compute, partition: Partition, increment: Increment, unknown
             f"(suppression_limit {100 * policy.suppression_limit:g} %)"
         )
         problems = [
-            f"{rows.dropped:,} of its {source:,} rows are in classes that fall short",
+            f"{classed - released:,} of its {source:,} rows are in classes that fall short",
+            *uncovered_notes(known - classed),
             *unknown_notes(policy, unknown),
             suppressed if left_out > allowed else "nothing would be left to publish",
             *_blocking(engine, partition, increment),
-            "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
+            f"what can help: a partition of more rows, {_better_fit(partition.fit)}, or a larger suppression_limit",
         ]
         raise UnsatisfiableError(f"{partition.bound.description} cannot be published with this fit:", problems)
     _refuse_what_falls_short(engine, partition, increment)
-    return rows
+    return rows, known - classed
+
+
+def _better_fit(fit: Fit) -> str:
+    return "a fit of a more general node" if fit.class_count is None else "a fit on more rows like these"
 
 
 def _blocking(engine: Compute, partition: Partition, increment: Increment) -> list[str]:

@@ -1,4 +1,4 @@
-"""Finding a node once, for partitions that are still to come: nothing is published.
+"""Finding a node once, or classes, for partitions that are still to come: nothing is published.
 
 Taxonomies of values that were read off the source, or of texts in its time zone, will not match later partitions.
 """
@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies
@@ -17,6 +20,10 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.full_domain.method import FullDomainRun
+from sqlanon.methods.local.listing import class_list
+from sqlanon.methods.local.method import LocalFitRun
+from sqlanon.methods.local.recoding import PerClass
+from sqlanon.methods.local.report import run_notes
 from sqlanon.methods.progress import Progress, Stopped, never, silent
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.findings import examine
@@ -25,7 +32,6 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit
-from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Findings
 from sqlanon.model.taxonomy.rules import Dates, Intervals
@@ -36,19 +42,32 @@ from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, sele
 from sqlanon.queries.release.kept_columns import released_value
 from sqlanon.queries.source import SourceColumn
 
+FITTED: Mapping[str, type[FullDomainRun] | type[LocalFitRun]] = {
+    "full-domain": FullDomainRun,
+    "local-recoding": LocalFitRun,
+}
+"""By the name of a method whose labels suit rows that are still to come, the run that finds them."""
+
 
 @dataclass(frozen=True)
 class Found:
-    """A node, and how it was found."""
+    """A node, or classes, and how they were found.
+
+    Attributes:
+        table: the cells of the source.
+        node: the level of each quasi-identifier; empty if classes have levels of their own.
+        classes: the list of these; None at a node.
+        facts: the other fields of a fit that depend on the method, by name.
+        notes: anything that a reader should know.
+        findings: what the policy leaves open on the source.
+    """
 
     table: EncodedTable
-    node: NodeSummary
-    search: str
-    checked_nodes: int
-    proven_optimal: bool
-    gap: float | None = None
-    notes: tuple[str, ...] = ()
-    findings: Findings | None = None
+    node: Mapping[str, int]
+    classes: exp.Query | None
+    facts: Mapping[str, Any]
+    notes: tuple[str, ...]
+    findings: Findings
 
 
 # More than six parameters: those of a run, and the sidecar in place of a target.
@@ -66,6 +85,8 @@ def fit(
     stopped: Stopped = never,
 ) -> Fit:
     """Find the node of a source that :func:`anonymize` would publish, or check a given one, and store it.
+
+    A policy of local recoding has a list of classes in place of the node.
 
     Args:
         engine: the database.
@@ -87,13 +108,15 @@ def fit(
     """
     refuse_unfit(policy)
     refuse_method(policy, "fit")
-    if policy.method.implied_models:
-        raise PolicyError(f"a fit is of full domains: partitions cannot be published by the {policy.method}")
+    if policy.method.name not in FITTED:
+        raise PolicyError(
+            f"a fit is of full domains or of local recoding: partitions cannot be published by the {policy.method}"
+        )
     stages = Stages(progress)
     columns = [found.name for found in engine.describe(source.relation)]
     present = policy.without_missing_identifiers(columns)
     with own_taxonomies(engine, source, present):
-        run = FullDomainRun(engine, source, present, Request(node=node, stopped=stopped))
+        run = FITTED[present.method.name](engine, source, present, Request(node=node, stopped=stopped))
         with stages.watching(engine), created(engine, sidecar, replace=replace), engine.transaction(), engine.scratch():
             run.with_present_taxonomies()
             refuse_zoned_columns(run.bound)
@@ -102,7 +125,7 @@ def fit(
             with stages.stage("encode"):
                 run.encode()
             run.search(stages)
-            found = _found(engine, present, run)
+            found = _found(engine, run)
             fitted = _fit(found, policy.identifiers, every_partition=every_partition, seconds=stages.seconds)
             _store(engine, found, fitted)
     return fitted
@@ -132,21 +155,40 @@ def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
         raise PolicyError(f"{bound.description} does not fit what was published:", changed)
 
 
-def _found(engine: Compute, policy: Policy, run: FullDomainRun) -> Found:
-    """The node that was chosen, with what is found of the rows that a run on the source would publish."""
+def _found(engine: Compute, run: FullDomainRun | LocalFitRun) -> Found:
+    """What was chosen, with what is found of the rows that a run on the source would publish."""
+    if isinstance(run, LocalFitRun):
+        return _found_classes(engine, run)
     examined = examine(engine, run.make())
     outcome, table, decision = run.outcome, run.table, run.decision
-    gap = proven_gap(outcome.loss, outcome.lower_bound)
-    return Found(
-        table,
-        decision.node,
-        found_by(policy, outcome),
-        outcome.checked_nodes,
-        outcome.proven_optimal,
-        gap,
-        (*decision.notes, *examined.notes, *table.bound.label_notes),
-        examined.findings,
-    )
+    policy, node, context = table.bound.policy, decision.node, table.context
+    facts = {
+        "suppressed_rows": node.suppressed_rows,
+        "loss": policy.quality.loss(node, context),
+        "search": found_by(policy, outcome),
+        "checked_nodes": outcome.checked_nodes,
+        "proven_optimal": outcome.proven_optimal,
+        "gap": proven_gap(outcome.loss, outcome.lower_bound),
+    }
+    notes = (*decision.notes, *examined.notes, *table.bound.label_notes)
+    return Found(table, context.lattice.named(node.levels), None, facts, notes, examined.findings)
+
+
+def _found_classes(engine: Compute, run: LocalFitRun) -> Found:
+    examined = examine(engine, run.make())
+    table, classes = run.table, run.classes
+    policy = table.bound.policy
+    facts = {
+        "suppressed_rows": classes.left_out,
+        "loss": classes.loss,
+        "search": policy.method.name,
+        "checked_nodes": classes.checked_nodes,
+        "proven_optimal": False,
+        "gap": proven_gap(classes.loss, run.lower_bound),
+        "class_count": len(classes.levels),
+    }
+    notes = (*run_notes(table, classes), *examined.notes, *table.bound.label_notes)
+    return Found(table, {}, class_list(PerClass(table.encoding)), facts, notes, examined.findings)
 
 
 def _fit(found: Found, identifiers: tuple[str, ...], *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:
@@ -155,27 +197,22 @@ def _fit(found: Found, identifiers: tuple[str, ...], *, every_partition: bool, s
     return Fit(
         source=bound.description,
         rows=context.row_count + found.table.unknown.suppressed,
-        suppressed_rows=found.node.suppressed_rows,
         unknown_rows=dict(found.table.unknown.by_column),
         policy=policy,
         policy_sha256=policy.sha256(),
         every_partition=every_partition,
-        node=lattice.named(found.node.levels),
+        node=dict(found.node),
         heights=lattice.named(lattice.heights),
         domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
         taxonomy_sha256=bound.taxonomy_hashes,
         types=kept_types(bound),
         quality=policy.quality.measure,
-        loss=policy.quality.loss(found.node, context),
-        search=found.search,
         lattice_nodes=lattice.size,
-        checked_nodes=found.checked_nodes,
-        proven_optimal=found.proven_optimal,
-        gap=found.gap,
         version=installed_version(),
         seconds=dict(seconds),
         notes=found.notes,
         findings=found.findings,
+        **found.facts,
     )
 
 
@@ -190,7 +227,7 @@ def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     # Also by their texts, which the macros compare: equal values can have different ones.
     keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
     reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], encoding.spec.source.copy()), keys)
-    write_fit(engine, fitted, shape.limit(0), reference)
+    write_fit(engine, fitted, shape.limit(0), reference, found.classes)
 
 
 DATES, NUMBERS = "`first` and `last`", "`minimum` and `maximum`"

@@ -1,4 +1,4 @@
-"""A new partition beside what was published before: both as cells at one node, in codes that they share.
+"""A new partition beside what was published before: both as cells of the same classes, in codes that they share.
 
 What was published is known by its counts alone: the labels of a class, the values of the protected columns, and how
 many rows were published of each. The new partition is counted in the same terms. Together they are cells like those
@@ -7,12 +7,11 @@ of a source, so that classes, measures and judgements are the ones of any run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.queries.cells.labels import at_level
@@ -20,13 +19,14 @@ from sqlanon.queries.cells.rows import shares
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.grouping import Grouping
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.classes.recoding import AtNode, Recoding
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    all_of,
     c,
     column,
     f,
@@ -67,31 +67,46 @@ REFERENCE_CELLS = Relation("anon_reference_cells", "cell")
 
 
 @dataclass(frozen=True)
-class Increment:
-    """A partition that is to join what was published at a node.
+class Lookup:
+    """Labels with their codes: those of a quasi-identifier at a node, or those of all of them in classes.
 
     Attributes:
-        encoding: that of the partition.
-        levels: the node.
+        relation: where they are.
+        code: the column with their code; None if there is only one.
+        labels: by the position of a quasi-identifier, the column with its label.
+    """
+
+    relation: Relation
+    code: str | None
+    labels: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class Increment:
+    """A partition that is to join what was published.
+
+    Attributes:
+        recoding: the labels of the partition.
+        lookups: these labels with their codes.
         published: the counts of what was published before: a column per quasi-identifier with its label, the protected
             columns, and ``anon_row_count``.
         reference: the counts of the values that classes are compared with, if a model compares: the compared columns
             and ``anon_row_count``.
     """
 
-    encoding: Encoding
-    levels: Levels
+    recoding: Recoding
+    lookups: Sequence[Lookup]
     published: exp.Expr
     reference: exp.Expr
 
     @property
-    def recoding(self) -> AtNode:
-        """The labels of the node."""
-        return AtNode(self.encoding, self.levels)
+    def encoding(self) -> Encoding:
+        """That of the partition."""
+        return self.recoding.encoding
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The code columns that define the classes of the node."""
+        """The code columns that define classes."""
         return self.recoding.keys
 
     @property
@@ -100,21 +115,36 @@ class Increment:
         return self.encoding.spec.protected
 
     def over(self, cells: Relation) -> Encoding:
-        """The encoding of other cells at this node, for judging their classes: nothing is lost or weighed here."""
+        """The encoding of other cells, for judging their classes: nothing is lost or weighed here."""
         spec = replace(self.encoding.spec, row_weight=None)
         return replace(self.encoding, spec=spec, cells=cells, label_losses=())
 
     def classes(self, cells: Relation) -> Grouping:
-        """Other cells at this node, grouped into its classes."""
-        return AtNode(self.over(cells), self.levels).by_code()
-
-    def labels(self, position: int) -> Relation:
-        """The labels of a quasi-identifier at the node, with their codes."""
-        return Relation(f"anon_node_labels_{position}", "node")
+        """Other cells, grouped into classes."""
+        return replace(self.recoding, encoding=self.over(cells)).by_code()
 
     def values(self, name: str) -> Relation:
         """The values of a protected column in all that is counted, with their codes and those of their labels."""
         return Relation(f"anon_union_values_{self.protected.index(name)}", "node")
+
+
+def lookups_at(recoding: AtNode) -> list[Lookup]:
+    """The labels of a node with their codes, which :func:`node_labels` makes."""
+    keys = dict(recoding.code_columns())
+    return [
+        Lookup(Relation(f"anon_node_labels_{position}", "node"), keys.get(position), {position: "label"})
+        for position in range(len(recoding.levels))
+    ]
+
+
+def node_labels(recoding: AtNode) -> list[Step]:
+    """The steps that make the labels of a node with their codes."""
+    encoding, steps = recoding.encoding, []
+    for (position, level), lookup in zip(enumerate(recoding.levels), lookups_at(recoding), strict=True):
+        code = aliased(column("code"), encoding.code(position, level))
+        query = at_level(encoding, position, level, [column("label"), code]).distinct(copy=False)
+        steps.append(Step(lookup.relation, query, "labels"))
+    return steps
 
 
 def join(increment: Increment) -> list[Step]:
@@ -122,9 +152,7 @@ def join(increment: Increment) -> list[Step]:
 
     The last ones put what classes are compared with in the place of the partition's own shares.
     """
-    positions = range(len(increment.levels))
-    steps = [Step(increment.labels(position), _labels(increment, position), "labels") for position in positions]
-    steps.append(Step(COUNTS, _partition_counts(increment), "counts of the partition"))
+    steps = [Step(COUNTS, _partition_counts(increment), "counts of the partition")]
     steps += [
         Step(increment.values(name), _values(increment, name), f'values of "{name}"') for name in increment.protected
     ]
@@ -139,14 +167,8 @@ def join(increment: Increment) -> list[Step]:
     return steps
 
 
-def _labels(increment: Increment, position: int) -> exp.Query:
-    encoding, level = increment.encoding, increment.levels[position]
-    code = aliased(column("code"), encoding.code(position, level))
-    return at_level(encoding, position, level, [column("label"), code]).distinct(copy=False)
-
-
 def _partition_counts(increment: Increment) -> exp.Query:
-    """The cells of the partition at the node, with labels and values in place of codes, and the codes of the class."""
+    """The cells of the partition in classes, with labels and values in place of codes, and the codes of the class."""
     encoding = increment.encoding
     sensitive = [encoding.sensitive(name) for name in increment.protected]
     keys = [column(name) for name in (*increment.keys, *sensitive)]
@@ -166,16 +188,15 @@ def _partition_counts(increment: Increment) -> exp.Query:
 
 
 def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
-    keys = dict(increment.recoding.code_columns())
-    for position, name in enumerate(increment.encoding.spec.quasi_identifiers):
-        relation = increment.labels(position)
+    names = increment.encoding.spec.quasi_identifiers
+    for lookup in increment.lookups:
+        table, code = lookup.relation.name, lookup.code
         # At its top level a quasi-identifier has one label, and cells have no code for it.
-        on = (
-            column(keys[position], relation.name).eq(column(keys[position], "anon_cells")) if position in keys else None
-        )
-        lookup = exp.alias_(relation.table, relation.name, table=True)
-        query = query.join(lookup, on=on, join_type="" if on is not None else "cross", copy=False)
-        query = query.select(aliased(column("label", relation.name), name), copy=False)
+        on = None if code is None else column(code, table).eq(column(code, "anon_cells"))
+        relation = exp.alias_(lookup.relation.table, table, table=True)
+        query = query.join(relation, on=on, join_type="" if on is not None else "cross", copy=False)
+        labels = (aliased(column(label, table), names[place]) for place, label in lookup.labels.items())
+        query = query.select(*labels, copy=False)
     return query
 
 
@@ -226,12 +247,18 @@ def _new_cells(increment: Increment) -> exp.Query:
 
 def _old_cells(increment: Increment) -> exp.Query:
     query = select([], named("anon_counted", increment.published))
-    for position, key in increment.recoding.code_columns():
-        relation = increment.labels(position)
-        label = column(increment.encoding.spec.quasi_identifiers[position], "anon_counted")
-        lookup = exp.alias_(relation.table, relation.name, table=True)
-        query = query.join(lookup, on=same(column("label", relation.name), label), copy=False)
-        query = query.select(column(key, relation.name), copy=False)
+    names = increment.encoding.spec.quasi_identifiers
+    for lookup in increment.lookups:
+        if lookup.code is None:
+            continue
+        relation = lookup.relation
+        is_same = (
+            same(column(label, relation.name), column(names[place], "anon_counted"))
+            for place, label in lookup.labels.items()
+        )
+        table = exp.alias_(relation.table, relation.name, table=True)
+        query = query.join(table, on=all_of([*is_same]), copy=False)
+        query = query.select(column(lookup.code, relation.name), copy=False)
     return _with_codes(increment, query).select(column(ROW_COUNT, "anon_counted"), copy=False)
 
 
@@ -294,9 +321,15 @@ def kept_counts(increment: Increment, kept: Relation) -> exp.Query:
     return _kept(increment, names, COUNTS, kept)
 
 
+def kept_cells(increment: Increment, kept: Relation) -> exp.Query:
+    """The codes of the classes of the partition's cells that are kept, and ``anon_row_count``."""
+    return _kept(increment, [*increment.keys, ROW_COUNT], NEW_CELLS, kept)
+
+
 def kept_rows(increment: Increment, kept: Relation) -> exp.Query:
-    """One row: ``new_rows`` of the partition, and ``kept_rows`` of them in kept classes."""
-    return SQL.query("kept_rows", cells=NEW_CELLS, kept_cells=_kept(increment, [ROW_COUNT], NEW_CELLS, kept))
+    """One row: ``new_rows`` of the partition, ``classed_rows`` of them in classes, and ``kept_rows`` in kept ones."""
+    cells, counted = increment.encoding.cells, _kept(increment, [ROW_COUNT], NEW_CELLS, kept)
+    return SQL.query("kept_rows", cells=cells, classed=NEW_CELLS, kept_cells=counted)
 
 
 def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:

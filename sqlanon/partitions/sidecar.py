@@ -128,6 +128,9 @@ def table_of(name: str, catalog: str = CATALOG) -> exp.Table:
 REFERENCE = table_of("reference")
 """The counts of the values that classes are compared with."""
 
+LISTED = table_of("classes")
+"""The list of classes of a fit of local recoding."""
+
 TAXONOMY = table_of("taxonomy")
 """The taxonomies of the fit, beside which it says where their domains come from."""
 
@@ -347,7 +350,9 @@ def _refuse_published(path: Path, entries: int) -> None:
         )
 
 
-def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query) -> None:
+def write_fit(
+    engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query, classes: exp.Query | None = None
+) -> None:
     """Fill a new sidecar, within the transaction of the run.
 
     Args:
@@ -355,6 +360,7 @@ def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query)
         fit: the fit.
         counts: a query of no rows with the counted columns as they are published.
         reference: the counts of the values that classes are compared with.
+        classes: the list of classes, if these have levels of their own.
     """
     document, used = string(fit.model_dump_json(exclude={"findings"})), [*map(string, fit.taxonomy_sha256)]
     domains = taxonomies.domains_of(engine.taxonomy)
@@ -363,6 +369,7 @@ def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query)
         "releases": SQL.query("no_entries"),
         "counts": SQL.query("no_counts", shape=counts),
         "reference": reference,
+        **({} if classes is None else {"classes": classes}),
         "taxonomy": taxonomies.SQL.query("rows_of", taxonomy=engine.taxonomy, attributes=used),
         "taxonomy_domain": taxonomies.SQL.query("rows_of", taxonomy=domains, attributes=used),
     }

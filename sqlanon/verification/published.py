@@ -16,6 +16,7 @@ from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination
+from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.record import Record, RecordError, RowsRecord
 from sqlanon.publish.folders import changes_of, note_of
 from sqlanon.publish.provenance import note_of_file
@@ -164,12 +165,24 @@ def together(records: Sequence[Record]) -> Record | None:
     first, *others = records
     if not others:
         return first
-    if any((other.labels, other.taxonomy_sha256) != (first.labels, first.taxonomy_sha256) for other in others):
+    labels, *other_labels = _joined_classes([record.labels for record in records])
+    if any(other != labels for other in other_labels):
+        return None
+    if any(other.taxonomy_sha256 != first.taxonomy_sha256 for other in others):
         return None
     parts = [part.rows for part in records if part.rows is not None]
     rows = RowsRecord(released=sum(part.released for part in parts), masked=sum(part.masked for part in parts))
     is_complete = len(parts) == len(records)
-    return first.model_copy(update={"rows": rows if is_complete else None, "report": None, "fit": None})
+    found = {"labels": labels, "rows": rows if is_complete else None, "report": None, "fit": None}
+    return first.model_copy(update=found)
+
+
+def _joined_classes(parts: Sequence[LabelsRecord | None]) -> Sequence[LabelsRecord | None]:
+    """What parts record of labels: for classes of the same labels all of them, in each part."""
+    classes = [part for part in parts if isinstance(part, ClassesRecord)]
+    if len(classes) < len(parts) or any(each.labels != classes[0].labels for each in classes):
+        return parts
+    return [classes[0].joined(classes[1:])] * len(parts)
 
 
 def _repeated(records: Sequence[Record]) -> tuple[str, ...]:

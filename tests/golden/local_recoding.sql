@@ -118,10 +118,7 @@ FROM (VALUES
   (6140658091919671296, 1),
   (6273795755903811584, 1)) AS given(v0, v1);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_class_of_key" AS
-SELECT
-  *
-FROM "anon_class_of_key_values";
+-- shared: create anon_class_of_key 1;
 
 DROP TABLE "anon_class_of_key_values";
 
@@ -216,44 +213,11 @@ SELECT
     "anon_kept") AS "attained_1"
 FROM "anon_judged";
 
-CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
-SELECT
-  "anon_label_0" AS "label"
-FROM "temp"."main"."anon_labels_of_classes"
-WHERE
-  NOT "anon_label_0" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
+-- shared: create anon_label_type_0 3;
 
-CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT
-  "anon_label_1" AS "label"
-FROM "temp"."main"."anon_labels_of_classes"
-WHERE
-  NOT "anon_label_1" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
+-- shared: create anon_label_type_1 3;
 
-CREATE TEMPORARY TYPE "anon_label_type_2" AS ENUM(
-SELECT
-  "anon_label_2" AS "label"
-FROM "temp"."main"."anon_labels_of_classes"
-WHERE
-  NOT "anon_label_2" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
+-- shared: create anon_label_type_2 3;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labelled_rows" AS (

@@ -8,9 +8,7 @@ COMMIT;
 
 ATTACH '<folder>/fit' AS "anon_fit" (RECOVERY_MODE no_wal_writes);
 
-SELECT
-  *
-FROM "anon_fit"."main"."fit";
+-- shared: read fit 1;
 
 -- shared: read releases 1;
 
@@ -22,213 +20,9 @@ FROM "anon_fit"."main"."fit";
 
 -- shared: read taxonomy 13;
 
-WITH "anon_taxonomy" AS (
-  SELECT
-    *
-  FROM "anon_fit"."main"."taxonomy"
-  WHERE
-    attribute IN ('admission', 'age', 'sex', 'zip')
-), anon_rows AS (
-  SELECT
-    attribute,
-    level,
-    value,
-    label
-  FROM "anon_taxonomy"
-), anon_level_sets AS (
-  SELECT
-    attribute,
-    anon_levels,
-    COUNT(*) AS anon_value_count
-  FROM (
-    SELECT
-      attribute,
-      value,
-      LIST_SORT(ARRAY_AGG(level)) AS anon_levels
-    FROM anon_rows
-    GROUP BY
-      attribute,
-      value
-  )
-  GROUP BY
-    attribute,
-    anon_levels
-), anon_heights AS (
-  SELECT
-    attribute,
-    MAX(LIST_MAX(anon_levels)) AS anon_height
-  FROM anon_level_sets
-  GROUP BY
-    attribute
-), anon_counts AS (
-  SELECT
-    attribute,
-    anon_levels,
-    anon_value_count,
-    level,
-    COUNT(*) AS anon_row_count
-  FROM (
-    SELECT
-      attribute,
-      anon_levels,
-      anon_value_count,
-      UNNEST(anon_levels) AS level
-    FROM anon_level_sets
-  )
-  GROUP BY ALL
-), anon_found AS (
-  SELECT
-    attribute,
-    level,
-    'missing level' AS problem,
-    SUM(anon_value_count) AS problem_count
-  FROM (
-    SELECT
-      anon_level_sets.*,
-      UNNEST(RANGE(0, anon_heights.anon_height + 1)) AS level
-    FROM anon_level_sets
-    INNER JOIN anon_heights
-      ON anon_heights.attribute = anon_level_sets.attribute
-    WHERE
-      ARRAY_CONTAINS(anon_level_sets.anon_levels, 0)
-  )
-  WHERE
-    NOT ARRAY_CONTAINS(anon_levels, level)
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'value outside the domain',
-    SUM(anon_value_count * anon_row_count)
-  FROM anon_counts
-  WHERE
-    NOT ARRAY_CONTAINS(anon_levels, 0)
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'several labels',
-    SUM(anon_value_count)
-  FROM anon_counts
-  WHERE
-    anon_row_count > 1
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'level 0 is not the value itself',
-    COUNT(*)
-  FROM anon_rows
-  WHERE
-    level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'empty label',
-    COUNT(*)
-  FROM anon_rows
-  WHERE
-    COALESCE(label, '') = ''
-    AND NOT (
-      level = 0 AND value IS NOT DISTINCT FROM label
-    )
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    attribute,
-    level,
-    'not nested',
-    COUNT(*)
-  FROM (
-    SELECT
-      anon_rows.attribute,
-      anon_rows.level,
-      anon_rows.label
-    FROM anon_rows
-    INNER JOIN anon_rows AS anon_next
-      ON anon_next.attribute = anon_rows.attribute
-      AND anon_next.level = anon_rows.level + 1
-      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
-    WHERE
-      anon_rows.level > 0 AND anon_next.level > 1
-    GROUP BY ALL
-    HAVING
-      MIN(anon_next.label) <> MAX(anon_next.label)
-  )
-  GROUP BY ALL
-  UNION ALL
-  SELECT
-    anon_rows.attribute,
-    anon_rows.level,
-    'several top labels',
-    COUNT(DISTINCT anon_rows.label)
-  FROM anon_rows
-  INNER JOIN anon_heights
-    ON anon_heights.attribute = anon_rows.attribute
-    AND anon_heights.anon_height = anon_rows.level
-  GROUP BY ALL
-  HAVING
-    COUNT(DISTINCT anon_rows.label) > 1
-)
-SELECT
-  attribute,
-  CAST(level AS INT) AS level,
-  problem,
-  CAST(problem_count AS BIGINT) AS problem_count
-FROM anon_found;
+-- shared: read taxonomy 14;
 
-WITH anon_rows AS (
-  SELECT
-    anon_attribute,
-    anon_level,
-    anon_value,
-    anon_label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    ARRAY_CONTAINS(['admission', 'age', 'sex', 'zip'], anon_taxonomy.anon_attribute)
-), anon_tops AS (
-  SELECT
-    anon_attribute,
-    ARG_MAX(anon_label, anon_level) AS anon_label
-  FROM anon_rows
-  GROUP BY
-    anon_attribute
-), anon_labels AS (
-  SELECT DISTINCT
-    anon_attribute,
-    anon_level,
-    anon_label
-  FROM anon_rows
-  ANTI JOIN anon_tops
-    ON anon_tops.anon_attribute = anon_rows.anon_attribute
-    AND anon_tops.anon_label = anon_rows.anon_label
-  WHERE
-    anon_level > 0
-), anon_ambiguous AS (
-  SELECT DISTINCT
-    anon_labels.anon_attribute,
-    anon_labels.anon_label
-  FROM anon_labels
-  INNER JOIN anon_rows
-    ON anon_rows.anon_attribute = anon_labels.anon_attribute
-    AND anon_rows.anon_level = anon_labels.anon_level
-    AND anon_rows.anon_value = anon_labels.anon_label
-  WHERE
-    anon_rows.anon_label <> anon_labels.anon_label
-)
-SELECT
-  anon_wanted.anon_name AS attribute,
-  COUNT(anon_ambiguous.anon_label) AS ambiguous_labels
-FROM UNNEST(['admission', 'age', 'sex', 'zip']) AS anon_wanted(anon_name)
-LEFT JOIN anon_ambiguous
-  ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
-GROUP BY
-  anon_wanted.anon_name;
+-- shared: read taxonomy 15;
 
 SELECT
   COUNT(*) AS rows,
@@ -252,99 +46,7 @@ BEGIN;
 
 -- shared: read taxonomy 13;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
-WITH anon_labels AS (
-  SELECT
-    anon_attribute,
-    anon_level,
-    anon_value,
-    anon_label,
-    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
-    anon_level > 0
-    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    ARRAY_CONTAINS(['age', 'sex', 'zip', 'admission'], anon_taxonomy.anon_attribute)
-), "anon_taxonomy_labels" AS (
-  SELECT
-    anon_attribute AS attribute,
-    anon_level AS level,
-    anon_value AS value,
-    anon_label AS label,
-    anon_leaf_count AS leaf_count
-  FROM anon_labels
-  UNION ALL
-  SELECT
-    anon_attribute,
-    anon_level,
-    NULL,
-    CASE WHEN anon_is_top THEN MAX(anon_label) END,
-    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-  FROM anon_labels
-  GROUP BY
-    anon_attribute,
-    anon_level,
-    anon_is_top
-  HAVING
-    COUNT(*) FILTER(WHERE
-      anon_value IS NULL) = 0
-), anon_coded AS (
-  SELECT
-    anon_taxonomies.position,
-    anon_taxonomies.height,
-    anon_taxonomy_labels.level AS depth,
-    anon_taxonomy_labels.value,
-    anon_taxonomy_labels.label,
-    DENSE_RANK() OVER (
-      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
-      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
-    ) AS code,
-    (
-      CASE
-        WHEN anon_taxonomies.domain_size > 1
-        THEN (
-          anon_taxonomy_labels.leaf_count - 1
-        ) / (
-          anon_taxonomies.domain_size - 1
-        )
-        ELSE 0.0
-      END
-    ) AS lm,
-    (
-      CASE
-        WHEN anon_taxonomy_labels.leaf_count = 1
-        THEN 0.0
-        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
-      END
-    ) AS ncp
-  FROM (VALUES
-    (0, 'age', 5, 100),
-    (1, 'sex', 1, 2),
-    (2, 'zip', 5, 155),
-    (3, 'admission', 5, 365)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
-  INNER JOIN "anon_taxonomy_labels"
-    ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
-  QUALIFY
-    COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
-), anon_parents AS (
-  SELECT
-    *,
-    CASE
-      WHEN depth < height - 1
-      THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC)
-    END AS parent
-  FROM anon_coded
-)
-SELECT
-  position,
-  depth,
-  value,
-  label,
-  code,
-  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
-  lm,
-  ncp
-FROM anon_parents;
+-- shared: create anon_coded_labels 3;
 
 -- shared: read anon_coded_labels 1;
 
@@ -418,8 +120,6 @@ ORDER BY
 
 -- shared: read anon_cells 2;
 
-DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_0";
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_0" AS
 SELECT DISTINCT
   "label",
@@ -427,8 +127,6 @@ SELECT DISTINCT
 FROM "temp"."main"."anon_labels"
 WHERE
   "position" = 0 AND "depth" = 4;
-
-DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_1";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_1" AS
 SELECT DISTINCT
@@ -438,8 +136,6 @@ FROM "temp"."main"."anon_labels"
 WHERE
   "position" = 1 AND "depth" = 0;
 
-DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_2";
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_2" AS
 SELECT DISTINCT
   "label",
@@ -447,8 +143,6 @@ SELECT DISTINCT
 FROM "temp"."main"."anon_labels"
 WHERE
   "position" = 2 AND "depth" = 2;
-
-DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_3";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_3" AS
 SELECT DISTINCT
@@ -574,46 +268,7 @@ JOIN "anon_decoded_anon_sensitive_0"
 
 DROP TABLE IF EXISTS "temp"."main"."anon_union_values_0";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_union_values_0" AS
-WITH "anon_published" AS (
-  SELECT
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis",
-    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
-  FROM "anon_fit"."main"."counts"
-  WHERE
-    FALSE
-  GROUP BY
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis"
-), "anon_all" AS (
-  SELECT
-    "diagnosis"
-  FROM "temp"."main"."anon_partition_counts"
-  UNION ALL
-  SELECT
-    "diagnosis"
-  FROM "anon_published"
-), "anon_distinct" AS (
-  SELECT DISTINCT
-    "diagnosis"
-  FROM "anon_all"
-), "anon_coded" AS (
-  SELECT
-    "diagnosis" AS value,
-    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
-  FROM "anon_distinct"
-)
-SELECT
-  "anon_coded"."value",
-  "anon_coded"."anon_sensitive_0"
-FROM "anon_coded";
+-- shared: create anon_union_values_0 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_new_cells";
 
@@ -671,14 +326,7 @@ JOIN "temp"."main"."anon_union_values_0" AS anon_union_values_0
 
 DROP TABLE IF EXISTS "temp"."main"."anon_union_cells";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_union_cells" AS
-SELECT
-  *
-FROM "temp"."main"."anon_new_cells"
-UNION ALL BY NAME
-SELECT
-  *
-FROM "temp"."main"."anon_old_cells";
+-- shared: create anon_union_cells 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_kept";
 
@@ -766,8 +414,13 @@ SELECT
   (
     SELECT
       COALESCE(SUM(anon_row_count), 0)
-    FROM "temp"."main"."anon_new_cells"
+    FROM "temp"."main"."anon_cells" AS anon_cells
   ) AS new_rows,
+  (
+    SELECT
+      COALESCE(SUM(anon_row_count), 0)
+    FROM "temp"."main"."anon_new_cells"
+  ) AS classed_rows,
   COALESCE(SUM(anon_row_count), 0) AS kept_rows
 FROM "anon_kept_cells";
 
@@ -870,7 +523,7 @@ SELECT
     "anon_kept") AS "attained_1"
 FROM "anon_judged";
 
--- shared: create anon_label_type_0 3;
+-- shared: create anon_label_type_0 4;
 
 -- shared: create anon_label_type_1 1;
 
@@ -1039,354 +692,13 @@ ORDER BY
 
 -- shared: read taxonomy 12;
 
-WITH "anon_k_anonymity" AS (
-  SELECT
-    MIN(class_size) AS k,
-    COUNT(*) AS class_count,
-    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
-  FROM LATERAL (
-    SELECT
-      anon_class_size AS class_size
-    FROM (
-      SELECT
-        "age" AS "age",
-        "sex" AS "sex",
-        "zip" AS "zip",
-        "admission" AS "admission",
-        COUNT(*) AS anon_class_size
-      FROM (
-        SELECT
-          *
-        FROM "memory"."main"."released"
-        UNION ALL BY NAME
-        SELECT
-          *
-        FROM (
-          SELECT
-            *
-            EXCLUDE (anon_batch, anon_row)
-          FROM (
-            SELECT
-              *,
-              UNNEST(RANGE(0, anon_batch)) AS anon_row
-            FROM (
-              SELECT
-                *
-                EXCLUDE (anon_row_count),
-                LEAST(
-                  2048,
-                  anon_row_count - 2048 * UNNEST(RANGE(0, (
-                    anon_row_count + 2047
-                  ) // 2048))
-                ) AS anon_batch
-              FROM (
-                SELECT
-                  "age",
-                  "sex",
-                  "zip",
-                  "admission",
-                  "diagnosis",
-                  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
-                FROM "anon_fit"."main"."counts"
-                WHERE
-                  FALSE
-                GROUP BY
-                  "age",
-                  "sex",
-                  "zip",
-                  "admission",
-                  "diagnosis"
-              ) AS "anon_published"
-            ) AS anon_batches
-          ) AS anon_numbered
-        ) AS "anon_counted"
-      ) AS "anon_union"
-      GROUP BY ALL
-    ) AS anon_classes
-  ) AS anon_class_sizes
-), "anon_prosecutor_risk" AS (
-  SELECT
-    1.0 / MIN(class_size) AS highest_risk,
-    CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
-  FROM LATERAL (
-    SELECT
-      anon_class_size AS class_size
-    FROM (
-      SELECT
-        "age" AS "age",
-        "sex" AS "sex",
-        "zip" AS "zip",
-        "admission" AS "admission",
-        COUNT(*) AS anon_class_size
-      FROM (
-        SELECT
-          *
-        FROM "memory"."main"."released"
-        UNION ALL BY NAME
-        SELECT
-          *
-        FROM (
-          SELECT
-            *
-            EXCLUDE (anon_batch, anon_row)
-          FROM (
-            SELECT
-              *,
-              UNNEST(RANGE(0, anon_batch)) AS anon_row
-            FROM (
-              SELECT
-                *
-                EXCLUDE (anon_row_count),
-                LEAST(
-                  2048,
-                  anon_row_count - 2048 * UNNEST(RANGE(0, (
-                    anon_row_count + 2047
-                  ) // 2048))
-                ) AS anon_batch
-              FROM (
-                SELECT
-                  "age",
-                  "sex",
-                  "zip",
-                  "admission",
-                  "diagnosis",
-                  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
-                FROM "anon_fit"."main"."counts"
-                WHERE
-                  FALSE
-                GROUP BY
-                  "age",
-                  "sex",
-                  "zip",
-                  "admission",
-                  "diagnosis"
-              ) AS "anon_published"
-            ) AS anon_batches
-          ) AS anon_numbered
-        ) AS "anon_counted"
-      ) AS "anon_union"
-      GROUP BY ALL
-    ) AS anon_classes
-  ) AS anon_class_sizes
-), "anon_sample_uniqueness" AS (
-  SELECT
-    COUNT(*) FILTER(WHERE
-      class_size = 1) AS unique_rows,
-    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
-    COUNT(*) FILTER(WHERE
-      class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
-  FROM LATERAL (
-    SELECT
-      anon_class_size AS class_size
-    FROM (
-      SELECT
-        "age" AS "age",
-        "sex" AS "sex",
-        "zip" AS "zip",
-        "admission" AS "admission",
-        COUNT(*) AS anon_class_size
-      FROM (
-        SELECT
-          *
-        FROM "memory"."main"."released"
-        UNION ALL BY NAME
-        SELECT
-          *
-        FROM (
-          SELECT
-            *
-            EXCLUDE (anon_batch, anon_row)
-          FROM (
-            SELECT
-              *,
-              UNNEST(RANGE(0, anon_batch)) AS anon_row
-            FROM (
-              SELECT
-                *
-                EXCLUDE (anon_row_count),
-                LEAST(
-                  2048,
-                  anon_row_count - 2048 * UNNEST(RANGE(0, (
-                    anon_row_count + 2047
-                  ) // 2048))
-                ) AS anon_batch
-              FROM (
-                SELECT
-                  "age",
-                  "sex",
-                  "zip",
-                  "admission",
-                  "diagnosis",
-                  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
-                FROM "anon_fit"."main"."counts"
-                WHERE
-                  FALSE
-                GROUP BY
-                  "age",
-                  "sex",
-                  "zip",
-                  "admission",
-                  "diagnosis"
-              ) AS "anon_published"
-            ) AS anon_batches
-          ) AS anon_numbered
-        ) AS "anon_counted"
-      ) AS "anon_union"
-      GROUP BY ALL
-    ) AS anon_classes
-  ) AS anon_class_sizes
-)
-SELECT
-  anon_k_anonymity.k,
-  anon_k_anonymity.class_count,
-  anon_k_anonymity.row_count,
-  anon_prosecutor_risk.highest_risk,
-  anon_prosecutor_risk.average_risk,
-  anon_sample_uniqueness.unique_rows,
-  anon_sample_uniqueness.unique_share
-FROM "anon_k_anonymity"
-CROSS JOIN "anon_prosecutor_risk"
-CROSS JOIN "anon_sample_uniqueness";
+-- shared: read LATERAL 1;
 
-WITH "anon_measured" AS (
-  SELECT
-    MIN(distinct_diversity) AS l
-  FROM LATERAL (
-    SELECT
-      CAST(SUM(row_count) AS BIGINT) AS class_size,
-      (
-        COUNT(row_count)
-      ) AS distinct_diversity,
-      (
-        EXP(LN(SUM(row_count)) - SUM(row_count * LN(row_count)) / SUM(row_count))
-      ) AS entropy_diversity,
-      (
-        MAX(row_count) / SUM(row_count)
-      ) AS largest_share
-    FROM LATERAL (
-      SELECT
-        ROW("age", "sex", "zip", "admission") AS class,
-        "diagnosis" AS sensitive_value,
-        COUNT(*) AS row_count
-      FROM (
-        SELECT
-          *
-        FROM "memory"."main"."released"
-        UNION ALL BY NAME
-        SELECT
-          *
-        FROM (
-          SELECT
-            *
-            EXCLUDE (anon_batch, anon_row)
-          FROM (
-            SELECT
-              *,
-              UNNEST(RANGE(0, anon_batch)) AS anon_row
-            FROM (
-              SELECT
-                *
-                EXCLUDE (anon_row_count),
-                LEAST(
-                  2048,
-                  anon_row_count - 2048 * UNNEST(RANGE(0, (
-                    anon_row_count + 2047
-                  ) // 2048))
-                ) AS anon_batch
-              FROM (
-                SELECT
-                  "age",
-                  "sex",
-                  "zip",
-                  "admission",
-                  "diagnosis",
-                  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
-                FROM "anon_fit"."main"."counts"
-                WHERE
-                  FALSE
-                GROUP BY
-                  "age",
-                  "sex",
-                  "zip",
-                  "admission",
-                  "diagnosis"
-              ) AS "anon_published"
-            ) AS anon_batches
-          ) AS anon_numbered
-        ) AS "anon_counted"
-      ) AS "anon_union"
-      GROUP BY ALL
-    ) AS anon_value_counts
-    GROUP BY
-      class
-  ) AS anon_class_diversity
-)
-SELECT
-  "l" AS "attained"
-FROM "anon_measured";
+-- shared: read LATERAL 2;
 
 -- shared: read taxonomy 12;
 
-WITH "anon_counts" AS (
-  SELECT
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis",
-    COUNT(*) AS anon_row_count
-  FROM "memory"."main"."released"
-  GROUP BY
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis"
-), "anon_others" AS (
-  SELECT
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis",
-    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
-  FROM "anon_fit"."main"."counts"
-  WHERE
-    "anon_release" IN (1)
-  GROUP BY
-    "age",
-    "sex",
-    "zip",
-    "admission",
-    "diagnosis"
-), "anon_missing" AS (
-  SELECT
-    *
-  FROM "anon_counts"
-  EXCEPT ALL
-  SELECT
-    *
-  FROM "anon_others"
-), "anon_added" AS (
-  SELECT
-    *
-  FROM "anon_others"
-  EXCEPT ALL
-  SELECT
-    *
-  FROM "anon_counts"
-), "anon_sides" AS (
-  SELECT
-    *
-  FROM "anon_missing"
-  UNION ALL
-  SELECT
-    *
-  FROM "anon_added"
-)
-SELECT
-  COUNT(*) AS differences
-FROM "anon_sides";
+-- shared: read released 5;
 
 COMMIT;
 

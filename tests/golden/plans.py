@@ -161,6 +161,16 @@ def _applied(session: sa.Session, folder: Path) -> None:
     session.partitions.apply("SELECT * FROM visits WHERE admission >= DATE '2025-07-01'", folder / "fit", RELEASE)
 
 
+def _fit_classes(session: sa.Session, folder: Path) -> None:
+    policy = demo.demo_policy().model_copy(update={"method": sa.LocalRecoding(suppression_limit=0.5)})
+    source = "SELECT * FROM visits WHERE age % 2 = 0"
+    session.partitions.fit(source, policy, folder / "fit", accept_observed_domain=True)
+
+
+def _applied_classes(session: sa.Session, folder: Path) -> None:
+    session.partitions.apply("SELECT * FROM visits WHERE age % 4 <> 1", folder / "fit", RELEASE)
+
+
 PLANS = {
     "k_anonymity": Plan(_hospital, _anonymized(demo.demo_policy())),
     "l_diversity_masked": Plan(
@@ -217,5 +227,6 @@ PLANS = {
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "partition": Plan(_hospital, _applied, before=_fit),
+    "local_partition": Plan(_hospital, _applied_classes, before=_fit_classes),
 }
 """By the names of their files."""

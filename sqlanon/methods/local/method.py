@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.engines.relations import ResolvedSource
@@ -14,6 +13,8 @@ from sqlanon.methods.base import Run
 from sqlanon.methods.local.aggregates import make_aggregates, misfits
 from sqlanon.methods.local.arrays import cell_arrays
 from sqlanon.methods.local.bound import lower_bound
+from sqlanon.methods.local.covering import hold_covering
+from sqlanon.methods.local.listing import loss_of
 from sqlanon.methods.local.peeling import MAX_NODES, LocalClasses, peel
 from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass
@@ -27,7 +28,6 @@ from sqlanon.methods.shared.unknown import refuse_too_many
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.local import LocalRecoding
-from sqlanon.model.quality import NCP
 from sqlanon.model.release import Guarantee, Report
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
@@ -68,9 +68,8 @@ class LocalRun(Run):
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
     def search(self, stages: Stages) -> None:
-        measure: Literal["lm", "ncp"] = "ncp" if isinstance(self.bound.policy.quality, NCP) else "lm"
         with stages.stage("search"):
-            self.cells = cell_arrays(self.engine, self.table, measure)
+            self.cells = cell_arrays(self.engine, self.table, loss_of(self.bound.policy))
             self.classes = self._peeled(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
             self.lower_bound = self._least_loss()
 
@@ -130,3 +129,23 @@ class LocalRun(Run):
     def guarantee(self, report: Report) -> Guarantee:
         assert isinstance(report, LocalReport)
         return guarantee(self.bound.policy, report)
+
+
+class LocalFitRun(LocalRun):
+    """A run for partitions: its classes hold where each row goes to that of the least loss, as rows of these do."""
+
+    def _peeled(self, watch: Watch) -> LocalClasses:
+        bound = self.bound
+        classes = hold_covering(
+            self.cells,
+            bound.lattice,
+            self.encoding.criteria.bounds,
+            super()._peeled(watch),
+            shares=self.settings.shares(bound.policy),
+            allowed_rows=self.table.context.allowed_rows,
+            watch=watch,
+        )
+        if not len(classes.levels):
+            heading = "no class meets the privacy models once each row goes to the one of the least loss:"
+            raise UnsatisfiableError(heading, [f"required: {', '.join(map(str, bound.policy.privacy))}"])
+        return classes

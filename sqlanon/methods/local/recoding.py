@@ -61,7 +61,8 @@ def _of_class() -> exp.Expr:
 class PerClass(Recoding):
     """The labels of classes that are each at levels of their own; no two of them have the same ones.
 
-    :data:`KEYS` and :data:`LEVELS` are made, and :data:`LABELS` by :meth:`step`.
+    :data:`KEYS` and :data:`LEVELS` are made, and :data:`LABELS` by :meth:`step`; or :data:`KEYS`, and :data:`LABELS` by
+    :meth:`step_of_listed`.
     """
 
     @property
@@ -75,17 +76,25 @@ class PerClass(Recoding):
 
     def step(self) -> Step:
         """The step that makes :data:`LABELS`."""
-        names = self.encoding.label_columns
-        of_position = (filtered(f.max(c.label), c.position.eq(number(place))) for place in self._positions)
         return SQL.step(
             LABELS,
             "class_labels",
             levels=LEVELS,
             labels=self.encoding.labels,
             keys=self.words,
-            texts=[aliased(label, name) for label, name in zip(of_position, names, strict=True)],
-            masks=[aliased(string(MASK), name) for name in names],
+            texts=self._label_texts,
+            masks=[aliased(string(MASK), name) for name in self.encoding.label_columns],
         )
+
+    def step_of_listed(self, listed: Relation | exp.Expr) -> Step:
+        """The same from a list of classes, with the label of each by quasi-identifier (``position``)."""
+        return SQL.step(LABELS, "labels_of_listed", listed=listed, texts=self._label_texts)
+
+    @property
+    def _label_texts(self) -> list[exp.Expr]:
+        of_position = (filtered(f.max(c.label), c.position.eq(number(place))) for place in self._positions)
+        names = self.encoding.label_columns
+        return [aliased(label, name) for label, name in zip(of_position, names, strict=True)]
 
     def code_columns(self) -> list[tuple[int, str]]:
         return [(place, CLASS) for place in self._positions]

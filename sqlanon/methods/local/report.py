@@ -108,7 +108,7 @@ def report(
         proven_optimal=False,
         lower_bound=lower_bound,
         gap=proven_gap(classes.loss, lower_bound),
-        notes=tuple(_notes(table, classes)),
+        notes=tuple(run_notes(table, classes)),
         after=measured.exposure,
         level_shares=shares,
         used_nodes=len(nodes),
@@ -122,7 +122,8 @@ def _shares(levels: Ints, rows: Ints, height: int) -> tuple[float, ...]:
     return tuple((counts / max(rows.sum(), 1)).tolist())
 
 
-def _notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:
+def run_notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:
+    """What a reader should know of the classes of a run."""
     policy = table.bound.policy
     if not classes.is_final:
         yield STOPPED

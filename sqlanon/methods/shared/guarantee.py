@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sqlanon.model.policy.policy import Policy
@@ -17,6 +17,11 @@ WHAT_ROWS_COUNT = (
 )
 
 CHOSEN_NODE = "that the node was chosen from the data, and that rows were suppressed, says something about the data"
+
+CHOSEN_CLASSES = (
+    "that the classes were chosen from the source of the fit says something about it: that a row is in a coarse class, "
+    "for example, that no finer one which holds its values met the privacy models (minimality)"
+)
 
 
 def guarantee(policy: Policy, report: Report) -> Guarantee:
@@ -65,7 +70,7 @@ def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Gua
     return Guarantee(
         claims=tuple(claims),
         conditions=_conditions_of_partitions(fit),
-        not_covered=(*_not_covered(policy), *_not_covered_of_partitions(fit, replaced=replaced)),
+        not_covered=tuple(_not_covered_of_partitions(fit, replaced=replaced)),
     )
 
 
@@ -94,13 +99,13 @@ def _conditions_of_partitions(fit: Fit) -> tuple[str, ...]:
     return (*conditions, *_of_observed_domains(fit.domains))
 
 
-def _not_covered_of_partitions(fit: Fit, *, replaced: bool) -> tuple[str, ...]:
-    lines = []
+def _not_covered_of_partitions(fit: Fit, *, replaced: bool) -> Iterator[str]:
+    for line in _not_covered(fit.policy):
+        yield CHOSEN_CLASSES if line == CHOSEN_NODE and fit.class_count is not None else line
     if not fit.every_partition:
-        lines.append("a class may have few rows within one partition: one who knows a row's partition finds it there")
+        yield "a class may have few rows within one partition: one who knows a row's partition finds it there"
     if replaced:
-        lines.append("one who kept a release that was replaced can compare it with those that are published now")
-    return tuple(lines)
+        yield "one who kept a release that was replaced can compare it with those that are published now"
 
 
 def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:

@@ -97,7 +97,8 @@ def labels_outside(
     if of_all:
         return other_labels(table, name, of_all)
     rows = [[number(level), string(label)] for level, label in labels if level is not None]
-    given = values("anon_cut", ("level", "label"), rows)
+    # A column of NULLs alone has no labels, and VALUES need a row.
+    given = values("anon_cut", ("level", "label"), rows or [[exp.null(), exp.null()]])
     known = SQL.query("labels_of_cut", taxonomy=taxonomy, labels=given, attribute=string(name))
     return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=exp.Subquery(this=known))
 

@@ -1,0 +1,218 @@
+"""Partitions in the classes of a fit of local recoding: through the Python API and on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests.commands import document, sqlanon
+from tests.integration.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
+
+POLICY = policy_of(sa.KAnonymity(4))
+LATER = "SELECT * REPLACE (row_id + 1000 AS row_id) FROM people WHERE row_id % 3 = 0"
+FEW = f"FROM ({LATER}) WHERE illness = 'flu' OR person < 40"
+ALONE = """
+SELECT
+    CAST(5000 AS BIGINT) AS row_id, 3 AS person, 79 AS age, 'f' AS sex, '10390' AS zip, 'flu' AS illness, 1 AS weight
+"""
+"""A row whose values are in no class of the people together."""
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[sa.Session]:
+    """A session with table ``people`` and its taxonomies, which know all values."""
+    with sa.connect(":memory:", threads=1) as session:
+        session.connection.execute(PEOPLE)
+        session.taxonomies.load_all(TAXONOMIES, source="people")
+        yield session
+
+
+@pytest.fixture
+def sidecar(session: sa.Session, tmp_path: Path) -> Path:
+    """A fit on the people, beside which they are published as ``people.parquet``."""
+    return fitted(session, tmp_path, POLICY)
+
+
+def fitted(session: sa.Session, folder: Path, policy: sa.Policy, **options: Any) -> Path:
+    session.partitions.fit("people", policy, folder / "people.fit", accept_observed_domain=True, **options)
+    session.partitions.apply("people", folder / "people.fit", folder / "people.parquet")
+    return folder / "people.fit"
+
+
+def rows_of(session: sa.Session, source: str) -> list[tuple[Any, ...]]:
+    """Rows of a partition beside the values that they come from."""
+    return session.connection.execute(
+        f"""
+        SELECT r.age, p.age, r.sex, p.sex, r.zip, p.zip
+        FROM '{source}' AS r JOIN (FROM people UNION ALL {LATER}) AS p USING (row_id)
+        """
+    ).fetchall()
+
+
+class TestFit:
+    def test_it_lists_classes_in_place_of_a_node(self, session: sa.Session, tmp_path: Path) -> None:
+        fit = session.partitions.fit("people", POLICY, tmp_path / "people.fit", accept_observed_domain=True)
+        assert (fit.node, fit.suppressed_rows, fit.search) == ({}, 0, "local-recoding")
+        with duckdb.connect(str(tmp_path / "people.fit"), read_only=True) as connection:
+            listed = connection.execute("SELECT count(*), count(DISTINCT anon_class) FROM classes").fetchone()
+        assert listed == (fit.class_count * len(COLUMNS), fit.class_count)
+        release = session.anonymize("people", POLICY, tmp_path / "released.parquet")
+        assert release.report.loss <= fit.loss <= release.report.loss * 1.1
+
+    def test_a_node_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
+        with pytest.raises(sa.PolicyError, match="takes no node: each class has levels of its own"):
+            session.partitions.fit("people", POLICY, tmp_path / "people.fit", node=dict.fromkeys(COLUMNS, 0))
+
+    def test_what_counts_cannot_prove_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
+        method = sa.LocalRecoding(aggregate={"age": "mean"}, suppression="mask")
+        policy = policy_of(sa.KAnonymity(4), method=method, individual="person")
+        with pytest.raises(sa.PolicyError, match="cannot be applied to one partition after another") as refused:
+            session.partitions.fit("people", policy, tmp_path / "people.fit")
+        assert [problem.partition(":")[0] for problem in refused.value.problems] == [
+            'aggregate of "age"',
+            'individual "person"',
+            'suppression "mask"',
+        ]
+
+
+class TestApply:
+    def test_the_rows_of_the_fit_are_all_published(self, session: sa.Session, sidecar: Path) -> None:
+        rows = rows_of(session, str(sidecar.with_name("people.parquet")))
+        assert len(rows) == 600
+        for age, raw_age, sex, raw_sex, area, raw_area in rows:
+            assert is_under(raw_age, age)
+            assert sex in ("*", raw_sex)
+            assert area == "*" or re.fullmatch(area.replace("*", "."), raw_area)
+
+    def test_new_rows_join_the_classes_that_cover_them(self, session: sa.Session, sidecar: Path) -> None:
+        into = sidecar.with_name("later.parquet")
+        release = session.partitions.apply(LATER, sidecar, into)
+        assert release.node == {}
+        assert (release.report.rows.released, release.report.rows.dropped, release.report.notes) == (200, 0, ())
+        rows = session.connection.execute(
+            f"""
+            SELECT count(*) FROM '{into}' AS r JOIN '{sidecar.with_name("people.parquet")}' AS p
+            ON r.row_id = p.row_id + 1000 WHERE (r.age, r.sex, r.zip) IS NOT DISTINCT FROM (p.age, p.sex, p.zip)
+            """
+        ).fetchone()
+        assert rows == (200,), "rows of equal values are in the same class in every partition"
+        assert any("minimality" in each for each in release.guarantee.not_covered)
+
+    def test_rows_that_no_class_covers_are_suppressed(self, session: sa.Session, tmp_path: Path) -> None:
+        sidecar = fitted(session, tmp_path, policy_of(sa.KAnonymity(4), suppression_limit=0.01))
+        release = session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, tmp_path / "later.parquet")
+        assert (release.report.rows.source, release.report.rows.released, release.report.rows.dropped) == (201, 200, 1)
+        assert release.report.notes == ("1 of its rows are in none of the classes of the fit, which suppresses them",)
+        again = session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, tmp_path / "later.parquet")
+        assert again.report.rows == release.report.rows
+
+    def test_too_many_of_them_are_refused(self, session: sa.Session, sidecar: Path) -> None:
+        with pytest.raises(sa.UnsatisfiableError) as refused:
+            session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, sidecar.with_name("later.parquet"))
+        assert refused.value.problems == (
+            "0 of its 201 rows are in classes that fall short",
+            "1 of its rows are in none of the classes of the fit, which suppresses them",
+            "with 0 of 600 rows suppressed before, that is 1 of 801, where 0 may be (suppression_limit 0 %)",
+            "what can help: a partition of more rows, a fit on more rows like these, or a larger suppression_limit",
+        )
+        assert not sidecar.with_name("later.parquet").exists()
+
+    def test_values_that_a_taxonomy_does_not_have_are_refused(self, session: sa.Session, sidecar: Path) -> None:
+        source = f"{LATER} UNION ALL {ALONE.replace('10390', '99999')}"
+        with pytest.raises(sa.TaxonomyError, match='"zip"'):
+            session.partitions.apply(source, sidecar, sidecar.with_name("later.parquet"))
+
+    @pytest.mark.parametrize("model", [sa.TCloseness("illness", 0.3), sa.DeltaDisclosure("illness", 1.5)], ids=str)
+    def test_classes_are_judged_with_what_was_published(self, session: sa.Session, tmp_path: Path, model: Any) -> None:
+        """Rows of few illnesses shift the classes that they go to; those that would fall short get none."""
+        policy = policy_of(sa.KAnonymity(4), model, suppression_limit=0.4)
+        sidecar = fitted(session, tmp_path, policy)
+        release = session.partitions.apply(FEW, sidecar, tmp_path / "few.parquet")
+        assert 0 < release.report.rows.released < release.report.rows.source
+        assert release.report.rows.dropped > 0
+        assert session.verify(f"{tmp_path}/*.parquet", policy, source="people").met
+
+    def test_each_partition_can_be_asked_to_meet_the_policy_alone(self, session: sa.Session, tmp_path: Path) -> None:
+        policy = policy_of(sa.KAnonymity(4), suppression_limit=0.3)
+        sidecar = fitted(session, tmp_path, policy, every_partition=True)
+        release = session.partitions.apply(FEW, sidecar, tmp_path / "later.parquet")
+        assert 0 < release.report.rows.released < release.report.rows.source
+        assert session.verify(tmp_path / "later.parquet", policy).met
+
+
+class TestVerify:
+    def test_the_classes_of_all_partitions_are_compared_together(self, session: sa.Session, sidecar: Path) -> None:
+        session.partitions.apply(LATER, sidecar, sidecar.with_name("later.parquet"))
+        found = session.verify(f"{sidecar.parent}/*.parquet", POLICY)
+        assert (found.met, found.notes, found.shortfalls) == (True, (), ())
+
+    def test_a_row_that_was_moved_is_seen(self, session: sa.Session, sidecar: Path) -> None:
+        session.partitions.apply(LATER, sidecar, "later")
+        session.connection.execute(
+            "UPDATE later SET (age, sex, zip) = (SELECT (age, sex, zip) FROM later ORDER BY age, sex, zip LIMIT 1) "
+            "WHERE row_id = (SELECT max_by(row_id, (age, sex, zip)) FROM later)"
+        )
+        found = session.verify("later", POLICY, strict=False)
+        session.connection.execute("DROP TABLE later")
+        assert any("classes have another number of rows" in each for each in found.shortfalls)
+
+
+HOSTILE = ['a"b; drop table x --', "it's", "position"]
+
+
+class TestHardTables:
+    def test_hostile_names_and_nulls(self, session: sa.Session, tmp_path: Path) -> None:
+        names = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in HOSTILE]
+        columns = ", ".join(f"{old} AS {new}" for old, new in zip(COLUMNS, names, strict=True))
+        source = f"SELECT {columns}, illness FROM people"
+        for old, new in zip(COLUMNS, HOSTILE, strict=True):
+            session.taxonomies.load(new, TAXONOMIES[old], source=source)
+        policy = sa.Policy(
+            quasi_identifiers=HOSTILE, sensitive=["illness"], privacy=[sa.KAnonymity(4)], method=sa.LocalRecoding()
+        )
+        session.partitions.fit(source, policy, tmp_path / "named.fit", accept_observed_domain=True)
+        release = session.partitions.apply(source, tmp_path / "named.fit", tmp_path / "named.parquet")
+        assert release.report.rows.released == 600
+        assert session.verify(tmp_path / "named.parquet", policy).met
+
+    def test_columns_of_nulls_and_of_one_value(self, session: sa.Session, tmp_path: Path) -> None:
+        """Cells have no keys then, and a column has no label to compare."""
+        source = "SELECT CAST(NULL AS VARCHAR) AS nothing, 'x' AS one FROM range(5)"
+        session.taxonomies.load_all({"nothing": sa.Taxonomy.flat(["n"]), "one": sa.Taxonomy.flat(["x"])})
+        policy = sa.Policy(quasi_identifiers=["nothing", "one"], privacy=[sa.KAnonymity(4)], method=sa.LocalRecoding())
+        session.partitions.fit(source, policy, tmp_path / "one.fit")
+        for part in ("first", "second"):
+            rows = f"{source.replace('5', '1')} UNION ALL {source}" if part == "second" else source
+            session.partitions.apply(rows, tmp_path / "one.fit", tmp_path / f"{part}.parquet")
+        assert session.verify(f"{tmp_path}/*.parquet", policy).met
+        assert duckdb.sql(f"SELECT DISTINCT nothing, one FROM '{tmp_path}/*.parquet'").fetchall() == [(None, "x")]
+
+
+WAREHOUSE = ["--db", "people.duckdb", "--fit", "people.fit"]
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    with sa.connect(tmp_path / "people.duckdb", threads=1) as session:
+        session.connection.execute(PEOPLE)
+        session.taxonomies.load_all(TAXONOMIES, source="people")
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["illness"]\ninsensitive = ["row_id"]\n'
+        'rest = "identifier"\nmethod = "local-recoding"\n[[privacy]]\nmodel = "k-anonymity"\nk = 4\n'
+    )
+    options = ["--policy", "policy.toml", "--accept-observed-domain"]
+    fit = sqlanon("fit", "people", *WAREHOUSE, *options, folder=tmp_path)
+    assert re.search(r"\d+ classes at levels of their own", fit.stdout), fit.stderr
+    for name, source in (("first", "people"), ("second", LATER)):
+        applied = sqlanon("apply", source, *WAREHOUSE, "--into", f"{name}.parquet", "--json", folder=tmp_path)
+        assert document(applied)["report"]["rows"]["dropped"] == 0
+    refused = sqlanon("apply", ALONE, *WAREHOUSE, "--into", "third.parquet", folder=tmp_path)
+    assert refused.returncode == 3
+    assert "1 of its rows are in none of the classes of the fit" in refused.stderr
+    verified = sqlanon("verify", "*.parquet", "--policy", "policy.toml", folder=tmp_path)
+    assert verified.returncode == 0, verified.stderr

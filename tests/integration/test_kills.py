@@ -11,7 +11,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,10 @@ import sqlanon as sa
 from tests.conftest import ROOT
 from tests.effort import examples
 
-pytestmark = pytest.mark.deep
-
 ROW_COUNT = 2000
 KILLS = 50
+LOCAL_KILLS = 20
+FEW_KILLS = 2
 TABLE_KILLS = 6
 PAUSE = 5
 """Kills between two runs that are left alone."""
@@ -45,6 +45,16 @@ CEILED = {
     for k in (11, 12)
 }
 """The old release and the new one, each with a catalog of its counterfeits, which are other ones in each."""
+LOCAL = {
+    k: sa.Policy(
+        quasi_identifiers=["age", "id"],
+        sensitive=["illness"],
+        privacy=[sa.KAnonymity(k), sa.DistinctLDiversity("illness", 2)],
+        method=sa.LocalRecoding(),
+    )
+    for k in (5, 9)
+}
+"""The old release and the new one by local recoding, each with classes of its own in its record."""
 CATALOG_KILLS = examples(20)
 LAYOUTS: dict[str, dict[str, Any]] = {
     "published.parquet": {},
@@ -145,30 +155,30 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def is_new(session: sa.Session, into: str) -> bool:
+def is_new(session: sa.Session, into: str, old: sa.Policy = OLD, new: sa.Policy = NEW) -> bool:
     """Whether the release is the new one; it is whole and verified, whichever it is."""
     text = session.provenance(into)
     assert text is not None
     found = sa.Policy(**json.loads(text)["sqlanon"]["policy"])
-    assert found in (OLD, NEW)
+    assert found in (old, new)
     assert session.verify(into, found).measurement.row_count == ROW_COUNT
-    return found == NEW
+    return found == new
 
 
-def test_files_and_folders(folder: Path) -> None:
+def kill_runs(folder: Path, old: sa.Policy, new: sa.Policy, targets: Sequence[str], kills: int) -> dict[str, int]:
+    """Kill runs that replace a release by a new one, and count the kills of each target."""
     moments = random.Random(4)  # noqa: S311
-    layouts = {into: layout for into, layout in LAYOUTS.items() if Path(into).suffix or into.endswith("/")}
+    layouts = {into: LAYOUTS[into] for into in targets}
     killed = dict.fromkeys(layouts, 0)
-    with sa.connect("w.duckdb", read_only=True, threads=1) as session, victims(folder) as killer:
+    with sa.connect("w.duckdb", read_only=True, threads=1) as session, victims(folder, new) as killer:
         whole = {}
         for into, layout in layouts.items():
-            session.anonymize(SOURCE, OLD, into, **layout)
+            session.anonymize(SOURCE, old, into, **layout)
             whole[into] = killer.run(into)
-            assert is_new(session, into)
-            session.anonymize(SOURCE, OLD, into, replace=True, **layout)
+            assert is_new(session, into, old, new)
+            session.anonymize(SOURCE, old, into, replace=True, **layout)
         visible = sorted(path.name for path in folder.iterdir())
-        assert "published.csv.sqlanon.json" in visible
-        while sum(killed.values()) < KILLS:
+        while sum(killed.values()) < kills:
             into = moments.choice(list(layouts))
             if moments.random() < 0.5:
                 ended = killer.run(into, number=moments.randint(1, whole[into]["events"]))
@@ -176,19 +186,43 @@ def test_files_and_folders(folder: Path) -> None:
                 ended = killer.run(into, delay=moments.uniform(0, whole[into]["seconds"]))
             was_killed = ended["code"] != 0
             killed[into] += was_killed
-            replaced = is_new(session, into)
+            replaced = is_new(session, into, old, new)
             assert replaced or was_killed
             assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) == visible
             if replaced or sum(killed.values()) % PAUSE == 0:
-                session.anonymize(SOURCE, OLD, into, replace=True, **LAYOUTS[into])
-                assert not is_new(session, into)
+                session.anonymize(SOURCE, old, into, replace=True, **LAYOUTS[into])
+                assert not is_new(session, into, old, new)
                 assert not list(folder.glob(f".{into.rstrip('/')}*"))
         for into, layout in layouts.items():
-            session.anonymize(SOURCE, OLD, into, replace=True, **layout)
+            session.anonymize(SOURCE, old, into, replace=True, **layout)
         assert sorted(path.name for path in folder.iterdir()) == visible
+    return killed
+
+
+@pytest.mark.deep
+def test_files_and_folders(folder: Path) -> None:
+    targets = [into for into in LAYOUTS if Path(into).suffix or into.endswith("/")]
+    killed = kill_runs(folder, OLD, NEW, targets, KILLS)
+    assert min(killed.values()) > 0
+    assert (folder / "published.csv.sqlanon.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("targets", "kills"),
+    [
+        (["published.parquet"], FEW_KILLS),
+        pytest.param(["published.parquet", "published.csv"], LOCAL_KILLS, marks=pytest.mark.deep),
+    ],
+    ids=["few", "many"],
+)
+def test_local_recoding(folder: Path, targets: list[str], kills: int) -> None:
+    with sa.connect("w.duckdb") as session:
+        session.taxonomies.load("id", sa.Taxonomy.intervals([10, 100], minimum=0, maximum=ROW_COUNT - 1))
+    killed = kill_runs(folder, LOCAL[5], LOCAL[9], targets, kills)
     assert min(killed.values()) > 0
 
 
+@pytest.mark.deep
 def test_tables(folder: Path) -> None:
     moments = random.Random(5)  # noqa: S311
     with sa.connect("w.duckdb") as session:
@@ -207,6 +241,7 @@ def test_tables(folder: Path) -> None:
                 assert tables == [("published",), ("taxonomy",), ("taxonomy_domain",), ("taxonomy_origin",)]
 
 
+@pytest.mark.deep
 def test_two_tables(folder: Path) -> None:
     """Both are old or both are new, and fit each other."""
     moments = random.Random(6)  # noqa: S311

@@ -146,6 +146,11 @@ SELECT DISTINCT :keys FROM :cells AS anon_cells;
 -- :texts max(label) FILTER (WHERE position = 0) AS anon_label_0
 SELECT anon_class, :texts FROM :listed AS anon_listed GROUP BY anon_class;
 
+-- name: all_classes
+-- all classes
+-- :labels (anon_class INTEGER)
+SELECT anon_class FROM :labels AS anon_labels;
+
 -- name: distinct_labels
 -- labels of listed classes
 -- :listed (anon_class INTEGER, position INTEGER, depth INTEGER, label VARCHAR)

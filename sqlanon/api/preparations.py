@@ -80,12 +80,14 @@ class Preparations(Part):
 
         The predictors become the labels that the note of the release records: values by the taxonomies of the
         warehouse, numbers by the interval that they lie in, or the nearest one, and sets of items by the labels of
-        these. NULL stays NULL, and the other columns stay as they are. The result is as sensitive as the source:
-        nothing is anonymized.
+        these. NULL stays NULL, and the other columns stay as they are. After local recoding a row gets the labels of
+        the recorded class that covers all its values with the least loss, and rows that none covers are left out. The
+        result is as sensitive as the source: nothing is anonymized.
 
         Args:
             source: the rows.
-            release: the name of a table, file or folder that a method with a cut, such as :class:`DiffGen`, published.
+            release: the name of a table, file or folder that a method with a cut, such as :class:`DiffGen`, or
+                :class:`LocalRecoding` published.
             into: the target.
             csv_formulas: as in :meth:`anonymize`, with the note in the ``notes`` of the result.
             replace: as in :meth:`anonymize`, but ``"changed"``.
@@ -94,8 +96,8 @@ class Preparations(Part):
             how many rows there are, and which of their columns have labels.
 
         Raises:
-            PolicyError: the release records no cut, columns are missing or of another kind, or values have no label;
-                it gives counts.
+            PolicyError: the release records no labels of several levels, columns are missing or of another kind, or
+                values have no label; it gives counts.
             TaxonomyError: taxonomies of the release are not in the warehouse, or others are.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """

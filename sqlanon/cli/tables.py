@@ -114,7 +114,7 @@ def generalize(
     replace_anything: opt.ReplaceAnything = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Give new rows the labels of a release that has a cut, such as one of diffgen: a test part, for instance.
+    """Give new rows the labels of a release of diffgen or of local recoding: a test part, for instance.
 
     The result is as sensitive as the source: nothing is anonymized.
 
@@ -136,6 +136,7 @@ def generalize(
         write_json(done.model_dump(mode="json"))
     labelled = len(done.generalized)
     unknown = f" {done.unknown_rows:,} were left out for unknown values." if done.unknown_rows else ""
+    unknown += f" {done.uncovered_rows:,} were left out: no class covers them." if done.uncovered_rows else ""
     say(
         f"Wrote {done.rows:,} rows to {into}, {labelled} of whose {len(done.columns)} columns are generalized.{unknown}"
     )

@@ -127,6 +127,7 @@ class Generalized(BaseModel):
         generalized: those of them that have labels.
         rows: how many there are.
         unknown_rows: how many were left out for a value that a taxonomy does not have, by the policy of the release.
+        uncovered_rows: how many were left out because no class of a release of local recoding covers them.
         notes: anything that a reader should know of what was written.
     """
 
@@ -139,4 +140,5 @@ class Generalized(BaseModel):
     generalized: tuple[str, ...]
     rows: int
     unknown_rows: int = 0
+    uncovered_rows: int = 0
     notes: tuple[str, ...] = ()

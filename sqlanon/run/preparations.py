@@ -1,4 +1,4 @@
-"""Tables made before and after a release: of individuals from events, and new rows at the cut of a release."""
+"""Tables made before and after a release: of individuals from events, and new rows with the labels of a release."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.cuts.shared.points import no_list, no_number
 from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.labels import CutRecord
+from sqlanon.model.labels import ClassesRecord, CutRecord
 from sqlanon.model.methods.cuts import as_text, interval_label
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.preparations import Flattened, Flattening, Generalized
@@ -27,6 +27,7 @@ from sqlanon.queries.tables import cuts as queries
 from sqlanon.queries.tables import flatten as flattening_queries
 from sqlanon.queries.tables.cuts import Predictors
 from sqlanon.queries.tables.spelled import spelled
+from sqlanon.run.new_rows import generalize_in_classes
 from sqlanon.verification.published import provenance_at
 
 
@@ -108,26 +109,30 @@ def generalize(
     Args:
         engine: the database.
         source: the rows.
-        release: the release whose cut they are brought to.
+        release: the release whose cut, or whose classes, they are brought to.
         place: the name of the release, and what it is the name of.
         into: the target.
         replace: whether an existing table, file or folder of that name may be replaced.
 
     Raises:
-        PolicyError: the release records no cut, columns do not fit it, or values have no label in it.
+        PolicyError: the release records neither, columns do not fit it, or values have no label in it.
         TaxonomyError: taxonomies of the release are not in the warehouse.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    record, cut = _cut(provenance_at(engine, release, place), release.description)
+    record, labels = _recorded(provenance_at(engine, release, place), release.description)
     with target_for(engine, into, {"source": source, "release": release}, replace=replace) as target:
-        return _generalize(engine, source, record, cut, release.description, target)
+        if isinstance(labels, CutRecord):
+            return _generalize(engine, source, record, labels, release.description, target)
+        with engine.transaction(), engine.scratch():
+            _refuse_taxonomies(engine, record, labels.columns, release.description)
+            return generalize_in_classes(engine, source, record, labels, release.description, target)
 
 
-def _cut(text: str | None, release: str) -> tuple[Record, CutRecord]:
-    """The record of a release, and the cut in it.
+def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | ClassesRecord]:
+    """The record of a release, and the cut or the classes in it.
 
     Raises:
-        PolicyError: there is none, or no cut in it.
+        PolicyError: there is none, or neither is in it.
     """
     try:
         found = Record.parse(text)
@@ -135,10 +140,11 @@ def _cut(text: str | None, release: str) -> tuple[Record, CutRecord]:
         raise PolicyError(f"{release} cannot be taken as an example: {error}") from None
     if found is None:
         raise PolicyError(f"{release} has no note of sqlanon with its cut: name the release itself")
-    if not isinstance(found.labels, CutRecord):
+    if not isinstance(found.labels, CutRecord | ClassesRecord):
         raise PolicyError(
-            f"the note of {release} has no cut: only methods such as diffgen have one, and record it unless it "
-            "has very many labels; with a table of its cuts, anon.apply_cut does the same in SQL"
+            f"the note of {release} has no cut: only methods such as diffgen and local recoding have labels of several "
+            "levels, and record them unless a cut has very many labels; with a table of its cuts, anon.apply_cut does "
+            "the same in SQL"
         )
     return found, found.labels
 
@@ -153,7 +159,7 @@ def _generalize(
         raise PolicyError(f"{source.description} does not fit the cut of {release}:", problems)
     names = [column.name for column in columns]
     with engine.transaction(), engine.scratch():
-        _refuse_taxonomies(engine, record, predictors, release)
+        _refuse_taxonomies(engine, record, (*predictors.categories, *predictors.sets), release)
         engine.put(queries.LABELS, queries.noted_labels(list(_labels(cut))))
         engine.put(queries.PARTS, queries.noted_parts(list(_parts(cut))))
         engine.run(queries.cuts(engine.taxonomy))
@@ -195,9 +201,8 @@ def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterato
             yield f'"{name}" is {found[name].type}, where the release has one label'
 
 
-def _refuse_taxonomies(engine: Engine, record: Record, predictors: Predictors, release: str) -> None:
+def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], release: str) -> None:
     """Refuse a warehouse in which labels would stand for other values."""
-    needed = (*predictors.categories, *predictors.sets)
     stored = taxonomies.shapes(engine, needed)
     problems = []
     for name in needed:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
     from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release, Verification
+    from sqlanon.model.release.release_report import Edition, ReleaseReport
     from sqlanon.run.explain import ExplainedStep
 
 
@@ -279,6 +280,36 @@ class Session(Preparations, AbstractContextManager["Session"]):
         if strict and not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification
+
+    @exclusive
+    def report(
+        self,
+        release: Source,
+        policy: GivenPolicy | None = None,
+        *,
+        source: Source | None = None,
+        edition: Edition = "custodian",
+    ) -> ReleaseReport:
+        """Report on a release: what is promised and was measured, what became of each column, and who is left out.
+
+        No label is in it that the release does not show, no count of 1 to k - 1 rows, and no such difference.
+        ``to_html()`` makes a page of it that needs no other file, ``model_dump_json()`` what the page is made from.
+
+        Args:
+            release: the published table, file or folder.
+            policy: its policy; the one that its provenance records if it is not given, which names the files of its
+                taxonomies without their places.
+            source: the table that it was made from, to be compared with.
+            edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
+
+        Raises:
+            EngineError: it is not there, cannot be read, or has no provenance of a release.
+            PolicyError: the policy does not fit it.
+        """
+        from sqlanon.verification.release_reports import ReportRequest, release_report
+
+        asked = ReportRequest(None if policy is None else checked(policy), source, edition)
+        return release_report(self._engine, release, asked, self._opened.resolve)
 
     @exclusive
     def provenance(self, release: str | Path) -> str | None:

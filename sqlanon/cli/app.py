@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import evaluation, ledger, outcome, plan, publishing, tables, taxonomy
+from sqlanon.cli import evaluation, ledger, outcome, plan, publishing, reporting, tables, taxonomy
 from sqlanon.cli.demo import demo
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts, interrupt_once
 from sqlanon.cli.output import silence, write_event
@@ -36,6 +36,7 @@ app.command()(on_this_machine(publishing.measure))
 app.command()(on_this_machine(publishing.lattice))
 app.command()(on_this_machine(publishing.explain))
 app.command()(on_this_machine(publishing.run))
+app.command()(on_this_machine(reporting.report))
 app.command()(on_this_machine(publishing.verify))
 app.command()(on_this_machine(tables.generalize))
 app.command()(on_this_machine(fit))

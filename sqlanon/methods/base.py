@@ -267,6 +267,10 @@ class Run(ABC):
         """What the release promises."""
         return guarantee(self.bound.policy, report)
 
+    def recorded_guarantee(self, report: Report) -> Guarantee | None:
+        """The same as its recipients may know it; None if they may not."""
+        return self.guarantee(report.model_copy(update=dict.fromkeys(self.custodian_fields)))
+
 
 METHODS = {
     "full-domain": "sqlanon.methods.full_domain.method:FullDomainRun",

@@ -17,6 +17,7 @@ from sqlanon.model.base import Level, respelled
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.labels import LabelsRecord, Part
 from sqlanon.model.policy.fields import Unknown
+from sqlanon.model.release.reports import Guarantee
 
 FORMAT: Literal[1] = 1
 """The number of the format. A record of another one is not read."""
@@ -59,6 +60,19 @@ class BoundRecord(Part):
     measure: str
     required: int | float | None
     attained: int | float | None
+
+
+class PromiseRecord(Part):
+    """What the release promises, as in :class:`~sqlanon.model.release.Guarantee`, in words that recipients may read."""
+
+    claims: tuple[str, ...]
+    conditions: tuple[str, ...]
+    not_covered: tuple[str, ...]
+
+
+def promise_of(guarantee: Guarantee) -> PromiseRecord:
+    """What is recorded of a guarantee."""
+    return PromiseRecord(claims=guarantee.claims, conditions=guarantee.conditions, not_covered=guarantee.not_covered)
 
 
 class RowsRecord(Part):
@@ -212,6 +226,7 @@ class Record(Part):
         taxonomy_sha256: the hash of each taxonomy.
         labels: which labels the release can have; None if they are very many, and of all but releases.
         privacy: every bound of the policy with what is attained, of a partition together with those published before.
+        promise: what it promises; None of h-ceiling, whose claims count true rows.
         rows: what became of the rows; None of a private release.
         stamp: a warning that the release is not private.
         ledger_sha256: the hash of the ledger once it was charged; None if none was.
@@ -234,6 +249,7 @@ class Record(Part):
     taxonomy_sha256: dict[str, str] = Field(default_factory=dict)
     labels: LabelsRecord | None = None
     privacy: tuple[BoundRecord, ...] = ()
+    promise: PromiseRecord | None = None
     rows: RowsRecord | None = None
     stamp: str | None = None
     ledger_sha256: str | None = None

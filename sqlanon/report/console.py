@@ -10,7 +10,23 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text as Words
 
-from sqlanon.report.document import Bar, Cell, Document, Notes, Paragraph, Renderer, Table, Text, Tone, printable
+from sqlanon.report.document import (
+    Bar,
+    Cell,
+    Code,
+    Document,
+    Notes,
+    Paragraph,
+    Renderer,
+    Section,
+    SideBySide,
+    Strips,
+    Table,
+    Text,
+    Tone,
+    percent,
+    printable,
+)
 
 STYLES: dict[Tone, str] = {"plain": "", "strong": "bold", "good": "green", "bad": "bold red", "doubtful": "yellow"}
 
@@ -55,6 +71,17 @@ class _OnConsole(Renderer[RenderableType]):
             lines.add_row(" •", _words(sentence))
         return Group(Words(part.heading, "bold"), lines)
 
+    def code(self, part: Code) -> RenderableType:
+        lines = _words(part.text)
+        return Group(Words(part.title, "bold"), lines) if part.title else lines
+
+    def section(self, part: Section) -> RenderableType:
+        remark = [_words(part.remark)] if part.remark else []
+        return Group(Words(f"\n{printable(part.heading)}", "bold underline"), *remark, *map(self._part, part.parts))
+
+    def side_by_side(self, part: SideBySide) -> RenderableType:
+        return Group(*(self._part(each) for _, parts in part.columns for each in parts))
+
 
 def _words(text: str | Text) -> Words:
     text = Text(text) if isinstance(text, str) else text
@@ -62,7 +89,13 @@ def _words(text: str | Text) -> Words:
 
 
 def _cell(cell: Cell) -> RenderableType:
-    return _Bar(cell) if isinstance(cell, Bar) else _words(cell)
+    match cell:
+        case Bar():
+            return _Bar(cell)
+        case Strips():
+            return Words(", ".join(f"{strip.name} {percent(strip.shown)}" for strip in cell.strips if strip.shown))
+        case _:
+            return _words(cell)
 
 
 def _signs(options: ConsoleOptions) -> tuple[str, ...]:

@@ -25,7 +25,30 @@ class Bar:
     shares: tuple[float, ...]
 
 
-Cell: TypeAlias = str | Text | Bar
+@dataclass(frozen=True)
+class Strip:
+    """A level of a taxonomy.
+
+    Attributes:
+        name: the level, in words.
+        pieces: its labels from left to right: the share of all values that each stands for, and its text, which is
+            empty where it is not to be shown.
+        shown: the share of what is released that has labels of this level.
+    """
+
+    name: str
+    pieces: tuple[tuple[float, str], ...]
+    shown: float
+
+
+@dataclass(frozen=True)
+class Strips:
+    """The levels of a taxonomy, from the top to the values."""
+
+    strips: tuple[Strip, ...]
+
+
+Cell: TypeAlias = str | Text | Bar | Strips
 
 
 @dataclass(frozen=True)
@@ -63,7 +86,87 @@ class Notes:
     sentences: tuple[str, ...]
 
 
-Part: TypeAlias = Paragraph | Table | Notes
+@dataclass(frozen=True)
+class Code:
+    """Lines to copy."""
+
+    text: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number before and after, in words; empty where there is none."""
+
+    name: str
+    before: str
+    after: str
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The few numbers that one looks at first."""
+
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Groups of bars side by side.
+
+    Attributes:
+        title: what is shown, also for those who see no picture.
+        axis: what the groups are.
+        groups: their names.
+        series: the name of each series, and its share in each group.
+        mark: the number of groups to the left of a line, and what it stands for.
+    """
+
+    title: str
+    axis: str
+    groups: tuple[str, ...]
+    series: tuple[tuple[str, tuple[float, ...]], ...]
+    mark: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Shares that fall in steps along a logarithmic axis.
+
+    Attributes:
+        title: what is shown, also for those who see no picture.
+        axis: what the axis is.
+        ticks: positions on it that are named, ascending; the first and the last are its ends.
+        series: the name of each series, and its steps: up to a position, the share; ascending.
+        mark: a position, and what it stands for.
+    """
+
+    title: str
+    axis: str
+    ticks: tuple[tuple[float, str], ...]
+    series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
+    mark: tuple[float, str] | None = None
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Columns of parts, each with the tone of what it says."""
+
+    columns: tuple[tuple[Tone, tuple[Part, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Parts under a heading."""
+
+    heading: str
+    parts: tuple[Part, ...]
+    remark: str = ""
+
+
+Picture: TypeAlias = Figures | Bars | Steps
+Part: TypeAlias = Paragraph | Table | Notes | Code | SideBySide | Section | Picture
 
 
 @dataclass(frozen=True)
@@ -92,6 +195,23 @@ class Renderer(ABC, Generic[Shown]):
                 return self.table(part)
             case Notes():
                 return self.notes(part)
+            case Code():
+                return self.code(part)
+            case SideBySide():
+                return self.side_by_side(part)
+            case Section():
+                return self.section(part)
+            case _:
+                return self._picture(part)
+
+    def _picture(self, part: Picture) -> Shown:
+        match part:
+            case Figures():
+                return self.figures(part)
+            case Bars():
+                return self.bars(part)
+            case Steps():
+                return self.steps(part)
 
     @abstractmethod
     def paragraph(self, part: Paragraph) -> Shown: ...
@@ -101,6 +221,36 @@ class Renderer(ABC, Generic[Shown]):
 
     @abstractmethod
     def notes(self, part: Notes) -> Shown: ...
+
+    @abstractmethod
+    def code(self, part: Code) -> Shown: ...
+
+    @abstractmethod
+    def section(self, part: Section) -> Shown: ...
+
+    @abstractmethod
+    def side_by_side(self, part: SideBySide) -> Shown: ...
+
+    def figures(self, part: Figures) -> Shown:
+        """A table, unless there is something better."""
+        rows = [(each.name, each.before, each.after, each.remark) for each in part.figures]
+        return self.table(Table(("", "before", "after", ""), rows, numbers=(1, 2)))
+
+    def bars(self, part: Bars) -> Shown:
+        """A table of the shares, unless there is something better."""
+        names, columns = [name for name, _ in part.series], [shares for _, shares in part.series]
+        rows = [(group, *map(percent, shares)) for group, *shares in zip(part.groups, *columns, strict=True)]
+        return self.table(Table((part.axis, *names), rows, numbers=range(1, len(names) + 1), title=part.title))
+
+    def steps(self, part: Steps) -> Shown:
+        """A table of the shares at the named positions, unless there is something better."""
+        rows = [(name, *(percent(_at(steps, place)) for _, steps in part.series)) for place, name in part.ticks]
+        names = [name for name, _ in part.series]
+        return self.table(Table((part.axis, *names), rows, numbers=range(1, len(names) + 1), title=part.title))
+
+
+def _at(steps: Sequence[tuple[float, float]], place: float) -> float:
+    return next((share for end, share in steps if place <= end), 0.0)
 
 
 def paragraph(*texts: str | Text) -> Paragraph:

@@ -5,7 +5,22 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from sqlanon.report.document import Bar, Cell, Document, Notes, Paragraph, Renderer, Table, Text, Tone
+from sqlanon.report.document import (
+    Bar,
+    Cell,
+    Code,
+    Document,
+    Notes,
+    Paragraph,
+    Renderer,
+    Section,
+    SideBySide,
+    Strips,
+    Table,
+    Text,
+    Tone,
+    percent,
+)
 
 STYLES: dict[Tone, str] = {
     "plain": "",
@@ -39,6 +54,16 @@ class _AsHtml(Renderer[str]):
         items = "".join(f"<li>{_words(sentence)}</li>" for sentence in part.sentences)
         return f"<p><strong>{html.escape(part.heading)}</strong></p><ul>{items}</ul>"
 
+    def code(self, part: Code) -> str:
+        return f"<pre>{html.escape(part.text)}</pre>"
+
+    def section(self, part: Section) -> str:
+        parts = "".join(map(self._part, part.parts))
+        return f"<h4>{html.escape(part.heading)}</h4><p>{html.escape(part.remark)}</p>{parts}"
+
+    def side_by_side(self, part: SideBySide) -> str:
+        return "".join(self._part(each) for _, parts in part.columns for each in parts)
+
 
 def _row(table: Table, row: Sequence[Cell]) -> str:
     """The cells of a row; the first of a fact is its heading."""
@@ -46,8 +71,19 @@ def _row(table: Table, row: Sequence[Cell]) -> str:
     for position, cell in enumerate(row):
         kind = "td" if table.headings or position else "th"
         align = RIGHT if table.headings and position in table.numbers else LEFT
-        cells.append(f'<{kind} style="{align}">{_bar(cell) if isinstance(cell, Bar) else _words(cell)}</{kind}>')
+        cells.append(f'<{kind} style="{align}">{_cell(cell)}</{kind}>')
     return "".join(cells)
+
+
+def _cell(cell: Cell) -> str:
+    match cell:
+        case Bar():
+            return _bar(cell)
+        case Strips():
+            shown = (f"{strip.name} {percent(strip.shown)}" for strip in cell.strips if strip.shown)
+            return html.escape(", ".join(shown))
+        case _:
+            return _words(cell)
 
 
 def _words(text: str | Text) -> str:

@@ -19,7 +19,7 @@ from sqlanon.methods.shared.guarantee import with_coding
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import Inputs, TableRecord
+from sqlanon.model.record import Inputs, TableRecord, promise_of
 from sqlanon.model.release import Release
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record
@@ -118,6 +118,8 @@ def carry_out(
         report = with_notes(run.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
         record = run.record(report, inputs)
+        if promised := run.recorded_guarantee(report):
+            record = record.model_copy(update={"promise": promise_of(with_coding(promised, bound.policy))})
         if companions:
             tables = {name: _sealed(bound.policy, name, other, target.name) for name, other in companions.items()}
             record = record.model_copy(update={"tables": tables})

@@ -13,6 +13,7 @@ from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE
 from sqlanon.queries.cells.labels import at_level, has_bits
+from sqlanon.queries.kit.macros import as_read
 from sqlanon.queries.kit.nodes import aliased, column, left_join, select, subquery
 
 
@@ -49,7 +50,7 @@ def _values(recoding: PerClass, position: int) -> exp.Subquery:
     (type_name,) = (found.type for found in encoding.spec.columns if found.name == name)
     masks = encoding.keys.label_masks(position, 0)
     words = [column(encoding.key(word)) for word in masks]
-    number = exp.TryCast(this=column(VALUE), to=exp.DataType.build(type_name, udt=True))
+    number = exp.TryCast(this=as_read(column(VALUE)), to=exp.DataType.build(type_name, udt=True))
     lookup = at_level(encoding, position, 0, [*words, aliased(number, "anon_value")])
     cells = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
     cells = left_join(

@@ -1,0 +1,60 @@
+"""The command that reports on what was published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Exit, Option
+
+from sqlanon.cli import options as opt
+from sqlanon.cli.outcome import NOT_MET
+from sqlanon.cli.output import say, show, write_json
+from sqlanon.cli.sessions import reading
+
+
+def report(
+    release: Annotated[
+        str,
+        Argument(metavar="RELEASE", help="A published table, or the path of a published Parquet file, CSV or folder."),
+    ],
+    policy: Annotated[
+        Path | None,
+        Option("--policy", metavar="FILE", help="Its policy, where the files of its taxonomies are beside it."),
+    ] = None,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    source: Annotated[
+        str | None, Option("--source", metavar="SOURCE", help="What it was made from, to compare it with.")
+    ] = None,
+    out: Annotated[Path | None, Option("--out", metavar="FILE", help="Write it as a page of HTML.")] = None,
+    replace: opt.ReplaceFile = False,
+    public: Annotated[
+        bool, Option("--public", help="Only what follows from the release and its provenance, for whoever may see it.")
+    ] = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Report on a published table: promises, measures, what became of each column, who is left out, how to check it.
+
+    The page that --out writes needs no other file and runs no script.
+
+    Example: sqlanon report visits_k5 --db clinic.duckdb --source visits --out report.html
+    """
+    wanted = None if policy is None else opt.read_policy(policy)
+    read = {} if wanted is None else opt.read_taxonomies(taxonomies, wanted)
+    with reading(database) as session:
+        session.taxonomies.load_all(read)
+        found = session.report(release, wanted, source=source, edition="public" if public else "custodian")
+    if out is not None:
+        from sqlanon.publish.files import cannot_be_written, staged_file
+
+        with staged_file(out, replace=replace) as staged, cannot_be_written(out, "report"):
+            staged.write_text(found.to_html(), encoding="utf-8")
+        say(f"Wrote the report to {out}.")
+    if as_json:
+        write_json(found.model_dump(mode="json"))
+    elif out is None:
+        show(found.document())
+    if not found.verification.met:
+        say(f"Not met: {release} falls short of its policy.")
+        raise Exit(NOT_MET)

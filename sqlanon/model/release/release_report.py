@@ -1,0 +1,397 @@
+"""The report of a release: what an officer asks of it, from counts that were made for it, as JSON and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from pydantic import Field
+
+from sqlanon.model.release.measurement import Exposure, PartialResult, Result, Verification, models_table
+from sqlanon.model.release.reports import Guarantee
+from sqlanon.report.document import (
+    Bars,
+    Code,
+    Document,
+    Figure,
+    Figures,
+    Paragraph,
+    Part,
+    Section,
+    SideBySide,
+    Steps,
+    Strip,
+    Strips,
+    Table,
+    Text,
+    Tone,
+    count,
+    notes,
+    paragraph,
+    percent,
+    strong,
+)
+
+Edition: TypeAlias = Literal["custodian", "public"]
+"""Who may read a report: whoever may see the source, or whoever may see the release."""
+
+FOR_CUSTODIANS = (
+    "For those who may see the source: it compares the release with that. The edition for others is --public."
+)
+
+TWICE = 2
+"""A label is marked that is left out this many times as often as all rows."""
+
+RISKS = ((1, "100 %"), (2, "50 %"), (5, "20 %"), (10, "10 %"), (20, "5 %"), (100, "1 %"), (1000, "0.1 %"))
+"""The sizes of classes whose risks are named on an axis, and these."""
+
+
+class ClassSizes(Result):
+    """The rows in classes of some sizes, as shares of all rows.
+
+    Attributes:
+        most: the largest of these sizes, from above the size before; None without a limit.
+        before: of the source; None if it was not compared, or if they are fewer than k rows.
+        after: of the release.
+    """
+
+    most: int | None
+    before: float | None
+    after: float
+
+
+class Level(Result):
+    """A level of a taxonomy.
+
+    Attributes:
+        level: its number, from 0 for the values.
+        labels: from left to right the values under each label, and its text; None where the release does not show it.
+        label_count: how many labels it has.
+        shown: the share of the released rows that have labels of this level.
+    """
+
+    level: int
+    labels: tuple[tuple[int, str | None], ...]
+    label_count: int
+    shown: float
+
+
+class LabelRows(Result):
+    """The rows with a label.
+
+    Attributes:
+        label: its text, None for NULL.
+        before: the rows of the source whose values are under it; None if that is not known, or not to be.
+        after: the rows of the release.
+    """
+
+    label: str | None
+    before: int | None
+    after: int
+
+
+class ReportedColumn(PartialResult):
+    """A column of a release.
+
+    Attributes:
+        name: its name.
+        role: its role in the policy.
+        levels: those of its taxonomy, from the top; empty where that is not known.
+        labels: those that most rows have, with their rows.
+        lost: the share of other values that its labels cover, as a mean over rows (LM), in [0, 1].
+        homogeneous_rows: of a sensitive column, the rows of classes in which all rows have one value.
+    """
+
+    name: str
+    role: str
+    levels: tuple[Level, ...] = ()
+    labels: tuple[LabelRows, ...] = ()
+    lost: float | None = None
+    homogeneous_rows: int | None = None
+
+
+class ReleaseReport(PartialResult):
+    """What became of a table: what is promised, what was measured, who is left out, and how to check it.
+
+    Attributes:
+        format: the number of the schema.
+        edition: who may read it.
+        release, source: in words.
+        method: by which it was made.
+        version: of the package.
+        k: the rows that every class has at least, by the policy; None of a private release.
+        source_rows, released_rows, left_out_rows: rows; None where that is not recorded.
+        before, after: how exposed the rows of the source are, and those of the release.
+        quality, loss: the measure of loss that was minimized, and its value.
+        search: how what is published was found, in a sentence.
+        promise: what the release promises.
+        verification: what was measured on it now.
+        columns: its columns.
+        sizes: the rows by the size of their class.
+        sections: tables that the method adds.
+        policy: the policy, as JSON.
+        check: commands that check it again.
+    """
+
+    format: Literal[1] = 1
+    edition: Edition
+    release: str
+    source: str | None = None
+    method: str
+    version: str
+    k: int | None = None
+    source_rows: int | None = None
+    released_rows: int
+    left_out_rows: int | None = None
+    before: Exposure | None = None
+    after: Exposure | None = None
+    quality: str | None = None
+    loss: float | None = None
+    search: str | None = None
+    promise: Guarantee | None = None
+    verification: Verification
+    columns: tuple[ReportedColumn, ...] = ()
+    sizes: tuple[ClassSizes, ...] = ()
+    policy: str = ""
+    check: tuple[str, ...] = Field(default=())
+
+    def document(self) -> Document:
+        return Document(self.release, tuple(self._parts()))
+
+    def _parts(self) -> Iterator[Part]:
+        yield paragraph(Text(f"Release report · sqlanon {self.version} · method {self.method}"))
+        if self.edition == "custodian":
+            yield paragraph(Text(FOR_CUSTODIANS, "doubtful"))
+        yield paragraph(*self._verdict())
+        yield self._lead()
+        yield Figures(tuple(self._figures()))
+        yield self._promises()
+        yield from self._columns()
+        yield from self._alike()
+        yield from self._left_out()
+        yield self._checks()
+
+    def _verdict(self) -> Iterator[Text]:
+        if self.verification.met:
+            yield Text("✓ verified: every privacy model was measured again on what was written", "good")
+        else:
+            yield Text("✗ it falls short: " + "; ".join(self.verification.shortfalls), "bad")
+
+    def _lead(self) -> Paragraph:
+        names = [column.name for column in self.columns if column.role == "quasi-identifier"]
+        known = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        of_source = (
+            "" if self.source_rows is None else f"Of {count(self.source_rows)} rows of {self.source or 'the source'}, "
+        )
+        is_first = "" if of_source else "There are "
+        k = None if self.after is None else self.after.k
+        alike = (
+            ()
+            if k is None
+            else (
+                " Each looks like at least ",
+                strong(f"{count(k - 1)} {'other' if k == 2 else 'others'}"),
+                f" to somebody who knows {known} of a person.",
+            )
+        )
+        released = f"{count(self.released_rows)}{' are' if of_source else ' rows'}"
+        return paragraph(f"{of_source}{is_first}", strong(released), f"{' released' if of_source else ''}.", *alike)
+
+    def _figures(self) -> Iterator[Figure]:
+        before, after = self.before, self.after
+        if after is not None:
+            asked = "rows that look alike" if self.k is None else f"rows that look alike; asked for: {self.k}"
+            yield Figure("Smallest class (k)", count(before.k) if before else "", count(after.k), asked)
+            alone = "" if before is None else self._under_k(before.unique_rows)
+            yield Figure("Rows alone in their class", alone, count(after.unique_rows), "nobody looks like them")
+            highest = _short(before.highest_risk) if before else ""
+            yield Figure("Highest risk", highest, _short(after.highest_risk), "of a row being taken for a person's")
+            average = _short(before.average_risk) if before else ""
+            yield Figure("Average risk", average, _short(after.average_risk), "over all rows")
+        if self.left_out_rows is not None and self.source_rows:
+            rows = self._under_k(self.left_out_rows)
+            share = rows if rows.startswith("under") else _short(self.left_out_rows / self.source_rows)
+            yield Figure("Rows left out", "", share, f"{rows} rows")
+        if self.loss is not None:
+            yield Figure("Detail lost", "", _short(self.loss), f"{self.quality}: {self.search}")
+
+    def _under_k(self, rows: int) -> str:
+        return f"under {self.k}" if self.k is not None and 0 < rows < self.k else count(rows)
+
+    def _promises(self) -> Section:
+        promised = self.promise
+        kept = [
+            f'"{column.name}" is released as it is: whoever knows it can distinguish rows'
+            for column in self.columns
+            if column.role == "insensitive"
+        ]
+        alike = [
+            f'in classes of {count(column.homogeneous_rows)} rows all rows have one value of "{column.name}", which is '
+            "known of everybody in them"
+            for column in self.columns
+            if column.homogeneous_rows
+        ]
+        claims = () if promised is None else promised.claims
+        conditions = () if promised is None else promised.conditions
+        open_points = (*(() if promised is None else promised.not_covered), *alike, *kept)
+        return Section(
+            "What is promised, and what is not",
+            (
+                models_table(self.verification.measurement.models),
+                SideBySide(
+                    (
+                        ("good", (*notes("Promised", claims), *notes("Provided that", conditions))),
+                        ("bad", notes("Not covered: decide yourself", open_points)),
+                    )
+                ),
+            ),
+        )
+
+    def _columns(self) -> Iterator[Section]:
+        shown = [column for column in self.columns if column.role == "quasi-identifier"]
+        if not shown:
+            return
+        rows = [
+            (
+                column.name,
+                Strips(tuple(map(_strip, column.levels))) if column.levels else "",
+                _levels_of(column),
+                _example(column),
+                "–" if column.lost is None else percent(column.lost),
+                _tag(column),
+            )
+            for column in shown
+        ]
+        headings = ("column", "taxonomy", "released", "such as", "detail lost", "")
+        yield Section(
+            "What became of each column",
+            (Table(headings, rows, numbers=(4,)),),
+            "Each strip is a level of the taxonomy, from everything above to single values below; a piece is a label, "
+            "as wide as the values that it stands for. In colour: what is released.",
+        )
+
+    def _alike(self) -> Iterator[Section]:
+        if not self.sizes:
+            return
+        firsts = [1, *(each.most + 1 for each in self.sizes if each.most is not None)]
+        groups = tuple(_sizes(first, each.most) for first, each in zip(firsts, self.sizes, strict=True))
+        series = [("after: the release", tuple(each.after for each in self.sizes))]
+        if self.before is not None:
+            series.insert(0, ("before: the source", tuple(each.before or 0.0 for each in self.sizes)))
+        mark = None if self.k is None else (firsts.index(self.k) if self.k in firsts else 0, f"k = {self.k}")
+        curves = tuple((name, tuple(_risk_steps(firsts, shares))) for name, shares in series)
+        yield Section(
+            "How many rows look alike",
+            (
+                SideBySide(
+                    (
+                        (
+                            "plain",
+                            (
+                                Bars(
+                                    "rows by the size of their class",
+                                    "rows that look alike (size of the class)",
+                                    groups,
+                                    tuple(series),
+                                    mark,
+                                ),
+                            ),
+                        ),
+                        (
+                            "plain",
+                            (
+                                Steps(
+                                    "rows by their risk",
+                                    "risk that a row is taken for a person's, or higher (logarithmic)",
+                                    tuple((1 / size, name) for size, name in reversed(RISKS)),
+                                    curves,
+                                    None if self.k is None else (1 / self.k, "1 / k"),
+                                ),
+                            ),
+                        ),
+                    )
+                ),
+            ),
+            "Rows with the same labels in all quasi-identifiers make a class, in which nobody can be distinguished.",
+        )
+
+    def _left_out(self) -> Iterator[Section]:
+        compared = [column for column in self.columns if any(each.before is not None for each in column.labels)]
+        if not compared or not self.left_out_rows or not self.source_rows:
+            return
+        mean = self.left_out_rows / self.source_rows
+        tables = [self._left_out_of(column, mean) for column in compared]
+        yield Section(
+            "Who is left out",
+            (SideBySide(tuple(("plain", (table,)) for table in tables)),),
+            f"Before: the rows of the source under each label. On average {percent(mean)} are left out; labels that "
+            "are left out more than twice as often are marked.",
+        )
+
+    def _left_out_of(self, column: ReportedColumn, mean: float) -> Table:
+        rows = []
+        for each in column.labels:
+            name = "NULL" if each.label is None else each.label
+            before = "–" if each.before is None else count(each.before)
+            share = None if not each.before else 1 - each.after / each.before
+            tone: Tone = "bad" if share is not None and share > TWICE * mean else "plain"
+            rows.append((name, before, count(each.after), Text(percent(share), tone)))
+        return Table((column.name, "before", "after", "left out"), rows, numbers=(1, 2, 3))
+
+    def _checks(self) -> Section:
+        found = self.verification
+        listed = (
+            *notes("Notes", (*found.measurement.notes, *found.notes)),
+            *notes("What the check does not see", found.not_covered),
+        )
+        record = () if found.record_sha256 is None else (paragraph(f"Record: sha256 {found.record_sha256}"),)
+        return Section(
+            "How to check this",
+            (Code("\n".join(self.check)), *record, *listed, *((Code(self.policy, "Policy"),) if self.policy else ())),
+        )
+
+
+def _short(share: float) -> str:
+    """``20 %``, ``1.33 %``."""
+    return f"{100 * share:.3g} %"
+
+
+def _strip(level: Level) -> Strip:
+    values = sum(leaves for leaves, _ in level.labels) or 1
+    pieces = tuple((leaves / values, label or "") for leaves, label in level.labels)
+    return Strip(f"level {level.level}", pieces or ((1.0, ""),), level.shown)
+
+
+def _levels_of(column: ReportedColumn) -> str:
+    shown = [each for each in column.levels if each.shown]
+    top = max((each.level for each in column.levels), default=0)
+    if len(shown) == 1:
+        return f"level {shown[0].level} of {top}, {count(shown[0].label_count)} labels"
+    return ", ".join(f"level {each.level}: {percent(each.shown)}" for each in shown)
+
+
+def _example(column: ReportedColumn) -> str:
+    return next((each.label for each in column.labels if each.label is not None), "NULL" if column.labels else "")
+
+
+def _tag(column: ReportedColumn) -> Text:
+    shown = {each.level: each.shown for each in column.levels}
+    if not shown:
+        return Text("")
+    if shown[max(shown)] == 1 and max(shown) > 0:
+        return Text("says nothing", "bad")
+    return Text("as it is", "doubtful") if shown.get(0) == 1 else Text("")
+
+
+def _sizes(first: int, most: int | None) -> str:
+    if most is None:
+        return f"{count(first)}+"
+    return count(first) if first == most else f"{count(first)}–{count(most)}"
+
+
+def _risk_steps(firsts: Sequence[int], shares: Sequence[float]) -> Iterator[tuple[float, float]]:
+    """Up to each risk, the share of the rows that have it or a higher one: those in classes of at most that size."""
+    left = sum(shares)
+    for first, share in zip(reversed(firsts), reversed(shares), strict=True):
+        yield 1 / first, min(left, 1.0)
+        left -= share

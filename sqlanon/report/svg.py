@@ -1,0 +1,141 @@
+"""Pictures of a document as SVG: shares as bars and steps, and taxonomies as strips. Every text is escaped."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlanon.report.document import Bars, Steps, Strip, Strips, percent
+
+WIDTH, HEIGHT = 620, 190
+"""Of the plot with its axis to the left, in pixels of the picture; the axis below adds some."""
+
+LEFT, RIGHT, BELOW = 44, 14, 38
+LEGEND, SERIES = 16, 2
+"""The height of a line of the legend, and how many lines there is room for."""
+GRID = 4
+"""Lines of the grid above the axis."""
+
+STRIP_WIDTH, STRIP_HEIGHT, STRIP_GAP = 250, 11, 2
+LETTER = 5.2
+"""The mean width of a letter of a label, in pixels."""
+
+MAX_PIECES = 150
+"""A level of more labels is drawn as one piece."""
+
+
+def bars(chart: Bars) -> str:
+    """Groups of bars, which are as high as the largest share of all."""
+    top = max((share for _, shares in chart.series for share in shares), default=0) or 1
+    group = (WIDTH - LEFT - RIGHT) / len(chart.groups)
+    width = 0.84 * group / len(chart.series)
+    parts = [*_grid(top), *_legend(name for name, _ in chart.series)]
+    for place, name in enumerate(chart.groups):
+        start = LEFT + place * group + 0.08 * group
+        for number, (series, shares) in enumerate(chart.series):
+            height = (HEIGHT - 10) * shares[place] / top
+            if height > 0:
+                tip = f"{series}, {name}: {percent(shares[place])}"
+                parts.append(_bar(start + number * width, width - 1, max(height, 0.8), number, tip))
+        parts.append(_text(start + 0.42 * group, HEIGHT + 15, name, "middle"))
+    if chart.mark is not None:
+        parts += _line_at(LEFT + chart.mark[0] * group, chart.mark[1])
+    return _picture(chart.title, chart.axis, parts)
+
+
+def steps(chart: Steps) -> str:
+    """Shares that fall in steps, over a logarithmic axis."""
+    first, last = math.log(chart.ticks[0][0]), math.log(chart.ticks[-1][0])
+
+    def place(position: float) -> float:
+        reached = (math.log(max(position, chart.ticks[0][0])) - first) / (last - first)
+        return LEFT + (WIDTH - LEFT - RIGHT) * min(reached, 1.0)
+
+    parts = [*_grid(1.0), *_legend(name for name, _ in chart.series)]
+    *others, (end, last_name) = chart.ticks
+    parts += [_text(place(position), HEIGHT + 15, name, "middle") for position, name in others]
+    parts.append(_text(place(end) + RIGHT, HEIGHT + 15, last_name, "end"))
+    for number, (series, found) in enumerate(chart.series):
+        start, points = float(LEFT), []
+        for end, share in found:
+            points += [(start, share), (place(end), share)]
+            start = place(end)
+        points.append((start, 0.0))
+        path = " L".join(f"{x:.1f} {HEIGHT - (HEIGHT - 10) * share:.1f}" for x, share in points)
+        parts.append(f'<path d="M{path}" class="line s{number}"><title>{html.escape(series)}</title></path>')
+    if chart.mark is not None:
+        parts += _line_at(place(chart.mark[0]), chart.mark[1])
+    return _picture(chart.title, chart.axis, parts)
+
+
+def strips(taxonomy: Strips, name: str) -> str:
+    """A strip for each level, with a piece for each label; the stronger the colour, the more is released there."""
+    height = len(taxonomy.strips) * (STRIP_HEIGHT + STRIP_GAP)
+    rows = "".join(
+        "".join(_pieces(strip, place * (STRIP_HEIGHT + STRIP_GAP))) for place, strip in enumerate(taxonomy.strips)
+    )
+    shown = ", ".join(f"{strip.name} {percent(strip.shown)}" for strip in taxonomy.strips if strip.shown)
+    title = html.escape(f"taxonomy of {name}; released: {shown or 'nothing'}")
+    return (
+        f'<svg viewBox="0 0 {STRIP_WIDTH} {height}" width="{STRIP_WIDTH}" height="{height}" role="img" '
+        f'aria-label="{title}">{rows}</svg>'
+    )
+
+
+def _pieces(strip: Strip, y: int) -> Iterator[str]:
+    pieces = strip.pieces if len(strip.pieces) <= MAX_PIECES else ((1.0, ""),)
+    kind, start = ("on" if strip.shown else "off"), 0.0
+    opacity = f' style="opacity:{0.35 + 0.65 * strip.shown:.2f}"' if 0 < strip.shown < 1 else ""
+    for share, label in pieces:
+        width = share * STRIP_WIDTH
+        gap = 0.8 if width > 3 else 0.25 if width > 1 else 0
+        tip = html.escape(f"{strip.name}: {label}" if label else f"{strip.name}, {len(strip.pieces):,} labels")
+        yield (
+            f'<rect x="{start:.2f}" y="{y}" width="{max(width - gap, 0.3):.2f}" height="{STRIP_HEIGHT}" '
+            f'class="{kind}"{opacity}><title>{tip}</title></rect>'
+        )
+        if strip.shown and label and width > LETTER * len(label) + 4:
+            middle = start + width / 2
+            yield f'<text x="{middle:.1f}" y="{y + 8.4:.1f}" class="label">{html.escape(label)}</text>'
+        start += width
+
+
+def _picture(title: str, axis: str, parts: Sequence[str]) -> str:
+    caption = _text((WIDTH + LEFT) / 2, HEIGHT + 33, axis, "middle")
+    height = HEIGHT + BELOW + LEGEND * SERIES
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height}" class="wide" role="img" aria-label="{html.escape(title)}">'
+        f"{''.join(parts)}{caption}</svg>"
+    )
+
+
+def _grid(top: float) -> Iterator[str]:
+    """Lines at shares up to the largest."""
+    for line in range(GRID + 1):
+        y = HEIGHT - (HEIGHT - 10) * line / GRID
+        yield f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
+        yield _text(LEFT - 6, y + 3.5, f"{100 * top * line / GRID:.0f} %", "end")
+
+
+def _legend(series: Iterable[str]) -> Iterator[str]:
+    for number, name in enumerate(series):
+        y = HEIGHT + BELOW + 2 + LEGEND * number
+        yield f'<rect x="{LEFT}" y="{y}" width="11" height="11" class="s{number}"/>'
+        yield _text(LEFT + 17, y + 9.5, name, "start")
+
+
+def _bar(x: float, width: float, height: float, series: int, tip: str) -> str:
+    return (
+        f'<rect x="{x:.1f}" y="{HEIGHT - height:.1f}" width="{width:.1f}" height="{height:.1f}" class="s{series}">'
+        f"<title>{html.escape(tip)}</title></rect>"
+    )
+
+
+def _line_at(x: float, name: str) -> Iterator[str]:
+    yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="4" y2="{HEIGHT}" class="mark"/>'
+    yield _text(x + 5, 12, name, "start")
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(words)}</text>'

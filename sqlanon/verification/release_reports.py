@@ -1,0 +1,320 @@
+"""Reports of releases that were published: from their rows, their provenance, and the source if it is there."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.binding import taxonomies
+from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
+from sqlanon.binding.coding import coded
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource, Source
+from sqlanon.errors import EngineError, TaxonomyError
+from sqlanon.model.extras import installed_version
+from sqlanon.model.labels import LabelsRecord, NodeRecord
+from sqlanon.model.policy.policy import Policy, policy_of
+from sqlanon.model.record import PolicyRecord, Record
+from sqlanon.model.release import Exposure, Guarantee
+from sqlanon.model.release.release_report import ClassSizes, Edition, LabelRows, Level, ReleaseReport, ReportedColumn
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import names, string, subquery
+from sqlanon.queries.tables import taxonomies as taxonomy_queries
+from sqlanon.report.document import percent
+from sqlanon.verification.published import Published, published
+from sqlanon.verification.verify import OTHER_POLICY, Asked, verify_release
+
+SQL = Queries("report")
+
+MAX_LABELS = 12
+"""The most labels of a column that are listed with their rows."""
+
+MAX_PIECES = 1_000
+"""The most labels of a level that are drawn."""
+
+ROLES = {
+    "quasi_identifiers": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+    "pseudonyms": "pseudonym",
+}
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """What is asked of a report.
+
+    Attributes:
+        policy: the policy, with the files of its taxonomies; None for the one that is recorded.
+        source: the table that the release was made from; None if it is not there.
+        edition: who may read it.
+    """
+
+    policy: Policy | None = None
+    source: Source | None = None
+    edition: Edition = "custodian"
+
+
+def release_report(
+    engine: Engine, release: Source, asked: ReportRequest, resolve: Callable[[Source], ResolvedSource]
+) -> ReleaseReport:
+    """The report of a release.
+
+    Args:
+        engine: the database.
+        release: what the user calls it.
+        asked: what is asked.
+        resolve: finds what the user names.
+
+    Raises:
+        EngineError: there is none, or it has no provenance of a release.
+        PolicyError: the policy does not fit it.
+    """
+    found = published(engine, release, resolve)
+    record = found.record
+    if record is None or record.policy is None or _is_beside(record):
+        reason = f"{found.source.description} has no provenance of a release: measure it as any other table"
+        raise EngineError(reason, step="report")
+    policy = asked.policy or _recorded_policy(record.policy)
+    source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
+    verification = verify_release(engine, release, policy, Asked(asked.source if source else None), resolve)
+    if asked.policy is None:  # it is the same, but for the places of files
+        notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
+        verification = verification.model_copy(update={"notes": notes})
+    with ExitStack() as stack:
+        has_taxonomies = _enter_taxonomies(stack, engine, source or found.source, policy, has_source=source is not None)
+        table = _Reported(engine, policy, record, found, None if source is None else coded(engine, source, policy))
+        columns = tuple(table.columns(has_taxonomies=has_taxonomies))
+    facts = {} if record.report is None else record.report.as_json
+    rows, exposure = record.rows, verification.measurement.exposure
+    left_out = None if rows is None or rows.source is None else rows.source - rows.released
+    return ReleaseReport(
+        edition=asked.edition,
+        release=found.source.description,
+        source=None if source is None else source.description,
+        method=policy.method.name,
+        version=installed_version(),
+        k=None if policy.has_private_method else policy.criteria.k,
+        source_rows=None if rows is None else rows.source,
+        released_rows=verification.measurement.row_count,
+        left_out_rows=left_out,
+        before=table.exposure_before(),
+        after=exposure,
+        quality=facts.get("quality"),
+        loss=facts.get("loss"),
+        search=_search_of(facts),
+        promise=None if record.promise is None else Guarantee(**record.promise.model_dump()),
+        verification=verification,
+        columns=columns,
+        sizes=tuple(table.sizes()),
+        policy=json.dumps(record.policy.as_json, indent=2, ensure_ascii=False),
+        check=tuple(_commands(str(release), policy)),
+    )
+
+
+def _is_beside(record: Record) -> bool:
+    """Whether a record is that of another table than a release."""
+    others = (record.companion, record.lattice, record.flattened, record.generalized)
+    return any(other is not None for other in others)
+
+
+def _recorded_policy(recorded: PolicyRecord) -> Policy:
+    """The policy of a record, without the taxonomies that are in files: it does not say where these are."""
+    fields = recorded.as_json
+    rules = fields.get("taxonomies", {})
+    rules = {name: rule for name, rule in rules.items() if not isinstance(rule, str) and rule.get("kind") != "file"}
+    return policy_of({**fields, "taxonomies": rules})
+
+
+def _enter_taxonomies(
+    stack: ExitStack, engine: Engine, source: ResolvedSource, policy: Policy, *, has_source: bool
+) -> bool:
+    """Have the taxonomies that a policy carries; False if some cannot be made here, such as from files elsewhere."""
+    try:
+        stack.enter_context(own_taxonomies(engine, source, policy, verified_with(policy, has_source=has_source)))
+    except TaxonomyError:
+        return False
+    return True
+
+
+def _search_of(facts: Mapping[str, Any]) -> str:
+    if facts.get("proven_optimal"):
+        return f"proven least by checking {facts['checked_nodes']:,} of {facts['lattice_nodes']:,} nodes"
+    gap = facts.get("gap")
+    return "not proven least" if gap is None else f"no method loses less than {percent(facts['loss'] - gap)}"
+
+
+def _commands(release: str, policy: Policy) -> Iterator[str]:
+    yield f"sqlanon verify {release} --policy policy.toml"
+    if not policy.has_private_method:
+        columns = ", ".join(string(name).sql("duckdb") for name in policy.quasi_identifiers)
+        yield f"FROM anon.k_anonymity({string(release).sql('duckdb')}, [{columns}]);"
+
+
+@dataclass(frozen=True)
+class _Reported:
+    """A release with what is known of it.
+
+    Attributes:
+        engine: the database.
+        policy: its policy.
+        record: its provenance.
+        found: its rows.
+        source: those of its source, with numbers coded; None if it is not to be compared.
+    """
+
+    engine: Engine
+    policy: Policy
+    record: Record
+    found: Published
+    source: ResolvedSource | None
+
+    def exposure_before(self) -> Exposure | None:
+        """How exposed the rows of the source are."""
+        if self.source is None or self.policy.has_private_method:
+            return None
+        found = self._class_sizes(self.source.relation)
+        rows, classes = sum(size * each for size, each in found), sum(each for _, each in found)
+        alone = sum(each for size, each in found if size == 1)
+        return Exposure(row_count=rows, class_count=classes, k=found[0][0], unique_rows=alone) if found else None
+
+    def sizes(self) -> Iterator[ClassSizes]:
+        """The rows by the size of their class."""
+        if self.policy.has_private_method:
+            return
+        k = max(self.policy.criteria.k, 2)
+        ends = [1, *([k - 1] if k > 2 else []), *(k * factor - 1 for factor in (2, 5, 10, 20, 50, 100)), math.inf]
+        after = self._class_sizes(self.found.source.relation)
+        before = [] if self.source is None else self._class_sizes(self.source.relation)
+        start = 0.0
+        for end in ends:
+            of_source = _rows_between(before, start, end)
+            is_shown = bool(before) and not 0 < of_source < k
+            yield ClassSizes(
+                most=None if end == math.inf else int(end),
+                before=of_source / _rows_between(before, 0, math.inf) if is_shown else None,
+                after=_rows_between(after, start, end) / max(_rows_between(after, 0, math.inf), 1),
+            )
+            start = end
+
+    def columns(self, *, has_taxonomies: bool) -> Iterator[ReportedColumn]:
+        """The columns of the release by role; quasi-identifiers have labels, and levels if taxonomies are known."""
+        known = self._known_taxonomies() if has_taxonomies else ()
+        for field, role in ROLES.items():
+            for name in getattr(self.policy, field):
+                if role == "quasi-identifier":
+                    yield self._generalized(name, is_known=name in known)
+                else:
+                    yield ReportedColumn(name=name, role=role, homogeneous_rows=self._homogeneous(name, role))
+
+    def _known_taxonomies(self) -> list[str]:
+        """The quasi-identifiers whose taxonomies here are those that the release was made with."""
+        shapes, recorded = taxonomies.shapes(self.engine, self.policy.quasi_identifiers), self.record.taxonomy_sha256
+        return [name for name, shape in shapes.items() if shape.sha256 == recorded.get(name)]
+
+    def _generalized(self, name: str, *, is_known: bool) -> ReportedColumn:
+        k = 1 if self.policy.has_private_method else self.policy.criteria.k
+        after = {label: rows for label, rows in self._label_rows(name, MAX_PIECES) if rows >= k}
+        pieces = self._pieces(name) if is_known else []
+        of_labels = _levels_of_labels(after, self.record.labels, name)
+        levels = _levels(pieces, after, of_labels)
+        losses = {(piece["level"], piece["label"]): piece["lost"] for piece in pieces}
+        before = self._before(name) if is_known else {}
+        labels = tuple(
+            LabelRows(label=label, before=_unless_few(before.get(label), rows, k), after=rows)
+            for label, rows in list(after.items())[:MAX_LABELS]
+        )
+        lost = sum(rows * losses.get((of_labels.get(label), label), 1.0) for label, rows in after.items())
+        return ReportedColumn(
+            name=name,
+            role="quasi-identifier",
+            levels=levels,
+            labels=labels,
+            lost=lost / max(sum(after.values()), 1) if levels else None,
+        )
+
+    def _label_rows(self, name: str, most: int) -> list[tuple[str | None, int]]:
+        query = SQL.query("label_rows", source=self.found.source.relation, name=name, most=most)
+        return [(row["label"], row["label_rows"]) for row in self.engine.fetch(query, "rows of labels", "class")]
+
+    def _before(self, name: str) -> dict[str | None, int]:
+        """The rows of the source under each label of the released level."""
+        labels = self.record.labels
+        if self.source is None or not isinstance(labels, NodeRecord) or self.policy.has_private_method:
+            return {}
+        query = SQL.query(
+            "source_rows",
+            source=self.source.relation,
+            name=name,
+            labels=subquery(self._taxonomy(name), "anon_labels"),
+            level=labels.levels[name],
+        )
+        found = self.engine.fetch(query, "rows of labels in the source", "class")
+        return {row["label"]: row["label_rows"] for row in found}
+
+    def _pieces(self, name: str) -> list[dict[str, Any]]:
+        query = SQL.query("pieces", labels=subquery(self._taxonomy(name), "anon_labels"), most=MAX_PIECES)
+        return self.engine.fetch(query, "a taxonomy from left to right", "node")
+
+    def _taxonomy(self, name: str) -> exp.Query:
+        return taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
+
+    def _class_sizes(self, relation: exp.Expr) -> list[tuple[int, int]]:
+        columns = names(list(self.policy.quasi_identifiers))
+        sizes = subquery(table_call("class_sizes", relation.copy(), columns), "anon_sizes")
+        found = self.engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
+        return [(row["class_size"], row["classes"]) for row in found]
+
+    def _homogeneous(self, name: str, role: str) -> int | None:
+        if role != "sensitive" or self.policy.has_private_method:
+            return None
+        columns = names(list(self.policy.quasi_identifiers))
+        query = table_call("homogeneous_rows", self.found.source.relation.copy(), columns, string(name))
+        return int(self.engine.fetch(query, "classes of one value")[0]["homogeneous_rows"])
+
+
+def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
+    """The level of each label of a column, as far as it is recorded."""
+    match recorded:
+        case None:
+            return {}
+        case NodeRecord():
+            return dict.fromkeys(labels, recorded.levels[name])
+        case _:
+            return {label: level for level, label in recorded.labels.get(name, ()) if level is not None}
+
+
+def _levels(
+    pieces: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], of_labels: Mapping[str | None, int]
+) -> tuple[Level, ...]:
+    """The levels of a taxonomy, with the labels that the release shows; without NULL, where that does not occur."""
+    if not of_labels:
+        return ()
+    pieces, rows = [piece for piece in pieces if piece["label"] is not None or None in after], sum(after.values()) or 1
+    levels = []
+    for level in dict.fromkeys(piece["level"] for piece in pieces):
+        shown = {label for label in after if of_labels.get(label) == level}
+        labels = tuple(
+            (piece["leaves"], piece["label"] if piece["label"] in shown else None)
+            for piece in pieces
+            if piece["level"] == level
+        )
+        share = sum(after[label] for label in shown) / rows
+        levels.append(Level(level=level, labels=labels, label_count=len(labels), shown=share))
+    return tuple(levels)
+
+
+def _rows_between(sizes: Sequence[tuple[int, int]], above: float, most: float) -> int:
+    return sum(size * classes for size, classes in sizes if above < size <= most)
+
+
+def _unless_few(before: int | None, after: int, k: int) -> int | None:
+    """The rows before, unless few of them are left out: no count and no difference of counts is from 1 to k - 1."""
+    return None if before is None or 0 < before - after < k else before

@@ -1,0 +1,190 @@
+"""Reports of releases: every figure is that of a macro, nothing shows what the release does not."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import sqlanon as sa
+from sqlanon.cli.app import app
+from sqlanon.model.release.release_report import ReleaseReport
+
+CANARY = "CANARY"
+"""Begins the values that no report may show: identifiers, and those of rows that are left out."""
+
+PEOPLE = f"""
+CREATE TABLE people AS
+SELECT
+    '{CANARY}' || i AS name,
+    20 + (i * 37) % 60 AS age,
+    CASE WHEN i % 100 = 1 THEN '{CANARY}ville' || i ELSE ['Bonn', 'Ulm', 'Jena'][1 + i % 3] END AS town,
+    ['flu', 'gout', 'burn'][1 + (i * i) % 3] AS illness,
+    i % 7 AS visits
+FROM range(600) AS _ (i)
+"""
+TAXONOMIES: dict[str, Any] = {
+    "age": {"kind": "intervals", "widths": [5, 20], "minimum": 20, "maximum": 79},
+    "town": {"kind": "flat"},
+}
+LOCAL = sa.LocalRecoding(suppression_limit=0.05)
+
+
+def policy(**more: Any) -> sa.Policy:
+    roles: dict[str, Any] = {
+        "quasi_identifiers": ["age", "town"],
+        "sensitive": ["illness"],
+        "insensitive": ["visits"],
+        "identifiers": ["name"],
+        "privacy": [sa.KAnonymity(4)],
+        "taxonomies": TAXONOMIES,
+    }
+    return sa.Policy(**{**roles, **more})
+
+
+@pytest.fixture
+def session() -> Any:
+    with sa.connect() as opened:
+        opened.connection.execute(PEOPLE)
+        yield opened
+
+
+FINE = {"maximum_levels": {"age": 1, "town": 0}, "suppression_limit": 0.05}
+
+
+def test_its_figures_are_those_of_the_macros(session: sa.Session) -> None:
+    session.anonymize("people", policy(**FINE), "released")
+    found = session.report("released", policy(**FINE), source="people")
+    session.install()
+    ask = session.connection.execute
+    columns = "['age', 'town']"
+    for table, exposure in (("people", found.before), ("released", found.after)):
+        assert exposure is not None
+        row = ask(f"SELECT k, class_count, row_count FROM anon.k_anonymity('{table}', {columns})").fetchone()
+        assert (exposure.k, exposure.class_count, exposure.row_count) == row
+        unique = ask(f"SELECT unique_rows FROM anon.sample_uniqueness('{table}', {columns})").fetchone()
+        assert (exposure.unique_rows,) == unique
+        sizes = [each.after if table == "released" else each.before for each in found.sizes]
+        small = ask(
+            f"SELECT sum(class_size) FROM anon.class_sizes('{table}', {columns}) WHERE class_size < 4"
+        ).fetchone()
+        assert sum(size or 0 for size in sizes[:2]) == pytest.approx(((small or (0,))[0] or 0) / exposure.row_count)
+        assert sum(size or 0 for size in sizes) == pytest.approx(1)
+    by_name = {column.name: column for column in found.columns}
+    homogeneous = ask(f"FROM anon.homogeneous_rows('released', {columns}, 'illness')").fetchone()
+    assert homogeneous is not None
+    assert by_name["illness"].homogeneous_rows == homogeneous[0]
+    assert {each.label: each.after for each in by_name["town"].labels} == dict(
+        ask("SELECT town, count(*) FROM released GROUP BY town").fetchall()
+    )
+    before = dict(ask("SELECT town, count(*) FROM people GROUP BY town").fetchall())
+    assert all(each.before in (None, before[each.label]) for each in by_name["town"].labels)
+
+
+@pytest.mark.parametrize("edition", ["custodian", "public"])
+@pytest.mark.parametrize("method", [None, LOCAL])
+def test_no_value_of_a_suppressed_row_or_an_identifier_is_shown(session: sa.Session, edition: Any, method: Any) -> None:
+    asked = policy(**FINE) if method is None else policy(method=method, maximum_levels=FINE["maximum_levels"])
+    release = session.anonymize("people", asked, "released")
+    assert release.report.rows is not None
+    assert release.report.rows.dropped > 0
+    found = session.report("released", asked, source="people", edition=edition)
+    assert CANARY not in found.to_html()
+    assert CANARY not in found.model_dump_json()
+
+
+def test_a_public_edition_has_nothing_of_the_source(session: sa.Session) -> None:
+    session.anonymize("people", policy(**FINE), "released")
+    found = session.report("released", source="people", edition="public")
+    assert (found.before, found.source) == (None, None)
+    assert all(each.before is None for each in found.sizes)
+    assert all(each.before is None for column in found.columns for each in column.labels)
+    assert "may see the source" not in found.to_html()
+
+
+def test_differences_of_few_rows_are_not_shown(session: sa.Session) -> None:
+    session.connection.execute("CREATE TABLE few AS FROM people WHERE visits > 0 OR name IS NULL")
+    session.anonymize("people", policy(**FINE), "released")
+    found = session.report("released", policy(**FINE), source="people")
+    rows = dict(session.connection.execute("SELECT town, count(*) FROM people GROUP BY town").fetchall())
+    for column in found.columns:
+        for each in column.labels:
+            assert each.before is None or each.before == each.after or each.before - each.after >= 4
+    town = next(column for column in found.columns if column.name == "town")
+    assert any(each.before is not None and each.before == rows[each.label] for each in town.labels)
+
+
+def test_the_page_is_made_of_its_json_alone(session: sa.Session) -> None:
+    session.anonymize("people", policy(**FINE), "released")
+    found = session.report("released", policy(**FINE), source="people")
+    page = found.to_html()
+    assert ReleaseReport.model_validate_json(found.model_dump_json()).to_html() == page
+    assert not re.search(r"<(script|link|img|iframe|object)|@import|url\(|https?:", page)
+    for text in ("What is promised", "Who is left out", "taxonomy of age", "How to check this", "k = 4"):
+        assert text in page
+    for sentence in found.promise.claims if found.promise else ():
+        assert sentence.partition('"')[0] in page
+
+
+def test_promises_travel_with_a_release(session: sa.Session) -> None:
+    release = session.anonymize("people", policy(**FINE), "released")
+    found = session.report("released")
+    assert found.promise is not None
+    assert found.promise.claims == release.guarantee.claims
+    assert found.promise.not_covered == release.guarantee.not_covered
+
+
+def test_a_private_release_is_reported_without_its_source(tmp_path: Path) -> None:
+    asked = policy(
+        privacy=[],
+        insensitive=[],
+        identifiers=[],
+        method=sa.Histogram(budget=sa.Budget(50, "0.01"), node={"age": 2, "town": 1}),
+        taxonomies={"age": TAXONOMIES["age"], "town": {"kind": "flat", "values": ["Bonn", "Ulm", "Jena"]}},
+    )
+    with sa.connect(ledger=tmp_path / "ledger.duckdb") as custodian:
+        custodian.connection.execute(PEOPLE)
+        query = f"SELECT age, town, illness FROM people WHERE town NOT LIKE '{CANARY}%'"
+        custodian.anonymize(query, asked, "released", dataset="people")
+        found = custodian.report("released", asked, source=query)
+    assert (found.before, found.after, found.sizes, found.k) == (None, None, (), None)
+    assert all(each.before is None for column in found.columns for each in column.labels)
+    assert found.promise is not None
+    assert "differentially private" in found.promise.claims[0]
+    assert "differentially private" in found.to_html()
+
+
+def test_h_ceiling_is_reported_without_what_tells_counterfeits_apart(session: sa.Session) -> None:
+    asked = policy(privacy=[], insensitive=[], identifiers=[], method=sa.HCeiling(4))
+    session.anonymize("SELECT age, town, illness FROM people", asked, "released")
+    found = session.report("released", asked, edition="public")
+    assert found.promise is None
+    assert found.source_rows is None
+    assert "true rows" not in found.to_html()
+
+
+def test_what_is_no_release_is_refused(session: sa.Session) -> None:
+    session.lattice("people", policy(**FINE), into="nodes")
+    for name in ("people", "nodes"):
+        with pytest.raises(sa.EngineError, match="has no provenance of a release"):
+            session.report(name)
+
+
+def test_the_command_writes_a_page(tmp_path: Path) -> None:
+    warehouse, page = tmp_path / "w.duckdb", tmp_path / "report.html"
+    with sa.connect(warehouse) as session:
+        session.connection.execute(PEOPLE)
+        session.anonymize("people", policy(**FINE), "released")
+    command = ["report", "released", "--db", str(warehouse), "--source", "people", "--out", str(page)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    written = page.read_text(encoding="utf-8")
+    assert written.startswith("<!DOCTYPE html>")
+    assert CliRunner().invoke(app, command).exit_code != 0
+    assert page.read_text(encoding="utf-8") == written
+    shown = CliRunner().invoke(app, [*command[:4], "--public", "--json"])
+    assert json.loads(shown.stdout)["edition"] == "public"
+    assert "Who is left out" not in CliRunner().invoke(app, command[:4]).stdout

@@ -64,6 +64,7 @@ from sqlanon.model.release import (
     PrivateGuarantee as PrivateGuarantee,
     PrivateReport as PrivateReport,
     Release as Release,
+    ReleaseReport as ReleaseReport,
     Report as Report,
     Verification as Verification,
 )

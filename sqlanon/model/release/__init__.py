@@ -12,6 +12,7 @@ from sqlanon.model.release.findings import (
 )
 from sqlanon.model.release.measurement import Exposure, Measurement, ModelResult, Result, RowCounts, Verification
 from sqlanon.model.release.published import Published, Release
+from sqlanon.model.release.release_report import ReleaseReport
 from sqlanon.model.release.reports import (
     CUSTODIAN_FIELDS,
     REPORTED_TIES,
@@ -37,6 +38,7 @@ __all__ = [
     "PrivateReport",
     "Published",
     "Release",
+    "ReleaseReport",
     "RepeatedIdentifier",
     "Report",
     "Result",

@@ -90,8 +90,8 @@ class Run(ABC):
         takes_node: whether a user may give the node in place of a search.
         instead_of_node: what a user who gives one can do, where it takes none.
         takes_far_rows: whether all that it asks of rows are counts, so that they may be elsewhere than the database.
-        is_repeatable: whether a run from the same makes the same, so that an existing release need not be made again;
-            the report of such a release must be a plain :class:`Report`, and its guarantee the one of this class.
+        is_repeatable: whether a run from the same makes the same, so that an existing release need not be made again.
+        report_class: the class of its reports, by which that of such a release is read off its record.
         custodian_fields: the fields of its report that do not travel with the release.
         engine: the database.
         request: what is asked of the run besides its policy.
@@ -108,6 +108,7 @@ class Run(ABC):
     instead_of_node: ClassVar[str] = "it chooses what to publish"
     takes_far_rows: ClassVar[bool] = False
     is_repeatable: ClassVar[bool] = False
+    report_class: ClassVar[type[Report]] = Report
     custodian_fields: ClassVar[frozenset[str]] = frozenset(CUSTODIAN_FIELDS)
 
     encoding: Encoding

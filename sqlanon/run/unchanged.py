@@ -16,11 +16,11 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
-from sqlanon.methods.shared.guarantee import guarantee, with_coding
+from sqlanon.methods.base import method_of
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, facts_of, readable_record
-from sqlanon.model.release import Release, Report
+from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.publish.files import bring_back, tidy
 from sqlanon.publish.folders import is_whole, note_of
 from sqlanon.publish.provenance import code_sha256, note_of_file
@@ -96,15 +96,14 @@ def published_earlier(
     made = None
     if found is not None and found.made_from is not None:
         differences = [*_differences(found, found.made_from, inputs)]
-        made = None if differences else _policy_and_report(found, source, into)
+        made = None if differences else _earlier(found, source, into)
     if made is None:
         differences = differences or [OTHER_VERSION]
-    elif _is_altered(engine, into, *made):
+    elif _is_altered(engine, into, *made[:2]):
         differences = ["whose rows or columns were altered since it was made"]
     else:
         _settle(into)
-        policy, report = made
-        promised = with_coding(guarantee(policy, report), policy)
+        _, report, promised = made
         return Release(into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True)
     if replace:
         return None
@@ -114,13 +113,14 @@ def published_earlier(
     )
 
 
-def _policy_and_report(found: Record, source: ResolvedSource, into: Destination) -> tuple[Policy, Report] | None:
-    """Those of an earlier release; None if it has none that this version makes."""
-    if found.policy is None or found.report is None:
+def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[Policy, Report, Guarantee] | None:
+    """The policy, the report and the guarantee of an earlier release; None if they are none that this version makes."""
+    if found.policy is None or found.report is None or found.promise is None:
         return None
     try:
-        report = Report(**{**found.report.as_json, "source": source.description, "into": into.name})
-        return Policy(**found.policy.as_json), report
+        policy = Policy(**found.policy.as_json)
+        facts = {**found.report.as_json, "source": source.description, "into": into.name}
+        return policy, method_of(policy).report_class(**facts), Guarantee(**found.promise.model_dump())
     except (PolicyError, ValidationError):
         return None
 

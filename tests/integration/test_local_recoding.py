@@ -293,6 +293,31 @@ class TestRecords:
         assert any("combinations of labels" in each or "have another number" in each for each in found.shortfalls)
 
 
+class TestUnchanged:
+    def test_a_release_of_the_same_files_and_policy_is_left(self, session: sa.Session, tmp_path: Path) -> None:
+        source, target = tmp_path / "people.parquet", tmp_path / "released.parquet"
+        session.connection.execute(f"COPY people TO '{source}'")
+        policy = policy_of(sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2), suppression_limit=0.01)
+        first = session.anonymize(source, policy, target)
+        before = target.stat().st_mtime_ns
+        again = session.anonymize(source, policy, target, replace="changed")
+        assert (again.unchanged, target.stat().st_mtime_ns) == (True, before)
+        assert type(again.report) is type(first.report)
+        own = {"findings", "before", "after", "minimality_rows", "minimality_cell_rows"}
+        assert again.report.model_dump(exclude=own) == first.report.model_dump(exclude=own)
+        assert again.guarantee.claims == first.guarantee.claims
+        assert {*again.guarantee.not_covered} <= {*first.guarantee.not_covered}
+
+    def test_one_of_another_policy_is_replaced(self, session: sa.Session, tmp_path: Path) -> None:
+        source, target = tmp_path / "people.parquet", tmp_path / "released.parquet"
+        session.connection.execute(f"COPY people TO '{source}'")
+        for k, unchanged in ((4, False), (5, False), (5, True)):
+            release = session.anonymize(source, policy_of(sa.KAnonymity(k)), target, replace="changed")
+            assert (release.unchanged, release.report.min_class_size >= k) == (unchanged, True)
+        with pytest.raises(sa.TargetError, match="made by another policy"):
+            session.anonymize(source, policy_of(sa.KAnonymity(6)), target)
+
+
 class TestImportance:
     def test_a_column_of_importance_stays_finer(self, session: sa.Session) -> None:
         shares = []

@@ -45,6 +45,8 @@ class LocalRun(Run):
     """Peel classes off the cells, and publish every row at the labels of its class."""
 
     instead_of_node = "each class has levels of its own"
+    is_repeatable = True
+    report_class = LocalReport
     custodian_fields = PRIVATE
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:

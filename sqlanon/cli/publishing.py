@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -171,6 +172,15 @@ def run(
     if release.unchanged and not as_events:
         say(f"Unchanged: {into} was made from these files by this policy; --replace makes it anew.")
     put(release, as_json=as_json)
+    if not (as_json or as_events):
+        say(f"A page on it for whoever has to approve it: {_report_command(into, source, policy, database)}")
+
+
+def _report_command(into: str, source: str, policy: Path, database: Path | None) -> str:
+    """The command that reports on a release."""
+    warehouse = [] if database is None else ["--db", str(database)]
+    files = ["--policy", str(policy), "--source", source, "--out", "report.html"]
+    return shlex.join(["sqlanon", "report", into, *warehouse, *files])
 
 
 def verify(

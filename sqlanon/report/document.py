@@ -233,8 +233,9 @@ class Renderer(ABC, Generic[Shown]):
 
     def figures(self, part: Figures) -> Shown:
         """A table, unless there is something better."""
-        rows = [(each.name, each.before, each.after, each.remark) for each in part.figures]
-        return self.table(Table(("", "before", "after", ""), rows, numbers=(1, 2)))
+        width = 4 if any(each.remark for each in part.figures) else 3
+        rows = [(each.name, each.before, each.after, each.remark)[:width] for each in part.figures]
+        return self.table(Table(("", "before", "after", "")[:width], rows, numbers=(1, 2)))
 
     def bars(self, part: Bars) -> Shown:
         """A table of the shares, unless there is something better."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +189,23 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, [*command[:4], "--public", "--json"])
     assert json.loads(shown.stdout)["edition"] == "public"
     assert "Who is left out" not in CliRunner().invoke(app, command[:4]).stdout
+
+
+def test_the_command_that_a_run_proposes_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("policy.toml").write_text(
+        """
+        quasi_identifiers = ["age"]
+        rest = "identifier"
+        privacy = [{ model = "k-anonymity", k = 4 }]
+        taxonomies = { age = { kind = "intervals", widths = [5], minimum = 0, maximum = 99 } }
+        """
+    )
+    Path("some people.csv").write_text("age\n" + "\n".join(str(20 + place % 30) for place in range(300)))
+    run = ["run", "some people.csv", "--policy", "policy.toml", "--into", "out.csv"]
+    shown = CliRunner().invoke(app, run)
+    assert shown.exit_code == 0, shown.output
+    (proposed,) = re.findall(r"sqlanon (report .*report\.html)", shown.stderr)
+    assert CliRunner().invoke(app, shlex.split(proposed)).exit_code == 0
+    assert "Smallest class" in Path("report.html").read_text()
+    assert re.search(r"rows alone in their class +\d+ +0", shown.stdout)

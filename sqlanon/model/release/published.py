@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr, SerializeAsAny
 from sqlanon.errors import EngineError, SqlanonError
 from sqlanon.model.release.measurement import Exposure, PartialResult
 from sqlanon.model.release.reports import Guarantee, Report
-from sqlanon.report.document import Document, Part, Table, Text, notes, paragraph, strong
+from sqlanon.report.document import Document, Figure, Figures, Part, Table, Text, notes, paragraph, strong
 from sqlanon.report.notebook import fragment
 
 SHOWN_ROWS = 10
@@ -104,6 +104,7 @@ class Release(Published):
             (
                 *self._stamp(),
                 paragraph(strong("Published "), strong(self.into), f": {report.rows_in_words}"),
+                *([] if report.rows is None else [Figures(_figures(report))]),
                 *report.parts,
                 *self.guarantee.parts,
                 *notes("Notes", report.notes),
@@ -119,7 +120,7 @@ class Release(Published):
         """The release in lines of text."""
         if self.report.rows is None:
             return super().__repr__()
-        figures = [f"  {what}: {before} -> {after}" for what, before, after in _figures(self.report)]
+        figures = [f"  {each.name}: {each.before} -> {each.after}" for each in _figures(self.report)]
         levels = [f'  "{name}": {words}' for name, words in self.report.generalization.items()]
         return "\n".join([self._sentence(), *figures, *levels])
 
@@ -134,7 +135,7 @@ class Release(Published):
         labels = [(name, words, _examples(name, rows)) for name, words in report.generalization.items()]
         parts: list[Part] = [
             paragraph(self._sentence()),
-            Table(("", "before", "after"), _figures(report)),
+            Figures(_figures(report)),
             *([Table(("quasi-identifier", "generalized to", "such as"), labels)] if labels else []),
             *([Table(tuple(rows[0]), [[*map(_cell, row.values())] for row in rows[:SHOWN_ROWS]])] if rows else []),
         ]
@@ -145,20 +146,20 @@ class Release(Published):
         return f"Published {self.into} from {report.source}: {report.rows_in_words} Verified: {models}."
 
 
-def _figures(report: Report) -> list[tuple[str, str, str]]:
+def _figures(report: Report) -> tuple[Figure, ...]:
     """What is measured, of the source and of the release; a dash for what was not counted."""
     before, after, rows = report.before, report.after, report.rows
     assert rows is not None
     left_out = rows.dropped + rows.unknown
     nothing = "0" if report.quality in NOTHING_LOST else "-"
-    return [
-        ("rows in the smallest class (k)", *_of_both(before, after, lambda each: f"{each.k:,}")),
-        ("rows alone in their class", *_of_both(before, after, lambda each: f"{each.unique_rows:,}")),
-        ("highest risk of re-identification", *_of_both(before, after, lambda each: _percent(each.highest_risk))),
-        ("average risk of re-identification", *_of_both(before, after, lambda each: _percent(each.average_risk))),
-        ("rows left out", "0", f"{left_out:,} ({_percent(left_out / rows.source)})"),
-        (f"detail lost ({report.quality})", nothing, f"{report.loss:.3g}"),
-    ]
+    return (
+        Figure("rows in the smallest class (k)", *_of_both(before, after, lambda each: f"{each.k:,}")),
+        Figure("rows alone in their class", *_of_both(before, after, lambda each: f"{each.unique_rows:,}")),
+        Figure("highest risk of re-identification", *_of_both(before, after, lambda each: _percent(each.highest_risk))),
+        Figure("average risk of re-identification", *_of_both(before, after, lambda each: _percent(each.average_risk))),
+        Figure("rows left out", "0", f"{left_out:,} ({_percent(left_out / rows.source)})"),
+        Figure(f"detail lost ({report.quality})", nothing, f"{report.loss:.3g}"),
+    )
 
 
 def _of_both(before: Exposure | None, after: Exposure | None, figure: Callable[[Exposure], str]) -> tuple[str, str]:

@@ -2546,7 +2546,7 @@ LOCAL = [
             "if holds.all():",
             "if len(holds):",
             "a fit lists classes that fall short where its rows go to others",
-            f"{COVERING}::test_what_a_fit_lists_meets_the_bounds_with_the_rows_that_go_there",
+            f"{COVERING}::test_a_class_that_loses_a_row_to_another_is_not_listed",
         ),
     ),
     *_of(

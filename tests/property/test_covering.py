@@ -9,11 +9,14 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import sqlanon as sa
 from sqlanon.methods.local.covering import ListedClasses, hold_covering
 from sqlanon.methods.local.labels import Ladders
+from sqlanon.methods.local.peeling import LocalClasses
 from sqlanon.methods.local.settling import OUT, UnsettledError
+from sqlanon.model.lattice import Lattice
 from tests.effort import examples
-from tests.naive_peel import Case, Levels, Values, cell_arrays
+from tests.naive_peel import Case, Levels, Row, Tree, Values, cell_arrays
 from tests.property.test_peeling import cases, peeled
 
 Class = tuple[Levels, Values]
@@ -77,6 +80,11 @@ def test_what_a_fit_lists_meets_the_bounds_with_the_rows_that_go_there(case: Cas
         before = peeled(case)
     except UnsettledError:
         assume(False)
+    check_list(case, before)
+
+
+def check_list(case: Case, before: LocalClasses) -> LocalClasses:
+    """The list of a fit, after it was held against the naive choice of a class for each row."""
     cells = cell_arrays(case)
     found = hold_covering(cells, case.lattice, case.bounds, before, shares=case.shares, allowed_rows=case.allowed_rows)
     firsts = [int(np.flatnonzero(found.of_cells == number)[0]) for number in range(len(found.levels))]
@@ -92,3 +100,16 @@ def test_what_a_fit_lists_meets_the_bounds_with_the_rows_that_go_there(case: Cas
     assert len(np.unique(found.labels, axis=0)) == len(found.labels)
     lost = sum(case.loss(levels, row.values) for number, (levels, _) in enumerate(classes) for row in members[number])
     assert np.isclose(found.loss, (lost / 2**30 + found.left_out) / len(case.rows))
+    return found
+
+
+def test_a_class_that_loses_a_row_to_another_is_not_listed() -> None:
+    """A class of three loses a row, which a class that was found later covers with less loss."""
+    trees = (Tree(((0, 1, 2, 3), (0, 0, 1, 1), (0,) * 4)), Tree(((0, 1, 2), (0, 0, 1), (0,) * 3)))
+    rows = tuple(map(Row, [(3, 1), (3, 2), (1, 2), (2, 2), (3, 0), (1, 2)]))
+    case = Case(trees, rows, Lattice(("q0", "q1"), (2, 2)), sa.KAnonymity(3).bounds)
+    before = peeled(case)
+    assert before.rows.min() >= 3
+    found = check_list(case, before)
+    assert found.left_out == 0
+    assert len(found.levels) < len(before.levels)

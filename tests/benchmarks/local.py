@@ -1,6 +1,7 @@
 """What local recoding takes and loses beside full domain: whole processes, in turn, over the same table.
 
     python -m tests.benchmarks.local [--rows 30162 1000000 10000000] [--k 5 10 50] [--repeats 3] [--folder DIR]
+        [--memory-limit 1GB]
 
 ARX's Adult (SQLANON_DATA), 9 quasi-identifiers, nothing left out; larger tables are copies of it, in which 1 to 3
 attributes of each copied row are drawn from those of all rows. Full domain may suppress 5 % of the rows, or none; a
@@ -13,7 +14,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -39,7 +40,9 @@ def main() -> None:
     parser.add_argument("--k", type=int, nargs="*", default=[5])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where the data is made and kept")
+    parser.add_argument("--memory-limit", help="of the database, out of core beyond it; arrays are not counted in it")
     arguments = parser.parse_args()
+    limit = [] if arguments.memory_limit is None else [f"--memory-limit={arguments.memory_limit}"]
     sys.stdout.write("| rows | k | | NCP | at least | classes | seconds | CPU s | beside a plain count | peak MiB |\n")
     sys.stdout.write("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
     with tempfile.TemporaryDirectory() as temporary:
@@ -49,7 +52,7 @@ def main() -> None:
             if not source.exists():
                 make(source, rows)
             for k in arguments.k:
-                programs = {name: run_of(folder, source, k, part) for name, part in METHODS.items()}
+                programs = {name: run_of(folder, source, k, part, limit) for name, part in METHODS.items()}
                 query = f"SELECT count(*) FROM (SELECT DISTINCT * FROM '{source}')"
                 show(
                     rows,
@@ -95,15 +98,24 @@ def make(source: Path, rows: int) -> None:
         )
 
 
-def run_of(folder: Path, source: Path, k: int, part: str) -> Callable[[], Taken]:
-    """A run of the command line by a policy with this part."""
+def run_of(folder: Path, source: Path, k: int, part: str, options: Sequence[str] = ()) -> Callable[[], Taken]:
+    """A run of the command line with options, by a policy with this part."""
     policy = folder / f"local_{k}_{abs(hash(part))}.toml"
     models = f'[[privacy]]\nmodel = "k-anonymity"\nk = {k}\n'
     policy.write_text(f'quasi_identifiers = {json.dumps(ARX_COLUMNS)}\nquality = "ncp"\n{part}\n{models}', "utf-8")
     hierarchies = DATA / "adult_arx" / "hierarchies"
-    options = [f"--taxonomy={each}={hierarchies / each}.csv" for each in ARX_COLUMNS]
-    options += ["--policy", str(policy), "--into", str(folder / "release.parquet"), "--replace-anything", "--json"]
-    return partial(run_python, ["-m", "sqlanon", "run", str(source), *options])
+    taxonomies = [f"--taxonomy={each}={hierarchies / each}.csv" for each in ARX_COLUMNS]
+    command = [
+        *taxonomies,
+        *options,
+        "--policy",
+        str(policy),
+        "--into",
+        str(folder / "release.parquet"),
+        "--replace-anything",
+        "--json",
+    ]
+    return partial(run_python, ["-m", "sqlanon", "run", str(source), *command])
 
 
 def show(rows: int, k: int, found: dict[str, list[Taken]]) -> None:

@@ -113,7 +113,9 @@ class TestAdult:
         assert classes.size().min() >= 5
         assert classes.nunique().min() >= 3
         assert release.report.loss <= 0.036
+        # The 4,320 nodes have 584 different losses. Other orders of ties gave 2,994 to 3,026 rows, and 450 in each.
         assert release.report.minimality_rows == pytest.approx(3013, rel=0.01)
+        assert release.report.minimality_cell_rows == 450
         assert any("minimality" in each for each in release.guarantee.not_covered)
 
     def test_close_occupations(self, arx_adult: Path, tmp_path: Path) -> None:

@@ -106,6 +106,22 @@ class TestAdult:
         assert verified.met
         assert not verified.shortfalls
 
+    @pytest.mark.deep
+    @pytest.mark.parametrize(("k", "published"), [(5, 0.0460), (50, 0.1289)])
+    def test_a_tight_bound_is_above_the_published_one(
+        self, arx_adult: Path, tmp_path: Path, k: int, published: float
+    ) -> None:
+        policy = sa.Policy(
+            quasi_identifiers=ARX_COLUMNS,
+            privacy=[sa.KAnonymity(k)],
+            quality=sa.NCP(),
+            method=sa.LocalRecoding(lower_bound="tight"),
+        )
+        with reading(arx_adult) as session:
+            report = session.anonymize("adult", policy, tmp_path / "released.parquet").report
+        assert 1.03 * published < report.lower_bound < report.loss
+        assert report.gap < 0.17 * report.loss
+
     def test_diverse_occupations(self, arx_adult: Path, tmp_path: Path) -> None:
         release, rows = of_occupations(arx_adult, tmp_path, sa.DistinctLDiversity("occupation", 3))
         classes = rows.groupby(OTHERS)["occupation"]
@@ -333,6 +349,38 @@ class TestImportance:
     def test_names_a_quasi_identifier(self) -> None:
         with pytest.raises(sa.PolicyError, match='"ages" is not a quasi-identifier; did you mean "age"'):
             policy_of(sa.KAnonymity(5), method=sa.LocalRecoding(importance={"ages": 2}))
+
+
+class TestTightBounds:
+    TIGHT = sa.LocalRecoding(lower_bound="tight")
+
+    def test_the_report_says_by_which_bound(self, session: sa.Session, tmp_path: Path) -> None:
+        quick = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released").report
+        (tmp_path / "policy.toml").write_text(
+            """
+            quasi_identifiers = ["age", "sex", "zip"]
+            sensitive = ["illness"]
+            rest = "identifier"
+            method = {model = "local-recoding", lower_bound = "tight"}
+            privacy = [{model = "k-anonymity", k = 25}]
+            """
+        )
+        tight = session.anonymize("people", tmp_path / "policy.toml", "released", replace=True).report
+        assert quick.lower_bound < tight.lower_bound <= tight.loss == quick.loss
+        assert "more than the least, by the quick lower bound." in quick.search_in_words
+        assert "more than the least, by the tight lower bound." in tight.search_in_words
+
+    def test_weights_are_refused(self) -> None:
+        with pytest.raises(
+            sa.PolicyError, match=r"no tight lower bound of .* weights of rows: take lower_bound = true"
+        ):
+            policy_of(sa.KAnonymity(5), method=self.TIGHT, row_weight="weight")
+
+    def test_too_much_work_is_refused(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sqlanon.methods.local.method.TIGHT_WORK", 1e3)
+        with pytest.raises(sa.PolicyError, match=r"times 50 nodes are more than 1,000; take lower_bound = true"):
+            session.anonymize("people", policy_of(sa.KAnonymity(5), method=self.TIGHT), "released")
+        session.anonymize("people", policy_of(sa.KAnonymity(5)), "released")
 
 
 def test_a_policy_with_one_changed_line(session: sa.Session, tmp_path: Path) -> None:

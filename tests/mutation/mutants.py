@@ -2560,6 +2560,23 @@ LOCAL = [
         ),
     ),
     *_of(
+        "sqlanon/methods/local/tight.py",
+        (
+            "infeasible-prices",
+            "exceeds = means[of_class] > costs",
+            "exceeds = means[of_class] > 2 * costs",
+            "a lower bound of the loss is printed above what some recodings lose",
+            "tests/property/test_recoding_bound.py::test_prices_are_lowered_if_and_only_if_they_are_not_feasible",
+        ),
+        (
+            "prices-raised-too-far",
+            "most = np.maximum(prices[places], least[of_class])",
+            "most = np.maximum(prices[places], 2 * least[of_class])",
+            "prices are raised above what classes lose, and lowered again further than it takes",
+            "tests/property/test_recoding_bound.py::test_raised_prices_are_feasible",
+        ),
+    ),
+    *_of(
         "sqlanon/verification/labels.py",
         (
             "classes-not-compared",

@@ -9,12 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.methods.local.arrays import UNITS
+from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints
 from sqlanon.methods.local.bound import lower_bound
+from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.settling import UnsettledError
+from sqlanon.methods.local.tight import Prices, tight_lower_bound
+from sqlanon.methods.progress import never
+from sqlanon.model.lattice import Lattice
 from tests.certain_rows import partitions
 from tests.effort import examples
-from tests.naive_peel import Case, Row, at_node, cell_arrays
+from tests.naive_peel import Case, Row, Tree, at_node, cell_arrays
 from tests.property.test_peeling import cases, peeled
 
 
@@ -60,3 +64,69 @@ def test_peeling_loses_no_less(case: Case, k: int) -> None:
     except UnsettledError:
         return
     assert bound_of(replace(case, bounds=bounds, counts_individuals=False), k) <= found.loss + 1e-9
+
+
+def prices_of(case: Case, k: int) -> Prices:
+    cells = cell_arrays(case)
+    return Prices(cells, Ladders.of(cells, case.lattice, case.shares), k)
+
+
+def are_feasible(case: Case, cells: CellArrays, prices: Ints, k: int) -> bool:
+    """Whether no k rows of a class pay more than its loss, at any node of the whole table."""
+    rows = tuple(Row(tuple(values)) for values in np.repeat(cells.values.T, cells.rows, axis=0).tolist())
+    of_rows = np.repeat(prices, cells.rows).tolist()
+    return all(
+        sum(sorted((of_rows[index] for index in indexes), reverse=True)[:k]) <= k * case.loss(node, rows[first].values)
+        for node in case.lattice.nodes()
+        for indexes in at_node(replace(case, rows=rows), node, range(len(rows)))
+        for first in indexes[:1]
+        if len(indexes) >= k
+    )
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(cases(), st.integers(1, 4), st.data())
+def test_raised_prices_are_feasible(case: Case, k: int, data: st.DataObject) -> None:
+    prices = prices_of(case, k)
+    count, shares = prices.cells.count, st.sampled_from([0, 1, 2, UNITS // 100, UNITS // 3, UNITS])
+    raised = prices.raised(np.array(data.draw(st.lists(shares, min_size=count, max_size=count))))
+    assert are_feasible(case, prices.cells, raised, k)
+    assert (raised <= UNITS).all()
+    assert (prices.raised(raised) >= raised).all()
+    assert (prices.lowered(raised) == raised).all()
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(cases(), st.integers(1, 4), st.data())
+def test_prices_are_lowered_if_and_only_if_they_are_not_feasible(case: Case, k: int, data: st.DataObject) -> None:
+    prices = prices_of(case, k)
+    count, added = prices.cells.count, st.sampled_from([0, 0, 0, 1, UNITS // 8])
+    some = prices.raised(np.full(count, UNITS // data.draw(st.sampled_from([1, 2, 4, 8]))))
+    some += np.array(data.draw(st.lists(added, min_size=count, max_size=count)))
+    lowered = prices.lowered(some)
+    assert (lowered <= some).all()
+    assert are_feasible(case, prices.cells, lowered, k)
+    assert (lowered == some).all() == are_feasible(case, prices.cells, some, k)
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(cases(max_rows=6), st.integers(2, 3))
+def test_no_recoding_loses_less_than_the_tight_bound(case: Case, k: int) -> None:
+    case = replace(case, bounds=sa.KAnonymity(k).bounds, counts_individuals=False, allowed_rows=len(case.rows))
+    try:
+        found = peeled(case)
+    except UnsettledError:
+        return
+    best = min(loss_of(case, classes, k) for classes in partitions(list(case.rows)))
+    for stopped in (never, lambda: True):
+        tight = tight_lower_bound(cell_arrays(case), case.lattice, k, case.shares, found, stopped)
+        assert bound_of(case, k) <= tight <= best + 1e-12
+
+
+def test_a_tight_bound_is_tighter() -> None:
+    """Two equal rows lose nothing. A third one, which would lose a half beside one of them, would take it along."""
+    tree = Tree(((0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 0, 0)))
+    lattice = Lattice(("q0",), (2,), (0,), (2,))
+    case = Case((tree,), (Row((0,)), Row((0,)), Row((1,))), lattice, sa.KAnonymity(2).bounds)
+    assert bound_of(case, 2) == 1 / 6
+    assert tight_lower_bound(cell_arrays(case), lattice, 2, None, peeled(case)) == 1 / 3

@@ -150,10 +150,15 @@ def slots_of(words: Ints) -> tuple[Ints, int]:
         the slots, and how many there are.
     """
     bits = max(words.shape[1] - 1, 1).bit_length() + 1
+    return (spread(words) >> np.uint64(64 - bits)).astype(np.int64), 2**bits
+
+
+def spread(words: Ints) -> NDArray[np.uint64]:
+    """A number for each column, by all of its words: equal ones have equal numbers, whose first bits differ most."""
     mixed = np.zeros(words.shape[1], dtype=np.uint64)
     for word, multiplier in zip(words, itertools.cycle(MULTIPLIERS), strict=False):
         mixed += word.view(np.uint64) * np.uint64(multiplier)
-    return (mixed >> np.uint64(64 - bits)).astype(np.int64), 2**bits
+    return mixed
 
 
 def sums_by(keys: Ints, amounts: Ints, size: int) -> tuple[Ints, Ints]:

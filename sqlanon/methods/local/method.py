@@ -20,6 +20,7 @@ from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, report
 from sqlanon.methods.local.settling import UnsettledError
+from sqlanon.methods.local.tight import tight_lower_bound
 from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
@@ -37,8 +38,11 @@ from sqlanon.verification.measure import Beside
 BOUNDED_WORK = 5e8
 """The most cells times nodes for which the least loss is bounded unless a policy says so.
 
-Of ARX's Adult (4e8) it takes 3 CPU seconds (tests.benchmarks.local).
+Of ARX's Adult (3e8) it takes 3 CPU seconds (tests.benchmarks.local).
 """
+
+TIGHT_WORK = 1e9
+"""The most cells times nodes for which a tight bound is computed: ARX's Adult takes a minute."""
 
 
 class LocalRun(Run):
@@ -70,6 +74,7 @@ class LocalRun(Run):
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
     def search(self, stages: Stages) -> None:
+        self._refuse_tight_bound()
         with stages.stage("search"):
             self.cells = cell_arrays(self.engine, self.table, loss_of(self.bound.policy))
             self.classes = self._peeled(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
@@ -93,13 +98,25 @@ class LocalRun(Run):
             rows = f"{error.rows:,} of {context.row_count:,} rows do not meet them even all together"
             raise UnsatisfiableError(heading, [f"required: {required}", rows]) from None
 
+    def _refuse_tight_bound(self) -> None:
+        cells, nodes = self.table.cell_count, self.bound.lattice.size
+        if self.settings.lower_bound == "tight" and cells * nodes > TIGHT_WORK:
+            raise PolicyError(
+                f"a tight lower bound would take too long: {cells:,} combinations of values times {nodes:,} nodes are "
+                f"more than {TIGHT_WORK:,.0f}; take lower_bound = true, fewer quasi-identifiers, or taxonomies with "
+                "fewer levels"
+            )
+
     def _least_loss(self) -> float | None:
         """What any recoding loses at least; None if it is not wanted, or not known within seconds."""
-        policy, lattice = self.bound.policy, self.bound.lattice
+        policy, lattice, wanted = self.bound.policy, self.bound.lattice, self.settings.lower_bound
         is_quick = self.classes.is_final and self.cells.count * lattice.size <= BOUNDED_WORK
-        if not (is_quick if self.settings.lower_bound is None else self.settings.lower_bound):
+        if not (is_quick if wanted is None else wanted):
             return None
-        return lower_bound(self.cells, lattice, policy.criteria.k, self.settings.shares(policy))
+        k, shares = policy.criteria.k, self.settings.shares(policy)
+        if wanted == "tight" and self.classes.is_final:
+            return tight_lower_bound(self.cells, lattice, k, shares, self.classes, self.stopped)
+        return lower_bound(self.cells, lattice, k, shares)
 
     def make(self) -> publishing.Publication:
         engine, policy = self.engine, self.bound.policy

@@ -35,6 +35,7 @@ class LocalReport(Report):
         level_shares: by quasi-identifier the share of the released rows whose label is of each level, from 0 to the
             top, where all rows have one label.
         used_nodes: how many nodes of the lattice have classes in the release.
+        has_tight_bound: whether ``lower_bound`` is the tight one; None if there is none.
         minimality_rows: rows that were in a class of enough rows which violated another privacy model than that of its
             size; whoever knows the method can conclude that the class had too few values, or too alike ones. None if
             there are none.
@@ -43,6 +44,7 @@ class LocalReport(Report):
 
     level_shares: dict[str, tuple[float, ...]]
     used_nodes: int = Field(title="nodes of the lattice with classes")
+    has_tight_bound: bool | None = None
     minimality_rows: int | None = Field(None, title="rows once in large classes that violated a model")
     minimality_cell_rows: int | None = Field(None, title="of these, rows of equal quasi-identifiers")
 
@@ -52,6 +54,11 @@ class LocalReport(Report):
         seconds = f"{sum(self.seconds.values()):.2f} s"
         found = f"{self.class_count:,} classes at {self.used_nodes:,} of {self.lattice_nodes:,} nodes in {seconds}"
         return f"Not proven optimal: {self.quality} loss {self.loss:.4g}, {found}{self._gap_in_words}."
+
+    @property
+    def _gap_in_words(self) -> str:
+        gap = super()._gap_in_words
+        return gap and f"{gap}, by the {'tight' if self.has_tight_bound else 'quick'} lower bound"
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -87,7 +94,8 @@ def report(
         for place, (name, height) in enumerate(zip(names, heights, strict=True))
     }
     widths = [len(np.unique(classes.labels[:, place])) for place in range(len(names))]
-    quality = bound.policy.quality.measure
+    quality, method = bound.policy.quality.measure, bound.policy.method
+    assert isinstance(method, LocalRecoding)
     return report_of_classes(
         LocalReport,
         bound,
@@ -102,7 +110,7 @@ def report(
         rows=rows,
         suppressed_rows=classes.left_out,
         unknown_rows=dict(table.unknown.by_column),
-        search=bound.policy.method.name,
+        search=method.name,
         lattice_nodes=lattice.size,
         checked_nodes=classes.checked_nodes,
         proven_optimal=False,
@@ -112,6 +120,7 @@ def report(
         after=measured.exposure,
         level_shares=shares,
         used_nodes=len(nodes),
+        has_tight_bound=None if lower_bound is None else method.lower_bound == "tight" and classes.is_final,
         minimality_rows=classes.minimality.rows or None,
         minimality_cell_rows=classes.minimality.finest_rows or None,
     )

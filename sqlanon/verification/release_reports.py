@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -152,7 +153,7 @@ def _search_of(facts: Mapping[str, Any]) -> str:
 
 
 def _commands(release: str, policy: Policy) -> Iterator[str]:
-    yield f"sqlanon verify {release} --policy policy.toml"
+    yield shlex.join(["sqlanon", "verify", release, "--policy", "policy.toml"])
     if not policy.has_private_method:
         columns = ", ".join(string(name).sql("duckdb") for name in policy.quasi_identifiers)
         yield f"FROM anon.k_anonymity({string(release).sql('duckdb')}, [{columns}]);"

@@ -301,12 +301,10 @@ def _levels(
     pieces, rows = [piece for piece in pieces if piece["label"] is not None or None in after], sum(after.values()) or 1
     levels = []
     for level in dict.fromkeys(piece["level"] for piece in pieces):
-        shown = {label for label in after if of_labels.get(label) == level}
-        labels = tuple(
-            (piece["leaves"], piece["label"] if piece["label"] in shown else None)
-            for piece in pieces
-            if piece["level"] == level
-        )
+        here = [piece for piece in pieces if piece["level"] == level]
+        # Without the mask of suppressed rows, which is of no level.
+        shown = {piece["label"] for piece in here if of_labels.get(piece["label"]) == level} & after.keys()
+        labels = tuple((piece["leaves"], piece["label"] if piece["label"] in shown else None) for piece in here)
         share = sum(after[label] for label in shown) / rows
         levels.append(Level(level=level, labels=labels, label_count=len(labels), shown=share))
     return tuple(levels)

@@ -209,3 +209,15 @@ def test_the_command_that_a_run_proposes_works(tmp_path: Path, monkeypatch: pyte
     assert CliRunner().invoke(app, shlex.split(proposed)).exit_code == 0
     assert "Smallest class" in Path("report.html").read_text()
     assert re.search(r"rows alone in their class +\d+ +0", shown.stdout)
+
+
+def test_masked_rows_are_of_no_level(session: sa.Session) -> None:
+    asked = policy(**FINE, suppression="mask")
+    release = session.anonymize("people", asked, "released")
+    rows = release.report.rows
+    assert rows is not None
+    assert rows.masked > 0
+    town = next(
+        column for column in session.report("released", asked, source="people").columns if column.name == "town"
+    )
+    assert sum(level.shown for level in town.levels) == pytest.approx(1 - rows.masked / rows.released)

@@ -13,7 +13,6 @@ from sqlanon.methods.base import Run
 from sqlanon.methods.local.aggregates import make_aggregates, misfits
 from sqlanon.methods.local.arrays import cell_arrays
 from sqlanon.methods.local.bound import lower_bound
-from sqlanon.methods.local.covering import hold_covering
 from sqlanon.methods.local.listing import loss_of
 from sqlanon.methods.local.peeling import MAX_NODES, LocalClasses, peel
 from sqlanon.methods.local.publishing import make_classes, recorded_classes
@@ -148,23 +147,3 @@ class LocalRun(Run):
     def guarantee(self, report: Report) -> Guarantee:
         assert isinstance(report, LocalReport)
         return guarantee(self.bound.policy, report)
-
-
-class LocalFitRun(LocalRun):
-    """A run for partitions: its classes hold where each row goes to that of the least loss, as rows of these do."""
-
-    def _peeled(self, watch: Watch) -> LocalClasses:
-        bound = self.bound
-        classes = hold_covering(
-            self.cells,
-            bound.lattice,
-            self.encoding.criteria.bounds,
-            super()._peeled(watch),
-            shares=self.settings.shares(bound.policy),
-            allowed_rows=self.table.context.allowed_rows,
-            watch=watch,
-        )
-        if not len(classes.levels):
-            heading = "no class meets the privacy models once each row goes to the one of the least loss:"
-            raise UnsatisfiableError(heading, [f"required: {', '.join(map(str, bound.policy.privacy))}"])
-        return classes

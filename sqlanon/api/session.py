@@ -289,6 +289,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         *,
         source: Source | None = None,
         edition: Edition = "custodian",
+        alternatives: bool = False,
     ) -> ReleaseReport:
         """Report on a release: what is promised and was measured, what became of each column, and who is left out.
 
@@ -301,14 +302,15 @@ class Session(Preparations, AbstractContextManager["Session"]):
                 taxonomies without their places.
             source: the table that it was made from, to be compared with.
             edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
+            alternatives: whether to look at all nodes of the lattice, for what else could have been published.
 
         Raises:
             EngineError: it is not there, cannot be read, or has no provenance of a release.
             PolicyError: the policy does not fit it.
         """
-        from sqlanon.verification.release_reports import ReportRequest, release_report
+        from sqlanon.run.release_reports import ReportRequest, release_report
 
-        asked = ReportRequest(None if policy is None else checked(policy), source, edition)
+        asked = ReportRequest(None if policy is None else checked(policy), source, edition, alternatives)
         return release_report(self._engine, release, asked, self._opened.resolve)
 
     @exclusive

@@ -32,6 +32,10 @@ def report(
     public: Annotated[
         bool, Option("--public", help="Only what follows from the release and its provenance, for whoever may see it.")
     ] = False,
+    alternatives: Annotated[
+        bool,
+        Option("--alternatives", help="Look at all nodes, for what else could have been published."),
+    ] = False,
     as_json: opt.Json = False,
 ) -> None:
     """Report on a published table: promises, measures, what became of each column, who is left out, how to check it.
@@ -44,7 +48,13 @@ def report(
     read = {} if wanted is None else opt.read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
         session.taxonomies.load_all(read)
-        found = session.report(release, wanted, source=source, edition="public" if public else "custodian")
+        found = session.report(
+            release,
+            wanted,
+            source=source,
+            edition="public" if public else "custodian",
+            alternatives=alternatives,
+        )
     if out is not None:
         from sqlanon.publish.files import cannot_be_written, staged_file
 

@@ -150,6 +150,25 @@ class Steps:
 
 
 @dataclass(frozen=True)
+class Points:
+    """Points by a number, on a logarithmic axis, and a share.
+
+    Attributes:
+        title: what is shown, also for those who see no picture.
+        axis: what the number is.
+        points: a number, a share, how many points are there, and whether they are in colour.
+        front: the points of a line, ascending.
+        mark: the point that is marked, and what it stands for.
+    """
+
+    title: str
+    axis: str
+    points: tuple[tuple[float, float, int, bool], ...]
+    front: tuple[tuple[float, float], ...]
+    mark: tuple[float, float, str]
+
+
+@dataclass(frozen=True)
 class SideBySide:
     """Columns of parts, each with the tone of what it says."""
 
@@ -165,7 +184,7 @@ class Section:
     remark: str = ""
 
 
-Picture: TypeAlias = Figures | Bars | Steps
+Picture: TypeAlias = Figures | Bars | Steps | Points
 Part: TypeAlias = Paragraph | Table | Notes | Code | SideBySide | Section | Picture
 
 
@@ -212,6 +231,8 @@ class Renderer(ABC, Generic[Shown]):
                 return self.bars(part)
             case Steps():
                 return self.steps(part)
+            case Points():
+                return self.points(part)
 
     @abstractmethod
     def paragraph(self, part: Paragraph) -> Shown: ...
@@ -248,6 +269,11 @@ class Renderer(ABC, Generic[Shown]):
         rows = [(name, *(percent(_at(steps, place)) for _, steps in part.series)) for place, name in part.ticks]
         names = [name for name, _ in part.series]
         return self.table(Table((part.axis, *names), rows, numbers=range(1, len(names) + 1), title=part.title))
+
+    def points(self, part: Points) -> Shown:
+        """A table of the line, unless there is something better."""
+        rows = [(f"{number:g}", percent(share)) for number, share in part.front]
+        return self.table(Table((part.axis, "share"), rows, numbers=(1,), title=part.title))
 
 
 def _at(steps: Sequence[tuple[float, float]], place: float) -> float:

@@ -17,6 +17,7 @@ from sqlanon.report.document import (
     Figures,
     Notes,
     Paragraph,
+    Points,
     Renderer,
     Section,
     SideBySide,
@@ -95,6 +96,9 @@ class _OnPage(Renderer[str]):
 
     def steps(self, part: Steps) -> str:
         return svg.steps(part)
+
+    def points(self, part: Points) -> str:
+        return svg.points(part)
 
 
 def _row(table: Table, row: Sequence[Cell]) -> str:

@@ -6,7 +6,7 @@ import html
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from sqlanon.report.document import Bars, Steps, Strip, Strips, percent
+from sqlanon.report.document import Bars, Points, Steps, Strip, Strips, percent
 
 WIDTH, HEIGHT = 620, 190
 """Of the plot with its axis to the left, in pixels of the picture; the axis below adds some."""
@@ -66,6 +66,33 @@ def steps(chart: Steps) -> str:
         parts.append(f'<path d="M{path}" class="line s{number}"><title>{html.escape(series)}</title></path>')
     if chart.mark is not None:
         parts += _line_at(place(chart.mark[0]), chart.mark[1])
+    return _picture(chart.title, chart.axis, parts)
+
+
+def points(chart: Points) -> str:
+    """A dot for each point, larger the more there are, over a logarithmic axis; and the line of the best ones."""
+    most = math.log(max((number for number, *_ in chart.points), default=1)) or 1.0
+
+    def at(number: float, share: float) -> tuple[float, float]:
+        return LEFT + (WIDTH - LEFT - RIGHT) * math.log(max(number, 1)) / most, HEIGHT - (HEIGHT - 10) * share
+
+    parts = [*_grid(1.0)]
+    for tick in (factor * 10**power for power in range(8) for factor in (1, 2, 5)):
+        if math.log(tick) <= most:
+            parts.append(_text(at(tick, 0)[0], HEIGHT + 15, f"{tick:,}", "middle"))
+    for number, share, count, is_coloured in sorted(chart.points, key=lambda point: point[3]):
+        x, y = at(number, share)
+        radius = 1 + 0.8 * math.log10(count + 1)
+        parts.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" class="{"dot" if is_coloured else "other"}"/>'
+        )
+    line = " L".join("{:.1f} {:.1f}".format(*at(number, share)) for number, share in chart.front)
+    x, y = at(*chart.mark[:2])
+    parts += [
+        f'<path d="M{line}" class="front"/>' if line else "",
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" class="chosen"/>',
+        f'<text x="{x + 10:.1f}" y="{y + 14:.1f}" class="name">{html.escape(chart.mark[2])}</text>',
+    ]
     return _picture(chart.title, chart.axis, parts)
 
 

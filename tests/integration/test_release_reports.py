@@ -221,3 +221,34 @@ def test_masked_rows_are_of_no_level(session: sa.Session) -> None:
         column for column in session.report("released", asked, source="people").columns if column.name == "town"
     )
     assert sum(level.shown for level in town.levels) == pytest.approx(1 - rows.masked / rows.released)
+
+
+def test_alternatives_are_those_of_the_lattice(session: sa.Session) -> None:
+    asked = policy(suppression_limit=0.05)
+    release = session.anonymize("people", asked, "released")
+    found = session.report("released", asked, source="people", alternatives=True).alternatives
+    nodes = session.lattice("people", asked).to_pylist()
+    assert found is not None
+    assert found.node == release.node
+    assert found.loss == release.report.loss
+    assert (found.node_count, found.satisfying_count) == (len(nodes), sum(node["satisfies"] for node in nodes))
+    assert sum(count for _, _, count, _ in found.points) == sum(node["best_k"] > 0 for node in nodes)
+    for k, loss in found.least_losses.items():
+        assert loss == min(node["loss"] for node in nodes if node["best_k"] >= k)
+    for each in found.finer:
+        finer = [
+            node["loss"]
+            for node in nodes
+            if node["satisfies"] and dict(node["node"])[each.column] < release.node[each.column]
+        ]
+        assert each.loss == min(finer, default=None)
+
+
+def test_alternatives_need_a_source_and_full_domains(session: sa.Session) -> None:
+    session.anonymize("people", policy(**FINE), "released")
+    for given in ({}, {"source": "people", "edition": "public"}):
+        with pytest.raises(sa.PolicyError, match="counted on the source"):
+            session.report("released", policy(**FINE), alternatives=True, **given)
+    session.anonymize("people", policy(method=sa.LocalRecoding()), "released", replace=True)
+    with pytest.raises(sa.PolicyError, match="nodes of full domains"):
+        session.report("released", policy(method=sa.LocalRecoding()), source="people", alternatives=True)

@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
-from sqlanon.model.release.measurement import Exposure, PartialResult, Result, Verification, models_table
+from sqlanon.model.release.alternatives import Alternatives
+from sqlanon.model.release.measurement import Exposure, PartialResult, Verification, models_table
+from sqlanon.model.release.reported_columns import ClassSizes, ReportedColumn, example, levels_of, strip, tag
 from sqlanon.model.release.reports import Guarantee
 from sqlanon.report.document import (
     Bars,
@@ -20,7 +22,6 @@ from sqlanon.report.document import (
     Section,
     SideBySide,
     Steps,
-    Strip,
     Strips,
     Table,
     Text,
@@ -46,70 +47,6 @@ RISKS = ((1, "100 %"), (2, "50 %"), (5, "20 %"), (10, "10 %"), (20, "5 %"), (100
 """The sizes of classes whose risks are named on an axis, and these."""
 
 
-class ClassSizes(Result):
-    """The rows in classes of some sizes, as shares of all rows.
-
-    Attributes:
-        most: the largest of these sizes, from above the size before; None without a limit.
-        before: of the source; None if it was not compared, or if they are fewer than k rows.
-        after: of the release.
-    """
-
-    most: int | None
-    before: float | None
-    after: float
-
-
-class Level(Result):
-    """A level of a taxonomy.
-
-    Attributes:
-        level: its number, from 0 for the values.
-        labels: from left to right the values under each label, and its text; None where the release does not show it.
-        label_count: how many labels it has.
-        shown: the share of the released rows that have labels of this level.
-    """
-
-    level: int
-    labels: tuple[tuple[int, str | None], ...]
-    label_count: int
-    shown: float
-
-
-class LabelRows(Result):
-    """The rows with a label.
-
-    Attributes:
-        label: its text, None for NULL.
-        before: the rows of the source whose values are under it; None if that is not known, or not to be.
-        after: the rows of the release.
-    """
-
-    label: str | None
-    before: int | None
-    after: int
-
-
-class ReportedColumn(PartialResult):
-    """A column of a release.
-
-    Attributes:
-        name: its name.
-        role: its role in the policy.
-        levels: those of its taxonomy, from the top; empty where that is not known.
-        labels: those that most rows have, with their rows.
-        lost: the share of other values that its labels cover, as a mean over rows (LM), in [0, 1].
-        homogeneous_rows: of a sensitive column, the rows of classes in which all rows have one value.
-    """
-
-    name: str
-    role: str
-    levels: tuple[Level, ...] = ()
-    labels: tuple[LabelRows, ...] = ()
-    lost: float | None = None
-    homogeneous_rows: int | None = None
-
-
 class ReleaseReport(PartialResult):
     """What became of a table: what is promised, what was measured, who is left out, and how to check it.
 
@@ -128,7 +65,7 @@ class ReleaseReport(PartialResult):
         verification: what was measured on it now.
         columns: its columns.
         sizes: the rows by the size of their class.
-        sections: tables that the method adds.
+        alternatives: what else could have been published; None if that was not looked at.
         policy: the policy, as JSON.
         check: commands that check it again.
     """
@@ -152,6 +89,7 @@ class ReleaseReport(PartialResult):
     verification: Verification
     columns: tuple[ReportedColumn, ...] = ()
     sizes: tuple[ClassSizes, ...] = ()
+    alternatives: Alternatives | None = None
     policy: str = ""
     check: tuple[str, ...] = Field(default=())
 
@@ -168,6 +106,8 @@ class ReleaseReport(PartialResult):
         yield self._promises()
         yield from self._columns()
         yield from self._alike()
+        if self.alternatives is not None:
+            yield self.alternatives.section
         yield from self._left_out()
         yield self._checks()
 
@@ -254,11 +194,11 @@ class ReleaseReport(PartialResult):
         rows = [
             (
                 column.name,
-                Strips(tuple(map(_strip, column.levels))) if column.levels else "",
-                _levels_of(column),
-                _example(column),
+                Strips(tuple(map(strip, column.levels))) if column.levels else "",
+                levels_of(column),
+                example(column),
                 "–" if column.lost is None else percent(column.lost),
-                _tag(column),
+                tag(column),
             )
             for column in shown
         ]
@@ -354,33 +294,6 @@ class ReleaseReport(PartialResult):
 def _short(share: float) -> str:
     """``20 %``, ``1.33 %``."""
     return f"{100 * share:.3g} %"
-
-
-def _strip(level: Level) -> Strip:
-    values = sum(leaves for leaves, _ in level.labels) or 1
-    pieces = tuple((leaves / values, label or "") for leaves, label in level.labels)
-    return Strip(f"level {level.level}", pieces or ((1.0, ""),), level.shown)
-
-
-def _levels_of(column: ReportedColumn) -> str:
-    shown = [each for each in column.levels if each.shown]
-    top = max((each.level for each in column.levels), default=0)
-    if len(shown) == 1:
-        return f"level {shown[0].level} of {top}, {count(shown[0].label_count)} labels"
-    return ", ".join(f"level {each.level}: {percent(each.shown)}" for each in shown)
-
-
-def _example(column: ReportedColumn) -> str:
-    return next((each.label for each in column.labels if each.label is not None), "NULL" if column.labels else "")
-
-
-def _tag(column: ReportedColumn) -> Text:
-    shown = {each.level: each.shown for each in column.levels}
-    if not shown:
-        return Text("")
-    if shown[max(shown)] == 1 and max(shown) > 0:
-        return Text("says nothing", "bad")
-    return Text("as it is", "doubtful") if shown.get(0) == 1 else Text("")
 
 
 def _sizes(first: int, most: int | None) -> str:

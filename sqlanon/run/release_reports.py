@@ -17,18 +17,24 @@ from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import coded
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
-from sqlanon.errors import EngineError, TaxonomyError
+from sqlanon.errors import EngineError, PolicyError, TaxonomyError
+from sqlanon.methods.progress import silent
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord, NodeRecord
+from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy, policy_of
 from sqlanon.model.record import PolicyRecord, Record
 from sqlanon.model.release import Exposure, Guarantee
-from sqlanon.model.release.release_report import ClassSizes, Edition, LabelRows, Level, ReleaseReport, ReportedColumn
+from sqlanon.model.release.alternatives import Alternatives
+from sqlanon.model.release.release_report import Edition, ReleaseReport
+from sqlanon.model.release.reported_columns import ClassSizes, LabelRows, Level, ReportedColumn
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import names, string, subquery
 from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.report.document import percent
+from sqlanon.run.alternatives import alternatives_of
+from sqlanon.run.lattice import lattice
 from sqlanon.verification.published import Published, published
 from sqlanon.verification.verify import OTHER_POLICY, Asked, verify_release
 
@@ -56,11 +62,13 @@ class ReportRequest:
         policy: the policy, with the files of its taxonomies; None for the one that is recorded.
         source: the table that the release was made from; None if it is not there.
         edition: who may read it.
+        alternatives: whether all nodes of the lattice are looked at.
     """
 
     policy: Policy | None = None
     source: Source | None = None
     edition: Edition = "custodian"
+    alternatives: bool = False
 
 
 def release_report(
@@ -84,6 +92,8 @@ def release_report(
         reason = f"{found.source.description} has no provenance of a release: measure it as any other table"
         raise EngineError(reason, step="report")
     policy = asked.policy or _recorded_policy(record.policy)
+    if asked.alternatives:
+        _refuse_alternatives(asked, policy, record)
     source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
     verification = verify_release(engine, release, policy, Asked(asked.source if source else None), resolve)
     if asked.policy is None:  # it is the same, but for the places of files
@@ -93,6 +103,7 @@ def release_report(
         has_taxonomies = _enter_taxonomies(stack, engine, source or found.source, policy, has_source=source is not None)
         table = _Reported(engine, policy, record, found, None if source is None else coded(engine, source, policy))
         columns = tuple(table.columns(has_taxonomies=has_taxonomies))
+        others = table.alternatives() if asked.alternatives else None
     facts = {} if record.report is None else record.report.as_json
     rows, exposure = record.rows, verification.measurement.exposure
     left_out = None if rows is None or rows.source is None else rows.source - rows.released
@@ -115,6 +126,7 @@ def release_report(
         verification=verification,
         columns=columns,
         sizes=tuple(table.sizes()),
+        alternatives=others,
         policy=json.dumps(record.policy.as_json, indent=2, ensure_ascii=False),
         check=tuple(_commands(str(release), policy)),
     )
@@ -143,6 +155,13 @@ def _enter_taxonomies(
     except TaxonomyError:
         return False
     return True
+
+
+def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -> None:
+    if not isinstance(policy.method, FullDomain) or not isinstance(record.labels, NodeRecord):
+        raise PolicyError(f"alternatives are nodes of full domains, and the {policy.method} has none to choose from")
+    if asked.source is None or asked.edition == "public":
+        raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
 
 
 def _search_of(facts: Mapping[str, Any]) -> str:
@@ -204,6 +223,13 @@ class _Reported:
                 after=_rows_between(after, start, end) / max(_rows_between(after, 0, math.inf), 1),
             )
             start = end
+
+    def alternatives(self) -> Alternatives | None:
+        """What else could have been published of the source."""
+        assert self.source is not None
+        assert isinstance(self.record.labels, NodeRecord)
+        nodes = lattice(self.engine, self.source, self.policy, silent, None, replace=False)
+        return alternatives_of(nodes, self.record.labels.levels)
 
     def columns(self, *, has_taxonomies: bool) -> Iterator[ReportedColumn]:
         """The columns of the release by role; quasi-identifiers have labels, and levels if taxonomies are known."""

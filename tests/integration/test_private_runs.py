@@ -87,11 +87,14 @@ class TestCharges:
     def test_a_release_is_charged_step_by_step(self, session: sa.Session) -> None:
         release = session.anonymize("people", POLICY, "released")
         assert session.ledger.spent("people") == sa.Budget(1, "0.01")
-        assert session.ledger.entries().select(["position", "purpose", "epsilon", "delta"]).to_pylist() == [
+        charges = session.ledger.entries()
+        assert charges.select(["position", "purpose", "epsilon", "delta"]).to_pylist() == [
             {"position": 0, "purpose": "node", "epsilon": "0.1", "delta": "0"},
             {"position": 1, "purpose": "cells", "epsilon": "0.6", "delta": "0.005"},
             {"position": 2, "purpose": "rolled-up", "epsilon": "0.3", "delta": "0.005"},
         ]
+        # An account counts what was read of its tables, too, whatever name that was charged to.
+        assert set(charges["dataset"].to_pylist()) == {"people"}
         assert [spent.position for spent in release.report.spent] == [0, 1, 2]
         assert release.guarantee.budget == sa.Budget(1, "0.01")
         assert release.report.stamp is None

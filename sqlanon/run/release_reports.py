@@ -18,13 +18,14 @@ from sqlanon.binding.coding import coded
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError
+from sqlanon.methods.base import method_of
 from sqlanon.methods.progress import silent
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy, policy_of
 from sqlanon.model.record import PolicyRecord, Record
-from sqlanon.model.release import Exposure, Guarantee
+from sqlanon.model.release import Exposure, Guarantee, Spent
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.release_report import Edition, ReleaseReport
 from sqlanon.model.release.reported_columns import ClassSizes, LabelRows, Level, ReportedColumn
@@ -127,6 +128,10 @@ def release_report(
         columns=columns,
         sizes=tuple(table.sizes()),
         alternatives=others,
+        stamp=record.stamp,
+        spent=tuple(Spent(**each) for each in facts.get("spent", ())),
+        thresholds=facts.get("thresholds", {}),
+        facts=_titled(facts, policy),
         policy=json.dumps(record.policy.as_json, indent=2, ensure_ascii=False),
         check=tuple(_commands(str(release), policy)),
     )
@@ -162,6 +167,12 @@ def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -
         raise PolicyError(f"alternatives are nodes of full domains, and the {policy.method} has none to choose from")
     if asked.source is None or asked.edition == "public":
         raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
+
+
+def _titled(facts: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+    """What the method of a policy adds to a report, by what it is."""
+    titles = {name: field.title for name, field in method_of(policy).report_class.model_fields.items()}
+    return {title: facts[name] for name, title in titles.items() if title is not None and facts.get(name) is not None}
 
 
 def _search_of(facts: Mapping[str, Any]) -> str:

@@ -252,3 +252,26 @@ def test_alternatives_need_a_source_and_full_domains(session: sa.Session) -> Non
     session.anonymize("people", policy(method=sa.LocalRecoding()), "released", replace=True)
     with pytest.raises(sa.PolicyError, match="nodes of full domains"):
         session.report("released", policy(method=sa.LocalRecoding()), source="people", alternatives=True)
+
+
+def test_what_a_method_adds_is_shown(session: sa.Session) -> None:
+    moved = policy(privacy=[], insensitive=[], identifiers=[], method=sa.Relocation(4, limit=0.3))
+    release = session.anonymize("SELECT age, town, illness FROM people", moved, "moved")
+    found = session.report("moved", moved)
+    assert found.facts["share of rows that are untruthful"] == release.report.untruthful_share
+    assert "classes of rows that were moved" not in found.facts  # the custodian's
+    assert "rows that were moved" in found.to_html()
+    drawn = policy(
+        privacy=[],
+        insensitive=[],
+        identifiers=[],
+        method=sa.Histogram(budget=sa.Budget(50, "0.01"), node={"age": 2, "town": 1}),
+        taxonomies={"age": TAXONOMIES["age"], "town": {"kind": "flat", "values": ["Bonn", "Ulm", "Jena"]}},
+    )
+    query = f"SELECT age, town, illness FROM people WHERE town NOT LIKE '{CANARY}%'"
+    noisy = session.anonymize(query, drawn, "drawn", random_source=sa.SeededSource(1))
+    found = session.report("drawn", drawn)
+    assert found.spent == noisy.report.spent
+    assert found.stamp == "NOT PRIVATE"
+    assert "NOT PRIVATE" in found.to_html()
+    assert "shows counts from" in found.to_html()

@@ -16,7 +16,7 @@ from sqlanon.methods.h_ceiling import catalogs, counterfeits
 from sqlanon.methods.h_ceiling.ceiling import largest_degrees, level_errors, nodes_below
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.queries import invented_rows
-from sqlanon.methods.h_ceiling.report import Decision, Facts, ceiling_record, guarantee, report
+from sqlanon.methods.h_ceiling.report import CeilingReport, Decision, Facts, ceiling_record, guarantee, report
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.choice import only_checked
 from sqlanon.methods.shared.counting import node_summaries
@@ -37,6 +37,7 @@ class HCeilingRun(Run):
     """Generalize up to a ceiling, fill up the classes that are too small, and verify what is written."""
 
     is_random = True
+    report_class = CeilingReport
     records_guarantee = False  # its claims are about the fewest true rows of a class
     takes_far_rows = True
     instead_of_node = "bound its search by minimum_levels and maximum_levels"
@@ -87,9 +88,8 @@ class HCeilingRun(Run):
         if self.filled.added.suppressed:
             degrees, errors = largest_degrees(engine, self.filled.true), level_errors(engine, self.filled.true)
         index = table.context.lattice.index(self.filled.levels)
-        error = float(errors[index]) if candidate is None else candidate.error
-        catalog = None if candidate is None else candidate.cataloged
-        self.facts = Facts(outcome, catalog, self.filled.added, float(degrees[index]), error, int(allowed.sum()))
+        catalog, error = (None, errors[index]) if candidate is None else (candidate.cataloged, candidate.error)
+        self.facts = Facts(outcome, catalog, self.filled.added, float(degrees[index]), float(error), int(allowed.sum()))
 
     def _checked(self, allowed: Mask, errors: Bounds, stages: Stages) -> tuple[SearchOutcome, list[NodeSummary]]:
         """The outcome of the search, and the nodes that it has checked, the best first; in a dry run the bottom."""

@@ -11,7 +11,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Run
 from sqlanon.methods.relocation.moving import changed_values, move, stay
-from sqlanon.methods.relocation.report import PRIVATE, guarantee, report, untold
+from sqlanon.methods.relocation.report import PRIVATE, RelocationReport, guarantee, report, untold
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import choose_node, dry_run_choice, settled
 from sqlanon.methods.shared.counting import examine_nodes, node_summaries, share_of
@@ -30,6 +30,7 @@ class RelocationRun(Run):
 
     takes_far_rows = True
     instead_of_node = "bound its search by minimum_levels and maximum_levels"
+    report_class = RelocationReport
     custodian_fields = PRIVATE
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:

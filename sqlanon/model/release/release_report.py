@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.measurement import Exposure, PartialResult, Verification, models_table
 from sqlanon.model.release.reported_columns import ClassSizes, ReportedColumn, example, levels_of, strip, tag
-from sqlanon.model.release.reports import Guarantee
+from sqlanon.model.release.reports import Guarantee, Spent, spent_table
 from sqlanon.report.document import (
     Bars,
     Code,
@@ -27,6 +27,7 @@ from sqlanon.report.document import (
     Text,
     Tone,
     count,
+    facts,
     notes,
     paragraph,
     percent,
@@ -66,6 +67,9 @@ class ReleaseReport(PartialResult):
         columns: its columns.
         sizes: the rows by the size of their class.
         alternatives: what else could have been published; None if that was not looked at.
+        stamp: a warning that the release is not private.
+        spent, thresholds: of a private release, the budget of each step, and the least noisy count that it shows.
+        facts: what the method adds, by what it is.
         policy: the policy, as JSON.
         check: commands that check it again.
     """
@@ -90,6 +94,10 @@ class ReleaseReport(PartialResult):
     columns: tuple[ReportedColumn, ...] = ()
     sizes: tuple[ClassSizes, ...] = ()
     alternatives: Alternatives | None = None
+    stamp: str | None = None
+    spent: tuple[Spent, ...] = ()
+    thresholds: dict[str, int] = Field(default_factory=dict)
+    facts: dict[str, Any] = Field(default_factory=dict)
     policy: str = ""
     check: tuple[str, ...] = Field(default=())
 
@@ -98,6 +106,8 @@ class ReleaseReport(PartialResult):
 
     def _parts(self) -> Iterator[Part]:
         yield paragraph(Text(f"Release report · sqlanon {self.version} · method {self.method}"))
+        if self.stamp is not None:
+            yield paragraph(Text(self.stamp, "bad"))
         if self.edition == "custodian":
             yield paragraph(Text(FOR_CUSTODIANS, "doubtful"))
         yield paragraph(*self._verdict())
@@ -109,6 +119,7 @@ class ReleaseReport(PartialResult):
         if self.alternatives is not None:
             yield self.alternatives.section
         yield from self._left_out()
+        yield from self._of_method()
         yield self._checks()
 
     def _verdict(self) -> Iterator[Text]:
@@ -277,6 +288,15 @@ class ReleaseReport(PartialResult):
             tone: Tone = "bad" if share is not None and share > TWICE * mean else "plain"
             rows.append((name, before, count(each.after), Text(percent(share), tone)))
         return Table((column.name, "before", "after", "left out"), rows, numbers=(1, 2, 3))
+
+    def _of_method(self) -> Iterator[Section]:
+        parts: list[Part] = []
+        if self.spent:
+            parts.append(spent_table(self.spent, self.thresholds))
+        if self.facts:
+            parts.append(facts(self.facts.items()))
+        if parts:
+            yield Section(f"Method {self.method}", tuple(parts))
 
     def _checks(self) -> Section:
         found = self.verification

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
@@ -216,6 +216,15 @@ class Spent(Result):
     position: int | None
 
 
+def spent_table(spent: Iterable[Spent], thresholds: Mapping[str, int]) -> Table:
+    """What each step spent, and the least noisy count that it shows, if it has such a bound."""
+    rows = []
+    for each in spent:
+        budget, least = each.budget.model_dump(mode="json"), thresholds.get(each.step)
+        rows.append((each.step, budget["epsilon"], budget["delta"], "" if least is None else count(least)))
+    return Table(("step", "ε", "δ", "shows counts from"), rows, numbers=(1, 2, 3))
+
+
 class PrivateReport(Report):
     """The numbers of a run of a private method: without diagnostics they reveal no more of the data than the release.
 
@@ -244,12 +253,7 @@ class PrivateReport(Report):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        rows = []
-        for each in self.spent:
-            budget, least = each.budget.model_dump(mode="json"), self.thresholds.get(each.step)
-            rows.append((each.step, budget["epsilon"], budget["delta"], "" if least is None else count(least)))
-        spent = Table(("step", "ε", "δ", "shows counts from"), rows, numbers=(1, 2, 3))
-        return labels_table(self.generalization), spent, *self.sections
+        return labels_table(self.generalization), spent_table(self.spent, self.thresholds), *self.sections
 
     @property
     def rows_in_words(self) -> str:

@@ -46,6 +46,7 @@ class DiffGenReport(PrivateReport):
 class DiffGenRun(PrivateRun):
     """Publish noisy counts of labels that were drawn, paid for from the budget of the data set."""
 
+    report_class = DiffGenReport
     instead_of_node = "it draws labels of several levels"
     instead_of_time_limit = "it makes all draws that its policy says; take fewer specializations"
     theorem = (

@@ -48,6 +48,7 @@ class PrivateRun(Run):
     """
 
     is_private = True
+    report_class: ClassVar[type[Report]] = PrivateReport
     instead_of_time_limit: ClassVar[str]
     sizes: tuple[int, int]
 

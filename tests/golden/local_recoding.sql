@@ -281,6 +281,8 @@ ORDER BY
 
 -- shared: read visits 1;
 
+-- shared: read anon_cells 3;
+
 -- shared: create released 2;
 
 -- shared: read taxonomy 1;

@@ -281,6 +281,8 @@ class TestFollowing:
 class TestRecords:
     def test_lists_the_classes(self, session: sa.Session) -> None:
         release = session.anonymize("people", policy_of(sa.KAnonymity(4)), "released")
+        assert release.report.before is not None
+        assert release.report.before.row_count == 600
         record = session.provenance("released")
         labels = json.loads(record)["sqlanon"]["labels"]
         assert labels["kind"] == "classes"
@@ -492,3 +494,18 @@ class TestHints:
         findings = session.anonymize(few, policy, "released").report.findings
         assert findings is not None
         assert findings.local_recoding is None
+
+
+@pytest.mark.parametrize(
+    ("models", "options"),
+    [
+        ([sa.DistinctLDiversity("illness", 2)], {}),
+        ([sa.TCloseness("illness", 0.3)], {"suppression_limit": 0.1, "suppression": "mask"}),
+        ([sa.RecursiveCLDiversity("illness", 2, 2)], {"individual": "person", "insensitive": ["person"]}),
+        ([], {"row_weight": "weight"}),
+        ([], {"method": sa.LocalRecoding(lower_bound="tight", aggregate={"age": "median"})}),
+    ],
+)
+def test_it_is_explained(session: sa.Session, models: list[Any], options: dict[str, Any]) -> None:
+    steps = session.explain("people", policy_of(sa.KAnonymity(4), *models, **options))
+    assert any(step.purpose == "labels of classes" for step in steps)

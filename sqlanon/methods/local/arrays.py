@@ -244,14 +244,14 @@ def key_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
 def masses(weights: NDArray[Any]) -> Ints:
     """Weights as integers that sum up to about :data:`UNITS` at most; small integers stay as they are."""
     whole = weights.sum()
-    if weights.dtype.kind == "i" and whole <= UNITS:
+    if not whole or (weights.dtype.kind == "i" and whole <= UNITS):
         return weights.astype(np.int64)
     scaled: Ints = np.maximum(np.rint(weights * (UNITS / whole)), 1).astype(np.int64)
     return scaled
 
 
 def _sensitive(encoding: Encoding, name: str, found: Arrays, codes: Ints) -> SensitiveValues:
-    labels = np.zeros((len(_sensitive_depths(encoding, name)), int(codes.max()) + 1), dtype=np.int64)
+    labels = np.zeros((len(_sensitive_depths(encoding, name)), int(codes.max(initial=-1)) + 1), dtype=np.int64)
     for depth in _sensitive_depths(encoding, name):
         labels[depth, codes] = found[encoding.sensitive_label(name, depth)]
     labels[0] = np.arange(labels.shape[1])

@@ -76,7 +76,7 @@ class RelocationRun(Run):
         unknown = table.unknown.suppressed
         rows = RowCounts(source=self.row_count + unknown, released=self.row_count, masked=0, dropped=0, unknown=unknown)
         self.decision = Decision(self.outcome, node, masked=False, rows=rows, attained=self.attained, notes=notes)
-        return replace(publication, node=PublishedNode(table, node, suppresses=False))
+        return replace(publication, table=table, node=PublishedNode(table, node, suppresses=False))
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
         changed = changed_values(self.engine, self.table, written.relation)

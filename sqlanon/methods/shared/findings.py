@@ -73,7 +73,8 @@ def examine(engine: Compute, publication: Publication) -> Examined:
         unexamined_pairs=len(pairs_left),
         unexamined_pairs_listed=tuple(pairs_left[:MAX_LISTED_PAIRS]),
     )
-    return Examined(findings, nearly_unique_columns(kept), None if node is None else _exposure(engine, node.table))
+    before = None if publication.table is None else _exposure(engine, publication.table)
+    return Examined(findings, nearly_unique_columns(kept), before)
 
 
 def with_findings(report: Reported, examined: Examined) -> Reported:

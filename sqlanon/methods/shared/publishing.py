@@ -77,6 +77,7 @@ class Publication:
         labels: the columns of ``EQUAL_ROWS`` with the labels of the quasi-identifiers, which define classes.
         identifier_counts: those of identifiers (``queries.release.findings``) that were counted where the rows of the
             source were read for something else; None if that was not so.
+        table: the cells of the source, whose exposure is counted; None if that is not to be known.
         node: the node that is published. None if there is none, or if rows stand there that are not those of the
             source: what holds of these alone would distinguish them from the others.
     """
@@ -85,6 +86,7 @@ class Publication:
     source_rows: int
     labels: tuple[str, ...]
     identifier_counts: Mapping[str, int] | None = None
+    table: EncodedTable | None = None
     node: PublishedNode | None = None
 
     @property
@@ -217,7 +219,7 @@ def make_rows(
             "identifiers:",
             problems,
         )
-    return publication
+    return replace(publication, table=table)
 
 
 def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -237,6 +238,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         read = self._opened.resolve(source)
         progress = self._opened.callback(progress)
         release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)
+        release._report = partial(self.report, into, wanted, source=source)
         return self._opened.with_rows(release, target)
 
     @exclusive

@@ -275,3 +275,10 @@ def test_what_a_method_adds_is_shown(session: sa.Session) -> None:
     assert found.stamp == "NOT PRIVATE"
     assert "NOT PRIVATE" in found.to_html()
     assert "shows counts from" in found.to_html()
+
+
+def test_a_release_is_shown_as_its_report(session: sa.Session) -> None:
+    release = session.anonymize("people", policy(**FINE), "released")
+    assert release.to_html() == session.report("released", policy(**FINE), source="people").to_html()
+    session.connection.execute("DROP TABLE released")
+    assert "<title>Release released" in release.to_html()

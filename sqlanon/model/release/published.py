@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from sqlanon.errors import EngineError, SqlanonError
-from sqlanon.model.release.measurement import Exposure, PartialResult
+from sqlanon.model.release.measurement import Exposure, PartialResult, Result
 from sqlanon.model.release.reports import Guarantee, Report
 from sqlanon.report.document import Document, Figure, Figures, Part, Table, Text, notes, paragraph, strong
 from sqlanon.report.notebook import fragment
@@ -96,6 +96,18 @@ class Release(Published):
     report: SerializeAsAny[Report]
     unchanged: bool = False
     tables: dict[str, str] = Field(default_factory=dict)
+    _report: Callable[[], Result] | None = PrivateAttr(default=None)
+
+    def to_html(self) -> str:
+        """The report of :meth:`Session.report` beside the source, as a page that needs no other file.
+
+        Where that cannot be made any more, because the session is closed or the source is gone, it is what a console
+        shows. Either is for the custodian.
+        """
+        try:
+            return super().to_html() if self._report is None else self._report().to_html()
+        except SqlanonError:
+            return super().to_html()
 
     def document(self) -> Document:
         report = self.report

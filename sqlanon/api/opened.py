@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError
@@ -75,7 +75,7 @@ class OpenedEngine:
 
     def with_rows(self, release: Written, target: Destination) -> Written:
         """A release whose rows can be asked for, as they are in its target then."""
-        release._rows = _Rows(self, target)
+        release._rows = OfSession(_Rows(self, target))
         return release
 
     @contextmanager
@@ -123,8 +123,25 @@ def checked(given: GivenPolicy) -> Policy:
     return policy_of(given)
 
 
+class OfSession:
+    """What a session does for a value that it has handed out; a copy in another process has nothing to ask."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the session has for it."""
+        return self._function(*arguments)
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return _nothing, ()
+
+
 class _Rows:
-    """Reads what a session has published, in the session; a copy in another process has nothing to read."""
+    """Reads what a session has published, in the session."""
 
     def __init__(self, opened: OpenedEngine, into: Destination) -> None:
         self._opened = opened
@@ -140,12 +157,6 @@ class _Rows:
 
                 rows = subquery(select([exp.Star()], rows.copy()).limit(limit), "anon_rows")
             return self._opened.engine.hand_out(rows, form)
-
-    def __deepcopy__(self, _memo: object) -> _Rows:
-        return self
-
-    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
-        return _nothing, ()
 
 
 def _nothing() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from sqlanon.api.ledger import Ledger, LedgerMode
-from sqlanon.api.opened import Opened, OpenedEngine, checked
+from sqlanon.api.opened import OfSession, Opened, OpenedEngine, checked
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
 from sqlanon.api.taxonomies import Taxonomies
@@ -238,7 +238,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         read = self._opened.resolve(source)
         progress = self._opened.callback(progress)
         release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)
-        release._report = partial(self.report, into, wanted, source=source)
+        release._report = OfSession(partial(self.report, into, wanted, source=source))
         return self._opened.with_rows(release, target)
 
     @exclusive

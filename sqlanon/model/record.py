@@ -17,7 +17,6 @@ from sqlanon.model.base import Level, respelled
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.labels import LabelsRecord, Part
 from sqlanon.model.policy.fields import Unknown
-from sqlanon.model.release.reports import Guarantee
 
 FORMAT: Literal[1] = 1
 """The number of the format. A record of another one is not read."""
@@ -68,11 +67,6 @@ class PromiseRecord(Part):
     claims: tuple[str, ...]
     conditions: tuple[str, ...]
     not_covered: tuple[str, ...]
-
-
-def promise_of(guarantee: Guarantee) -> PromiseRecord:
-    """What is recorded of a guarantee."""
-    return PromiseRecord(claims=guarantee.claims, conditions=guarantee.conditions, not_covered=guarantee.not_covered)
 
 
 class RowsRecord(Part):

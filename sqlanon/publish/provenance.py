@@ -28,10 +28,11 @@ from sqlanon.model.record import (
     Inputs,
     PartitionRecord,
     PolicyFile,
+    PromiseRecord,
     Record,
     ReportRecord,
 )
-from sqlanon.model.release import RowCounts
+from sqlanon.model.release import Guarantee, RowCounts
 from sqlanon.model.taxonomy.rules import FileOfTaxonomy
 from sqlanon.queries.kit.texts import sql_folder
 
@@ -147,6 +148,12 @@ def _without_places(policy: Policy, record: Record) -> Record:
     longest_first = sorted(paths, key=len, reverse=True)
     facts: dict[str, Any] = _named(record.model_dump(mode="json"), longest_first)
     return Record.model_validate({**facts, "policy_files": files})
+
+
+def promise_of(policy: Policy, guarantee: Guarantee) -> PromiseRecord:
+    """What is recorded of a guarantee: its sentences, with names of files in place of paths."""
+    sentences = guarantee.model_dump(mode="json", include=set(PromiseRecord.model_fields))
+    return PromiseRecord.model_validate(_named(sentences, sorted(_paths(policy), key=len, reverse=True)))
 
 
 def _paths(policy: Policy) -> Iterator[str]:

@@ -19,10 +19,10 @@ from sqlanon.methods.shared.guarantee import with_coding
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import Inputs, TableRecord, promise_of
+from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Release
 from sqlanon.model.release.measurement import with_notes
-from sqlanon.publish.provenance import companion_record
+from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, tables_beside, target_for
 from sqlanon.run.alternatives import local_loss, with_local_loss
 from sqlanon.run.unchanged import made_from, published_earlier
@@ -118,8 +118,9 @@ def carry_out(
         report = with_notes(run.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
         record = run.record(report, inputs)
-        if promised := run.recorded_guarantee(report):
-            record = record.model_copy(update={"promise": promise_of(with_coding(promised, bound.policy))})
+        if guarantee := run.recorded_guarantee(report):
+            promise = promise_of(bound.policy, with_coding(guarantee, bound.policy))
+            record = record.model_copy(update={"promise": promise})
         if companions:
             tables = {name: _sealed(bound.policy, name, other, target.name) for name, other in companions.items()}
             record = record.model_copy(update={"tables": tables})

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 from sqlglot import exp
 
 import sqlanon as sa
@@ -45,10 +46,12 @@ class Tape:
     Attributes:
         answers: the counts that each question came to.
         columns: those of the relations that were looked at.
+        arrays: the cells that were handed over as arrays, by the question.
     """
 
     answers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     columns: dict[str, list[SourceColumn]] = field(default_factory=dict)
+    arrays: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
 
 
 class RecordingEngine(Compute, Warehouse, Writer):
@@ -90,6 +93,9 @@ class RecordingEngine(Compute, Warehouse, Writer):
     def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
         assert grain != "row"
         return [dict(row) for row in self._tape.answers[spelled(query)]]
+
+    def arrays(self, query: exp.Query, purpose: str) -> dict[str, NDArray[Any]]:
+        return self._tape.arrays[spelled(query)]
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         self.statements.append(spelled(statement))
@@ -160,6 +166,9 @@ class TapingEngine(DuckDBEngine):
         question, found = spelled(query), super().fetch(query, purpose, grain)
         self.tape.answers[question] = [dict(row) for row in found]
         return found
+
+    def arrays(self, query: exp.Query, purpose: str) -> dict[str, NDArray[Any]]:
+        return self.tape.arrays.setdefault(spelled(query), super().arrays(query, purpose))
 
 
 def spelled(asked: exp.Expr | PreparedQuery) -> str:

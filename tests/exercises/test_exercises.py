@@ -68,6 +68,11 @@ class TestMetric:
 
 
 class TestModel:
+    def test_local_recoding_refuses_it(self, clinic: sa.Session) -> None:
+        model = ValueFrequency(column="diagnosis", m=2)
+        with pytest.raises(sa.PolicyError, match="not by smallest_count"):
+            clinic.anonymize("visits", clinic_policy(sa.KAnonymity(2), model, method=sa.LocalRecoding()), "released")
+
     def test_a_release_meets_it(self, clinic: sa.Session) -> None:
         wanted = clinic_policy(sa.KAnonymity(2), ValueFrequency(column="diagnosis", m=2), suppression_limit=0.7)
         release = clinic.anonymize("visits", wanted, "released")

@@ -272,6 +272,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "verify": lambda session: session.verify("expected", POLICY),
     "provenance": lambda session: session.provenance("expected"),
     "install": lambda session: session.install(),
+    "report": lambda session: session.report("visits"),
     "taxonomies.load": lambda session: session.taxonomies.load("age", sa.Taxonomy.flat([1])),
     "taxonomies.load_all": lambda session: session.taxonomies.load_all({"age": sa.Taxonomy.flat([1])}),
     "taxonomies.make": lambda session: session.taxonomies.make("age", "flat", values=[1]),

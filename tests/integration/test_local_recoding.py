@@ -376,7 +376,7 @@ class TestTightBounds:
             policy_of(sa.KAnonymity(5), method=self.TIGHT, row_weight="weight")
 
     def test_too_much_work_is_refused(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("sqlanon.methods.local.method.TIGHT_WORK", 1e3)
+        monkeypatch.setattr("sqlanon.methods.local.refusals.TIGHT_WORK", 1e3)
         with pytest.raises(sa.PolicyError, match=r"times 50 nodes are more than 1,000; take lower_bound = true"):
             session.anonymize("people", policy_of(sa.KAnonymity(5), method=self.TIGHT), "released")
         session.anonymize("people", policy_of(sa.KAnonymity(5)), "released")
@@ -417,7 +417,7 @@ def test_tables_of_hardly_any_rows(session: sa.Session, rows: int) -> None:
 
 
 def test_lattices_of_very_many_nodes_are_refused(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlanon.methods.local.method.MAX_NODES", 39)
+    monkeypatch.setattr("sqlanon.methods.local.refusals.MAX_NODES", 39)
     with pytest.raises(sa.PolicyError, match='the lattice has 50 nodes, more than the 39 that method "local-recoding"'):
         session.anonymize("people", policy_of(sa.KAnonymity(4)), "released")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.local.arrays import Loss, cell_arrays
-from sqlanon.methods.local.judging import Judge
+from sqlanon.methods.local.judging import Judge, unsupported
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.peeling import described, ordered_nodes, take
 from sqlanon.methods.local.settling import Parts
@@ -30,12 +30,13 @@ def estimated_loss(engine: Compute, table: EncodedTable, loss: Loss) -> float | 
         loss: what labels lose.
 
     Returns:
-        the mean loss, in [0, 1]; None if the table has more than :data:`MAX_CELLS` cells.
+        the mean loss, in [0, 1]; None if there are more than :data:`MAX_CELLS` cells, or a model of another package.
     """
-    if not 0 < table.cell_count <= MAX_CELLS:
+    bounds = table.encoding.criteria.bounds
+    if not 0 < table.cell_count <= MAX_CELLS or unsupported(bounds):
         return None
     cells = cell_arrays(engine, table, loss)
-    judge, ladders = Judge.of(cells, table.encoding.criteria.bounds), Ladders.of(cells, table.context.lattice)
+    judge, ladders = Judge.of(cells, bounds), Ladders.of(cells, table.context.lattice)
     nodes = ordered_nodes(cells, ladders)
     places = np.linspace(0, 1, MAX_NODES) ** 3 * (len(nodes) - 1)
     watch = Watch()

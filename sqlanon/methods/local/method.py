@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from sqlanon.binding.bound import BoundPolicy, refuse_wide
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Run
-from sqlanon.methods.local.aggregates import make_aggregates, misfits
+from sqlanon.methods.local.aggregates import make_aggregates
 from sqlanon.methods.local.arrays import cell_arrays
 from sqlanon.methods.local.bound import lower_bound
 from sqlanon.methods.local.listing import loss_of
-from sqlanon.methods.local.peeling import MAX_NODES, LocalClasses, peel
+from sqlanon.methods.local.peeling import LocalClasses, peel
 from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass
+from sqlanon.methods.local.refusals import refuse, refuse_tight_bound
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, report
 from sqlanon.methods.local.settling import UnsettledError
 from sqlanon.methods.local.tight import tight_lower_bound
@@ -40,9 +41,6 @@ BOUNDED_WORK = 5e8
 Of ARX's Adult (3e8) it takes 3 CPU seconds (tests.benchmarks.local).
 """
 
-TIGHT_WORK = 1e9
-"""The most cells times nodes for which a tight bound is computed: ARX's Adult takes a minute."""
-
 
 class LocalRun(Run):
     """Peel classes off the cells, and publish every row at the labels of its class."""
@@ -53,11 +51,7 @@ class LocalRun(Run):
     custodian_fields = PRIVATE
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        refuse_wide(bound.lattice, str(bound.policy.method), most=MAX_NODES)
-        assert isinstance(bound.policy.method, LocalRecoding)
-        if problems := [*misfits(bound, bound.policy.method)]:
-            raise PolicyError(f"{bound.policy.method} cannot publish these aggregates:", problems)
-        return bound
+        return refuse(bound)
 
     @property
     def settings(self) -> LocalRecoding:
@@ -73,7 +67,7 @@ class LocalRun(Run):
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
     def search(self, stages: Stages) -> None:
-        self._refuse_tight_bound()
+        refuse_tight_bound(self.settings, self.table)
         with stages.stage("search"):
             self.cells = cell_arrays(self.engine, self.table, loss_of(self.bound.policy))
             self.classes = self._peeled(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
@@ -96,15 +90,6 @@ class LocalRun(Run):
             required = ", ".join(map(str, bound.policy.privacy))
             rows = f"{error.rows:,} of {context.row_count:,} rows do not meet them even all together"
             raise UnsatisfiableError(heading, [f"required: {required}", rows]) from None
-
-    def _refuse_tight_bound(self) -> None:
-        cells, nodes = self.table.cell_count, self.bound.lattice.size
-        if self.settings.lower_bound == "tight" and cells * nodes > TIGHT_WORK:
-            raise PolicyError(
-                f"a tight lower bound would take too long: {cells:,} combinations of values times {nodes:,} nodes are "
-                f"more than {TIGHT_WORK:,.0f}; take lower_bound = true, fewer quasi-identifiers, or taxonomies with "
-                "fewer levels"
-            )
 
     def _least_loss(self) -> float | None:
         """What any recoding loses at least; None if it is not wanted, or not known within seconds."""

@@ -211,8 +211,10 @@ class Policy(PolicyFields):
         )
 
     def sha256(self) -> str:
-        """A hash of the policy that does not depend on how it was spelled."""
-        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
+        """A hash of the policy that does not depend on how it was spelled, nor on later fields that say nothing."""
+        unsaid = {name for name in ("bottom_coding", "top_coding") if not getattr(self, name)}
+        fields = self.model_dump(mode="json", exclude=unsaid)
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
         """Refuse a source whose columns and the policy's roles do not match one to one.

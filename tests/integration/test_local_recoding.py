@@ -488,6 +488,16 @@ class TestHints:
         assert findings is not None
         assert findings.local_recoding is None
 
+    @pytest.mark.parametrize("most", ["MAX_CELLS", "MAX_NODES"])
+    def test_there_is_no_hint_for_large_tables(
+        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch, most: str
+    ) -> None:
+        monkeypatch.setattr(f"sqlanon.methods.local.estimate.{most}", 10)
+        policy = policy_of(sa.KAnonymity(4), method=sa.FullDomain())
+        findings = session.anonymize("people", policy, "released").report.findings
+        assert findings is not None
+        assert findings.local_recoding is None
+
     def test_there_is_no_hint_where_little_is_lost(self, session: sa.Session) -> None:
         policy = policy_of(sa.KAnonymity(2), method=sa.FullDomain(suppression_limit=0.5), quality=sa.NCP())
         few = "SELECT 1 AS row_id, 20 AS age, 'f' AS sex, '10000' AS zip, 'flu' AS illness FROM range(10)"

@@ -18,7 +18,7 @@ SAMPLED_NODES = 160
 of the time (tests.benchmarks.local)."""
 
 MAX_NODES = 100_000
-"""The most nodes of a lattice, all of which are put in order."""
+"""The most nodes of a lattice: all are put in order."""
 
 MAX_CELLS = 50_000
 """The most cells of a table: of more the estimate takes a tenth of a second and longer."""

@@ -308,7 +308,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
         Raises:
             EngineError: it is not there, cannot be read, or has no provenance of a release.
-            PolicyError: the policy does not fit it.
+            PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
         """
         from sqlanon.run.release_reports import ReportRequest, release_report
 

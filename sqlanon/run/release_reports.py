@@ -6,8 +6,8 @@ import json
 import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
@@ -17,7 +17,7 @@ from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import coded
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
-from sqlanon.errors import EngineError, PolicyError, TaxonomyError
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.base import method_of
 from sqlanon.methods.progress import silent
 from sqlanon.model.extras import installed_version
@@ -37,7 +37,7 @@ from sqlanon.report.document import percent
 from sqlanon.run.alternatives import alternatives_of
 from sqlanon.run.lattice import lattice
 from sqlanon.verification.published import Published, published
-from sqlanon.verification.verify import OTHER_POLICY, Asked, verify_release
+from sqlanon.verification.verify import OTHER_POLICY, verify_found
 
 SQL = Queries("report")
 
@@ -85,7 +85,7 @@ def release_report(
 
     Raises:
         EngineError: there is none, or it has no provenance of a release.
-        PolicyError: the policy does not fit it.
+        PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
     """
     found = published(engine, release, resolve)
     record = found.record
@@ -96,15 +96,15 @@ def release_report(
     if asked.alternatives:
         _refuse_alternatives(asked, policy, record)
     source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
-    verification = verify_release(engine, release, policy, Asked(asked.source if source else None), resolve)
+    table = _Reported(engine, policy, record, found, None if source is None else coded(engine, source, policy))
+    attributes = verified_with(policy, has_source=source is not None)
+    with own_taxonomies(engine, source or found.source, policy, attributes):
+        verification = verify_found(engine, found, policy, source)
+        columns = tuple(table.columns())
+        others = table.alternatives() if asked.alternatives else None
     if asked.policy is None:  # it is the same, but for the places of files
         notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
         verification = verification.model_copy(update={"notes": notes})
-    with ExitStack() as stack:
-        has_taxonomies = _enter_taxonomies(stack, engine, source or found.source, policy, has_source=source is not None)
-        table = _Reported(engine, policy, record, found, None if source is None else coded(engine, source, policy))
-        columns = tuple(table.columns(has_taxonomies=has_taxonomies))
-        others = table.alternatives() if asked.alternatives else None
     facts = {} if record.report is None else record.report.as_json
     rows, exposure = record.rows, verification.measurement.exposure
     left_out = None if rows is None or rows.source is None else rows.source - rows.released
@@ -149,17 +149,6 @@ def _recorded_policy(recorded: PolicyRecord) -> Policy:
     rules = fields.get("taxonomies", {})
     rules = {name: rule for name, rule in rules.items() if not isinstance(rule, str) and rule.get("kind") != "file"}
     return policy_of({**fields, "taxonomies": rules})
-
-
-def _enter_taxonomies(
-    stack: ExitStack, engine: Engine, source: ResolvedSource, policy: Policy, *, has_source: bool
-) -> bool:
-    """Have the taxonomies that a policy carries; False if some cannot be made here, such as from files elsewhere."""
-    try:
-        stack.enter_context(own_taxonomies(engine, source, policy, verified_with(policy, has_source=has_source)))
-    except TaxonomyError:
-        return False
-    return True
 
 
 def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -> None:
@@ -209,9 +198,9 @@ class _Reported:
 
     def exposure_before(self) -> Exposure | None:
         """How exposed the rows of the source are."""
-        if self.source is None or self.policy.has_private_method:
+        if self.policy.has_private_method:
             return None
-        found = self._class_sizes(self.source.relation)
+        found = self._sizes_before
         rows, classes = sum(size * each for size, each in found), sum(each for _, each in found)
         alone = sum(each for size, each in found if size == 1)
         return Exposure(row_count=rows, class_count=classes, k=found[0][0], unique_rows=alone) if found else None
@@ -222,8 +211,7 @@ class _Reported:
             return
         k = max(self.policy.criteria.k, 2)
         ends = [1, *([k - 1] if k > 2 else []), *(k * factor - 1 for factor in (2, 5, 10, 20, 50, 100)), math.inf]
-        after = self._class_sizes(self.found.source.relation)
-        before = [] if self.source is None else self._class_sizes(self.source.relation)
+        after, before = self._class_sizes(self.found.source.relation), self._sizes_before
         start = 0.0
         for end in ends:
             of_source = _rows_between(before, start, end)
@@ -242,9 +230,9 @@ class _Reported:
         nodes = lattice(self.engine, self.source, self.policy, silent, None, replace=False)
         return alternatives_of(nodes, self.record.labels.levels)
 
-    def columns(self, *, has_taxonomies: bool) -> Iterator[ReportedColumn]:
+    def columns(self) -> Iterator[ReportedColumn]:
         """The columns of the release by role; quasi-identifiers have labels, and levels if taxonomies are known."""
-        known = self._known_taxonomies() if has_taxonomies else ()
+        known = self._known_taxonomies()
         for field, role in ROLES.items():
             for name in getattr(self.policy, field):
                 if role == "quasi-identifier":
@@ -303,6 +291,11 @@ class _Reported:
 
     def _taxonomy(self, name: str) -> exp.Query:
         return taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
+
+    @cached_property
+    def _sizes_before(self) -> list[tuple[int, int]]:
+        """The sizes of the classes of the source; none if it is not to be compared."""
+        return [] if self.source is None else self._class_sizes(self.source.relation)
 
     def _class_sizes(self, relation: exp.Expr) -> list[tuple[int, int]]:
         columns = names(list(self.policy.quasi_identifiers))

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Writer
 from sqlanon.engines.csv_notes import is_csv
+from sqlanon.engines.frames import is_frame
 from sqlanon.engines.paths import is_folder, marked, pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
@@ -18,6 +19,7 @@ from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.record import Record, RecordError, RowsRecord
+from sqlanon.publish.files import bring_back
 from sqlanon.publish.folders import changes_of, note_of
 from sqlanon.publish.provenance import note_of_file
 from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
@@ -66,6 +68,8 @@ def published(
     Raises:
         EngineError: there is none, or it cannot be read.
     """
+    if not is_frame(release):
+        bring_back(str(release))
     name = str(release) if isinstance(release, str | Path) else None
     if name is not None and is_folder(name) and engine.find(name) is None and marked(name) is not None:
         return _folder(engine, name)

@@ -11,7 +11,6 @@ from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import beyond_bounds
 from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.base import Engine
-from sqlanon.engines.frames import is_frame
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import VerificationError
 from sqlanon.model.labels import NodeRecord
@@ -19,7 +18,6 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record, ReportRecord
 from sqlanon.model.release import Measurement, Verification
-from sqlanon.publish.files import bring_back
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import names
 from sqlanon.verification.labels import foreign_labels, pseudonym_problems
@@ -157,10 +155,23 @@ def verify_release(
         PolicyError: as :func:`verify`, or the policy does not fit the source.
         EngineError: there is no release, or it cannot be read.
     """
-    if not is_frame(release):
-        bring_back(str(release))
     found = published(engine, release, resolve, without_provenance=asked.without_provenance)
     original = None if asked.source is None else resolve(asked.source)
+    return verify_found(engine, found, policy, original, asked.record_sha256)
+
+
+def verify_found(
+    engine: Engine,
+    found: Published,
+    policy: Policy,
+    original: ResolvedSource | None,
+    record_sha256: str | None = None,
+) -> Verification:
+    """The same of what was found, beside the source that it was made from, if that is given.
+
+    Raises:
+        PolicyError, EngineError: as :func:`verify_release`.
+    """
     labels = None if found.record is None else found.record.labels
     node = labels.levels if isinstance(labels, NodeRecord) else None
     attributes = verified_with(policy, has_source=original is not None)
@@ -172,7 +183,7 @@ def verify_release(
             policy,
             beside,
             has_source=original is not None and not found.is_of_fit,
-            expected_record=asked.record_sha256,
+            expected_record=record_sha256,
         )
 
 

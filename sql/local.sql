@@ -25,25 +25,10 @@ FROM :labels AS anon_labels;
 
 -- name: class_labels
 -- labels of classes
--- The labels of each class, whose levels and bits of keys are given; those of class 0, which are masked.
--- :levels (anon_class INTEGER, position INTEGER, depth INTEGER, anon_key_0 BIGINT)
--- :labels (position INTEGER, depth INTEGER, label VARCHAR, anon_key_0 BIGINT)
--- :keys anon_key_0
--- :texts max(label) FILTER (WHERE position = 0) AS anon_label_0
+-- The labels of each class, and those of class 0, which are masked.
+-- :classes (anon_class INTEGER, anon_label_0 VARCHAR)
 -- :masks '*' AS anon_label_0
-SELECT anon_class, :texts
-FROM (
-    SELECT anon_levels.anon_class, anon_levels.position, anon_labels.label
-    FROM :levels AS anon_levels
-    LEFT JOIN (SELECT DISTINCT position, depth, label, :keys FROM :labels) AS anon_labels
-        ON
-            anon_labels.position = anon_levels.position
-            AND anon_labels.depth = anon_levels.depth
-            AND anon_levels.:keys = anon_labels.:keys
-) AS anon_labelled
-GROUP BY anon_class
-UNION ALL
-SELECT 0 AS anon_class, :masks;
+SELECT * FROM :classes AS anon_classes UNION ALL SELECT 0 AS anon_class, :masks;
 
 -- name: class_means
 -- means of classes

@@ -50,10 +50,14 @@ SELECT
     anon.lm_share_of(count(*), any_value(anon_domain_size)) AS lost
 FROM (
     SELECT
-        anon_keyed.level,
-        anon_keyed.label,
-        anon_paths.anon_path,
-        count(*) OVER (PARTITION BY anon_keyed.level) AS anon_domain_size
+        level,
+        label,
+        list({'number': anon_number, 'label': label}) OVER (
+            PARTITION BY value
+            ORDER BY level DESC
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS anon_path,
+        count(*) OVER (PARTITION BY level) AS anon_domain_size
     FROM (
         SELECT
             level,
@@ -61,19 +65,7 @@ FROM (
             label,
             min(TRY_CAST(anon.as_read(value) AS DOUBLE)) OVER (PARTITION BY level, label) AS anon_number
         FROM :labels AS anon_labels
-    ) AS anon_keyed
-    INNER JOIN (
-        SELECT value, list({'number': anon_number, 'label': label} ORDER BY level DESC) AS anon_path
-        FROM (
-            SELECT
-                level,
-                value,
-                label,
-                min(TRY_CAST(anon.as_read(value) AS DOUBLE)) OVER (PARTITION BY level, label) AS anon_number
-            FROM :labels AS anon_labels
-        ) AS anon_numbered
-        GROUP BY value
-    ) AS anon_paths ON anon_paths.value IS NOT DISTINCT FROM anon_keyed.value
+    ) AS anon_numbered
 ) AS anon_placed
 GROUP BY level, label
 QUALIFY count(*) OVER (PARTITION BY level) <= :most

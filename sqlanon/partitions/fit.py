@@ -21,7 +21,6 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.methods.local.fitting import LocalFitRun
-from sqlanon.methods.local.listing import class_list
 from sqlanon.methods.local.recoding import PerClass
 from sqlanon.methods.local.report import run_notes
 from sqlanon.methods.progress import Progress, Stopped, never, silent
@@ -188,7 +187,7 @@ def _found_classes(engine: Compute, run: LocalFitRun) -> Found:
         "class_count": len(classes.levels),
     }
     notes = (*run_notes(table, classes), *examined.notes, *table.bound.label_notes)
-    return Found(table, {}, class_list(PerClass(table.encoding)), facts, notes, examined.findings)
+    return Found(table, {}, PerClass(table.encoding).class_list, facts, notes, examined.findings)
 
 
 def _fit(found: Found, identifiers: tuple[str, ...], *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Compute
+from sqlanon.methods.local.arrays import loss_of
 from sqlanon.methods.local.estimate import estimated_loss
 from sqlanon.methods.shared.publishing import Publication
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.quality import NCP
 from sqlanon.model.release.alternatives import ASKED, Alternatives, Finer
 from sqlanon.model.release.findings import LocalEstimate
 from sqlanon.model.release.reports import Report
@@ -41,7 +41,7 @@ def local_loss(engine: Compute, publication: Publication) -> float | None:
     node, policy = publication.node, publication.bound.policy
     if node is None or not _can_be_recoded(policy):
         return None
-    return estimated_loss(engine, node.table, "ncp" if isinstance(policy.quality, NCP) else "lm")
+    return estimated_loss(engine, node.table, loss_of(policy))
 
 
 def _can_be_recoded(policy: Policy) -> bool:

@@ -71,28 +71,33 @@ WITH "anon_labels" AS (
     label,
     "anon_key_0"
   FROM "temp"."main"."anon_labels"
-), "anon_labelled" AS (
+), "anon_listed" AS (
   SELECT
     anon_levels.anon_class,
     anon_levels.position,
+    anon_levels.depth,
     anon_labels.label
   FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
-  LEFT JOIN "anon_labels"
+  INNER JOIN "anon_labels"
     ON anon_labels.position = anon_levels.position
     AND anon_labels.depth = anon_levels.depth
     AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    anon_class,
+    MAX("label") FILTER(WHERE
+      "position" = 0) AS "anon_label_0",
+    MAX("label") FILTER(WHERE
+      "position" = 1) AS "anon_label_1",
+    MAX("label") FILTER(WHERE
+      "position" = 2) AS "anon_label_2"
+  FROM "anon_listed"
+  GROUP BY
+    anon_class
 )
 SELECT
-  anon_class,
-  MAX("label") FILTER(WHERE
-    "position" = 0) AS "anon_label_0",
-  MAX("label") FILTER(WHERE
-    "position" = 1) AS "anon_label_1",
-  MAX("label") FILTER(WHERE
-    "position" = 2) AS "anon_label_2"
-FROM "anon_labelled"
-GROUP BY
-  anon_class
+  *
+FROM "anon_classes"
 UNION ALL
 SELECT
   0 AS anon_class,

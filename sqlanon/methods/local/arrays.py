@@ -14,6 +14,8 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.quality import NCP
 from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, WEIGHT, Encoding
 from sqlanon.queries.cells.keys import KeyLayout
 from sqlanon.queries.cells.labels import dense_rank
@@ -176,6 +178,11 @@ def sums_by(keys: Ints, amounts: Ints, size: int) -> tuple[Ints, Ints]:
     order = keys.argsort()
     starts = np.flatnonzero(changes(keys[np.newaxis, order]))
     return keys[order[starts]], np.add.reduceat(amounts[order], starts)
+
+
+def loss_of(policy: Policy) -> Loss:
+    """What labels lose by the quality model of a policy."""
+    return "ncp" if isinstance(policy.quality, NCP) else "lm"
 
 
 def cell_arrays(engine: Compute, table: EncodedTable, loss: Loss = "ncp") -> CellArrays:

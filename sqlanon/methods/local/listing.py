@@ -7,24 +7,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.local.arrays import UNITS, Ints, Loss, grouped, key_words, label_masks
+from sqlanon.methods.local.arrays import UNITS, Ints, grouped, key_words, label_masks, loss_of
 from sqlanon.methods.local.covering import ListedClasses
-from sqlanon.methods.local.recoding import CLASS, KEYS, LEVELS, SQL, PerClass
+from sqlanon.methods.local.recoding import CLASS, KEYS, SQL, PerClass
 from sqlanon.methods.local.settling import OUT
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.quality import NCP
 from sqlanon.queries.kit.nodes import Relation, column
-
-
-def loss_of(policy: Policy) -> Loss:
-    """What labels lose by the quality model of a policy."""
-    return "ncp" if isinstance(policy.quality, NCP) else "lm"
-
-
-def class_list(recoding: PerClass) -> exp.Query:
-    """The list of the classes of a recoding: by class and quasi-identifier (``position``) the level and the label."""
-    return SQL.query("class_list", levels=LEVELS, labels=recoding.encoding.labels, keys=recoding.words)
 
 
 def find_classes(engine: Compute, recoding: PerClass, policy: Policy, listed: Relation | exp.Expr) -> None:
@@ -34,7 +23,7 @@ def find_classes(engine: Compute, recoding: PerClass, policy: Policy, listed: Re
         engine: the database.
         recoding: the recoding, of the new cells.
         policy: the policy of the list.
-        listed: the list (:func:`class_list`), made with the same taxonomies.
+        listed: the list (:attr:`PerClass.class_list`), made with the same taxonomies.
     """
     engine.run(recoding.step_of_listed(listed))
     numbers, classes = _listed(engine, recoding, policy, listed)

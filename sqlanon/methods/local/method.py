@@ -11,9 +11,8 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Run
 from sqlanon.methods.local.aggregates import make_aggregates
-from sqlanon.methods.local.arrays import cell_arrays
+from sqlanon.methods.local.arrays import cell_arrays, loss_of
 from sqlanon.methods.local.bound import lower_bound
-from sqlanon.methods.local.listing import loss_of
 from sqlanon.methods.local.peeling import LocalClasses, peel
 from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass

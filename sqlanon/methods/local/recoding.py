@@ -76,25 +76,25 @@ class PerClass(Recoding):
 
     def step(self) -> Step:
         """The step that makes :data:`LABELS`."""
-        return SQL.step(
-            LABELS,
-            "class_labels",
-            levels=LEVELS,
-            labels=self.encoding.labels,
-            keys=self.words,
-            texts=self._label_texts,
-            masks=[aliased(string(MASK), name) for name in self.encoding.label_columns],
-        )
+        listed = self.class_list
+        listed.set("order", None)  # which grouped rows do not need
+        masks = [aliased(string(MASK), name) for name in self.encoding.label_columns]
+        return SQL.step(LABELS, "class_labels", classes=self._listed_labels(listed), masks=masks)
 
     def step_of_listed(self, listed: Relation | exp.Expr) -> Step:
         """The same from a list of classes, with the label of each by quasi-identifier (``position``)."""
-        return SQL.step(LABELS, "labels_of_listed", listed=listed, texts=self._label_texts)
+        return Step(LABELS, self._listed_labels(listed), "labels of listed classes")
 
     @property
-    def _label_texts(self) -> list[exp.Expr]:
+    def class_list(self) -> exp.Query:
+        """The list of the classes: by class and quasi-identifier (``position``) the level and the label."""
+        return SQL.query("class_list", levels=LEVELS, labels=self.encoding.labels, keys=self.words)
+
+    def _listed_labels(self, listed: Relation | exp.Expr) -> exp.Query:
         of_position = (filtered(f.max(c.label), c.position.eq(number(place))) for place in self._positions)
         names = self.encoding.label_columns
-        return [aliased(label, name) for label, name in zip(of_position, names, strict=True)]
+        texts = [aliased(label, name) for label, name in zip(of_position, names, strict=True)]
+        return SQL.query("labels_of_listed", listed=listed, texts=texts)
 
     def code_columns(self) -> list[tuple[int, str]]:
         return [(place, CLASS) for place in self._positions]

@@ -29,7 +29,7 @@ NAME = "s"
 
 @pytest.fixture(autouse=True, scope="module")
 def small_batches() -> Iterator[None]:
-    """Keys are tried in several batches of classes, of which there are few here."""
+    """Keys are tried in several batches: the tables here have few classes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hosts, "FIRST_TRIALS", 1)
         patch.setattr(hosts, "GROWTH", 2)
@@ -166,7 +166,7 @@ def test_what_holds_of_every_recoding(case: Case, looks: int | None) -> None:
 
 
 def alpha_case(secrets: Mapping[int, list[int]], allowed_rows: int = 0) -> Case:
-    """A table of one attribute, with the secrets of each value, of which none may be in more than half of a class."""
+    """A table of one attribute, with the secrets of each value: none may be in more than half of a class."""
     tree = Tree((tuple(range(4)), (0, 0, 0, 1), (0,) * 4))
     rows = [Row((value,), secret) for value, found in secrets.items() for secret in found]
     bounds = sa.AlphaKAnonymity(NAME, alpha=0.5, k=2).bounds

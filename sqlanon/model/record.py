@@ -17,6 +17,7 @@ from sqlanon.model.base import Level, respelled
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.labels import LabelsRecord, Part
 from sqlanon.model.policy.fields import Unknown
+from sqlanon.model.release.reports import Guarantee
 
 FORMAT: Literal[1] = 1
 """The number of the format. A record of another one is not read."""
@@ -67,6 +68,11 @@ class PromiseRecord(Part):
     claims: tuple[str, ...]
     conditions: tuple[str, ...]
     not_covered: tuple[str, ...]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """It as a guarantee."""
+        return Guarantee(claims=self.claims, conditions=self.conditions, not_covered=self.not_covered)
 
 
 class RowsRecord(Part):

@@ -24,7 +24,6 @@ from sqlanon.report.document import (
     Table,
     Text,
     Tone,
-    percent,
     printable,
 )
 
@@ -93,7 +92,7 @@ def _cell(cell: Cell) -> RenderableType:
         case Bar():
             return _Bar(cell)
         case Strips():
-            return Words(", ".join(f"{strip.name} {percent(strip.shown)}" for strip in cell.strips if strip.shown))
+            return Words(cell.words)
         case _:
             return _words(cell)
 

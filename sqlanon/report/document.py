@@ -47,6 +47,11 @@ class Strips:
 
     strips: tuple[Strip, ...]
 
+    @property
+    def words(self) -> str:
+        """The levels that are released, with their shares."""
+        return ", ".join(f"{strip.name} {percent(strip.shown)}" for strip in self.strips if strip.shown)
+
 
 Cell: TypeAlias = str | Text | Bar | Strips
 
@@ -284,6 +289,11 @@ def paragraph(*texts: str | Text) -> Paragraph:
     return Paragraph(texts)
 
 
+def side_by_side(*parts: Part) -> SideBySide:
+    """Parts in columns of their own."""
+    return SideBySide(tuple(("plain", (part,)) for part in parts))
+
+
 def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
     """Facts in words, each with its value."""
     return Table((), [(what, in_words(value)) for what, value in rows], numbers=(1,), title=title)
@@ -307,6 +317,11 @@ def count(number: int | None) -> str:
 def percent(share: float | None) -> str:
     """``12.3 %``; a dash for nothing."""
     return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def short_percent(share: float) -> str:
+    """``20 %``, ``1.33 %``."""
+    return f"{100 * share:.3g} %"
 
 
 def figure(number: float | None) -> str:

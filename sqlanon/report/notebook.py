@@ -19,7 +19,6 @@ from sqlanon.report.document import (
     Table,
     Text,
     Tone,
-    percent,
 )
 
 STYLES: dict[Tone, str] = {
@@ -80,8 +79,7 @@ def _cell(cell: Cell) -> str:
         case Bar():
             return _bar(cell)
         case Strips():
-            shown = (f"{strip.name} {percent(strip.shown)}" for strip in cell.strips if strip.shown)
-            return html.escape(", ".join(shown))
+            return html.escape(cell.words)
         case _:
             return _words(cell)
 

@@ -102,8 +102,7 @@ def strips(taxonomy: Strips, name: str) -> str:
     rows = "".join(
         "".join(_pieces(strip, place * (STRIP_HEIGHT + STRIP_GAP))) for place, strip in enumerate(taxonomy.strips)
     )
-    shown = ", ".join(f"{strip.name} {percent(strip.shown)}" for strip in taxonomy.strips if strip.shown)
-    title = html.escape(f"taxonomy of {name}; released: {shown or 'nothing'}")
+    title = html.escape(f"taxonomy of {name}; released: {taxonomy.words or 'nothing'}")
     return (
         f'<svg viewBox="0 0 {STRIP_WIDTH} {height}" width="{STRIP_WIDTH}" height="{height}" role="img" '
         f'aria-label="{title}">{rows}</svg>'

@@ -25,7 +25,7 @@ from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy, policy_of
 from sqlanon.model.record import PolicyRecord, Record
-from sqlanon.model.release import Exposure, Guarantee, Spent
+from sqlanon.model.release import Exposure, Spent
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.release_report import Edition, ReleaseReport
 from sqlanon.model.release.reported_columns import ClassSizes, LabelRows, Level, ReportedColumn
@@ -123,7 +123,7 @@ def release_report(
         quality=facts.get("quality"),
         loss=facts.get("loss"),
         search=_search_of(facts),
-        promise=None if record.promise is None else Guarantee(**record.promise.model_dump()),
+        promise=None if record.promise is None else record.promise.guarantee,
         verification=verification,
         columns=columns,
         sizes=tuple(table.sizes()),

@@ -120,7 +120,7 @@ def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[
     try:
         policy = Policy(**found.policy.as_json)
         facts = {**found.report.as_json, "source": source.description, "into": into.name}
-        return policy, method_of(policy).report_class(**facts), Guarantee(**found.promise.model_dump())
+        return policy, method_of(policy).report_class(**facts), found.promise.guarantee
     except (PolicyError, ValidationError):
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.model.release.measurement import Result
-from sqlanon.report.document import Part, Points, Section, SideBySide, Table, count, percent
+from sqlanon.report.document import Part, Points, Section, Table, count, percent, side_by_side
 
 ASKED = (2, 3, 5, 10, 20, 50, 100)
 """The k for which the least loss is listed."""
@@ -70,7 +70,7 @@ class Alternatives(Result):
         )
         rows = [(f"k = {k}", percent(loss), _points(loss - self.loss)) for k, loss in self.least_losses.items()]
         table = Table(("asked for", "least loss", "beside this release"), rows, numbers=(1, 2))
-        yield SideBySide((("plain", (chart,)), ("plain", (table,))))
+        yield side_by_side(chart, table)
         if self.finer:
             kept = [(each.column, self._changes(each), self._cost(each)) for each in self.finer]
             title = "Should a column keep more? The node of the least loss that does, and what it takes from others"

@@ -10,7 +10,18 @@ from pydantic import Field, PrivateAttr, SerializeAsAny
 from sqlanon.errors import EngineError, SqlanonError
 from sqlanon.model.release.measurement import Exposure, PartialResult, Result
 from sqlanon.model.release.reports import Guarantee, Report
-from sqlanon.report.document import Document, Figure, Figures, Part, Table, Text, notes, paragraph, strong
+from sqlanon.report.document import (
+    Document,
+    Figure,
+    Figures,
+    Part,
+    Table,
+    Text,
+    notes,
+    paragraph,
+    short_percent,
+    strong,
+)
 from sqlanon.report.notebook import fragment
 
 SHOWN_ROWS = 10
@@ -167,9 +178,13 @@ def _figures(report: Report) -> tuple[Figure, ...]:
     return (
         Figure("rows in the smallest class (k)", *_of_both(before, after, lambda each: f"{each.k:,}")),
         Figure("rows alone in their class", *_of_both(before, after, lambda each: f"{each.unique_rows:,}")),
-        Figure("highest risk of re-identification", *_of_both(before, after, lambda each: _percent(each.highest_risk))),
-        Figure("average risk of re-identification", *_of_both(before, after, lambda each: _percent(each.average_risk))),
-        Figure("rows left out", "0", f"{left_out:,} ({_percent(left_out / rows.source)})"),
+        Figure(
+            "highest risk of re-identification", *_of_both(before, after, lambda each: short_percent(each.highest_risk))
+        ),
+        Figure(
+            "average risk of re-identification", *_of_both(before, after, lambda each: short_percent(each.average_risk))
+        ),
+        Figure("rows left out", "0", f"{left_out:,} ({short_percent(left_out / rows.source)})"),
         Figure(f"detail lost ({report.quality})", nothing, f"{report.loss:.3g}"),
     )
 
@@ -177,10 +192,6 @@ def _figures(report: Report) -> tuple[Figure, ...]:
 def _of_both(before: Exposure | None, after: Exposure | None, figure: Callable[[Exposure], str]) -> tuple[str, str]:
     one, other = ("-" if each is None else figure(each) for each in (before, after))
     return one, other
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def _examples(name: str, rows: Iterable[Mapping[str, Any]]) -> str:

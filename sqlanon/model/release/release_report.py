@@ -31,6 +31,8 @@ from sqlanon.report.document import (
     notes,
     paragraph,
     percent,
+    short_percent,
+    side_by_side,
     strong,
 )
 
@@ -155,16 +157,18 @@ class ReleaseReport(PartialResult):
             yield Figure("Smallest class (k)", count(before.k) if before else "", count(after.k), asked)
             alone = "" if before is None else self._under_k(before.unique_rows)
             yield Figure("Rows alone in their class", alone, count(after.unique_rows), "nobody looks like them")
-            highest = _short(before.highest_risk) if before else ""
-            yield Figure("Highest risk", highest, _short(after.highest_risk), "of a row being taken for a person's")
-            average = _short(before.average_risk) if before else ""
-            yield Figure("Average risk", average, _short(after.average_risk), "over all rows")
+            highest = short_percent(before.highest_risk) if before else ""
+            yield Figure(
+                "Highest risk", highest, short_percent(after.highest_risk), "of a row being taken for a person's"
+            )
+            average = short_percent(before.average_risk) if before else ""
+            yield Figure("Average risk", average, short_percent(after.average_risk), "over all rows")
         if self.left_out_rows is not None and self.source_rows:
             rows = self._under_k(self.left_out_rows)
-            share = rows if rows.startswith("under") else _short(self.left_out_rows / self.source_rows)
+            share = rows if rows.startswith("under") else short_percent(self.left_out_rows / self.source_rows)
             yield Figure("Rows left out", "", share, f"{rows} rows")
         if self.loss is not None:
-            yield Figure("Detail lost", "", _short(self.loss), f"{self.quality}: {self.search}")
+            yield Figure("Detail lost", "", short_percent(self.loss), f"{self.quality}: {self.search}")
 
     def _under_k(self, rows: int) -> str:
         return f"under {self.k}" if self.k is not None and 0 < rows < self.k else count(rows)
@@ -234,33 +238,21 @@ class ReleaseReport(PartialResult):
         yield Section(
             "How many rows look alike",
             (
-                SideBySide(
-                    (
-                        (
-                            "plain",
-                            (
-                                Bars(
-                                    "rows by the size of their class",
-                                    "rows that look alike (size of the class)",
-                                    groups,
-                                    tuple(series),
-                                    mark,
-                                ),
-                            ),
-                        ),
-                        (
-                            "plain",
-                            (
-                                Steps(
-                                    "rows by their risk",
-                                    "risk that a row is taken for a person's, or higher (logarithmic)",
-                                    tuple((1 / size, name) for size, name in reversed(RISKS)),
-                                    curves,
-                                    None if self.k is None else (1 / self.k, "1 / k"),
-                                ),
-                            ),
-                        ),
-                    )
+                side_by_side(
+                    Bars(
+                        "rows by the size of their class",
+                        "rows that look alike (size of the class)",
+                        groups,
+                        tuple(series),
+                        mark,
+                    ),
+                    Steps(
+                        "rows by their risk",
+                        "risk that a row is taken for a person's, or higher (logarithmic)",
+                        tuple((1 / size, name) for size, name in reversed(RISKS)),
+                        curves,
+                        None if self.k is None else (1 / self.k, "1 / k"),
+                    ),
                 ),
             ),
             "Rows with the same labels in all quasi-identifiers make a class, in which nobody can be distinguished.",
@@ -274,7 +266,7 @@ class ReleaseReport(PartialResult):
         tables = [self._left_out_of(column, mean) for column in compared]
         yield Section(
             "Who is left out",
-            (SideBySide(tuple(("plain", (table,)) for table in tables)),),
+            (side_by_side(*tables),),
             f"Before: the rows of the source under each label. On average {percent(mean)} are left out; labels that "
             "are left out more than twice as often are marked.",
         )
@@ -309,11 +301,6 @@ class ReleaseReport(PartialResult):
             "How to check this",
             (Code("\n".join(self.check)), *record, *listed, *((Code(self.policy, "Policy"),) if self.policy else ())),
         )
-
-
-def _short(share: float) -> str:
-    """``20 %``, ``1.33 %``."""
-    return f"{100 * share:.3g} %"
 
 
 def _sizes(first: int, most: int | None) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from tests.commands import document, sqlanon
-from tests.integration.test_local_partitions import ALONE, HOSTILE
+from tests.integration.test_local_partitions import ALONE, with_hostile_names
 from tests.integration.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
 
 
@@ -104,14 +104,7 @@ def test_masked_rows_are_not_a_class(session: sa.Session) -> None:
 
 
 def test_hostile_names(session: sa.Session) -> None:
-    names = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in HOSTILE]
-    columns = ", ".join(f"{old} AS {new}" for old, new in zip(COLUMNS, names, strict=True))
-    source = f"SELECT {columns}, illness FROM people"
-    for old, new in zip(COLUMNS, HOSTILE, strict=True):
-        session.taxonomies.load(new, TAXONOMIES[old], source=source)
-    policy = sa.Policy(
-        quasi_identifiers=HOSTILE, sensitive=["illness"], privacy=[sa.KAnonymity(4)], method=sa.LocalRecoding()
-    )
+    source, policy = with_hostile_names(session)
     session.anonymize(source, policy, "hostile")
     assert session.generalize(source, "hostile", into="hostile_again").rows == 600
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -190,6 +191,11 @@ def clinic_policy(*privacy: Any, **options: Any) -> sa.Policy:
     """A policy for the visits."""
     roles = {"sensitive": ["diagnosis"], "identifiers": ["id"], **options}
     return sa.Policy(quasi_identifiers=["age", "sex", "zip"], privacy=privacy, **roles)
+
+
+def clinic_values(text: str) -> list[str]:
+    """The cell values of the clinic that a text holds as words: the digits of a duration or a hash are not a code."""
+    return re.findall(r"(?<![\w.])(?:asthma|angina|flu|10115|12051)(?!\w)", text)
 
 
 def _load_taxonomies(path: Path, folder: Path, attributes: list[str]) -> None:

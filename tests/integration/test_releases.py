@@ -17,9 +17,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.shared import publishing
-from tests.conftest import open_clinic
-
-SECRETS = ("asthma", "angina", "flu")
+from tests.conftest import clinic_values, open_clinic
 
 POLICY = sa.Policy(
     quasi_identifiers=["age", "sex", "zip"],
@@ -690,9 +688,7 @@ class TestProvenance:
 
     def test_it_holds_no_cell_value(self, clinic: sa.Session, tmp_path: Path) -> None:
         clinic.anonymize("visits", POLICY, into="published")
-        text = clinic.provenance("published") or ""
-        for secret in (*SECRETS, "10115", "12051"):
-            assert secret not in text
+        assert clinic_values(clinic.provenance("published") or "") == []
 
     def test_hostile_names_survive_in_it(self, clinic: sa.Session) -> None:
         name = 'it\'s "a" \\ column; --'
@@ -875,7 +871,7 @@ class TestReport:
         verified = clinic.verify("published", POLICY)
         for document in (release, measured, verified):
             for text in (document.model_dump_json(), repr(document), str(document)):
-                assert not any(secret in text for secret in (*SECRETS, "10115", "12051"))
+                assert clinic_values(text) == []
 
     def test_html_escapes_hostile_names(self, memory: sa.Session) -> None:
         name = "<script>alert('x')</script>&amp;"

@@ -597,6 +597,22 @@ def sample_uniqueness(rows: Rows, quasi_identifiers: Sequence[str]) -> tuple[int
     return unique, len(rows), unique / len(rows) if rows else None
 
 
+def distinction(rows: Rows, columns: Sequence[str]) -> float | None:
+    """How many rows can be kept so that no two agree: one of each combination of values."""
+    kept: list[Row] = []
+    for row in rows:
+        if not any(all(row[name] == other[name] for name in columns) for other in kept):
+            kept.append(row)
+    return len(kept) / len(rows) if rows else None
+
+
+def separation(rows: Rows, columns: Sequence[str]) -> float | None:
+    """The share of pairs of rows that differ in one of the columns."""
+    pairs = list(itertools.combinations(rows, 2))
+    separated = [pair for pair in pairs if any(pair[0][name] != pair[1][name] for name in columns)]
+    return len(separated) / len(pairs) if pairs else None
+
+
 # Longitudinal data
 
 

@@ -115,3 +115,45 @@ SELECT
     CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count,
     count(*) FILTER (WHERE class_size = 1) / CAST(sum(class_size) AS DOUBLE) AS unique_share
 FROM anon.class_sizes(source, quasi_identifiers);
+
+-- The share of the rows of some classes that is left where each class keeps one row.
+--
+-- An aggregate over classes.
+-- Returns: DOUBLE in (0, 1]; NULL without rows.
+-- Source: Motwani and Xu 2008, "Efficient Algorithms for Masking and Finding Quasi-Identifiers", the distinct ratio.
+-- Example:
+--   SELECT anon.distinction_of(class_size) AS distinction FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon.distinction_of(class_size) AS CAST(count(*) AS DOUBLE) / sum(class_size);
+
+-- The share of all pairs of rows of some classes whose two rows are in different classes.
+--
+-- An aggregate over classes. The pairs are counted exactly, so that it is the same in whatever order classes come.
+-- Returns: DOUBLE in [0, 1]; NULL of fewer than two rows, which are no pair.
+-- Source: Motwani and Xu 2008, the separation ratio.
+-- Example:
+--   SELECT anon.separation_of(class_size) AS separation FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon.separation_of(class_size) AS
+1 - sum(CAST(class_size AS HUGEINT) * (class_size - 1))
+/ nullif(CAST(sum(CAST(class_size AS HUGEINT)) * (sum(CAST(class_size AS HUGEINT)) - 1) AS DOUBLE), 0);
+
+-- Distinction of some columns: how close they are to a key. Of the rows, the largest share among which no two agree on all
+-- of the columns. NULL agrees with NULL.
+--
+-- Returns: one row: distinction DOUBLE in (0, 1], 1 for a key; NULL for a table without rows.
+-- Source: Motwani and Xu 2008, "Efficient Algorithms for Masking and Finding Quasi-Identifiers", the distinct ratio.
+-- Example:
+--   FROM anon.distinction('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon.distinction(source, columns) AS TABLE
+SELECT anon.distinction_of(class_size) AS distinction
+FROM anon.class_sizes(source, columns);
+
+-- Separation by some columns: the share of all pairs of rows whose two rows differ in one of the columns, at least. NULL
+-- agrees with NULL.
+--
+-- Returns: one row: separation DOUBLE in [0, 1], 1 for a key; NULL for a table of fewer than two rows.
+-- Source: Motwani and Xu 2008, the separation ratio.
+-- Example:
+--   FROM anon.separation('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon.separation(source, columns) AS TABLE
+SELECT anon.separation_of(class_size) AS separation
+FROM anon.class_sizes(source, columns);

@@ -660,6 +660,16 @@ SELECT
     count(*) FILTER (WHERE class_size = 1) / sum(class_size) AS unique_share
 FROM hand_sizes;
 
+-- compare: distinction
+FROM anon.distinction('people', ['age', 'sex', 'city']);
+-- by hand
+SELECT count(*) / sum(class_size) AS distinction FROM hand_sizes;
+
+-- compare: separation
+FROM anon.separation('people', ['age', 'sex', 'city']);
+-- by hand
+SELECT 1 - sum(class_size * (class_size - 1)) / (sum(class_size) * (sum(class_size) - 1)) AS separation FROM hand_sizes;
+
 -- compare: grouped_counts
 SELECT group_start, answer FROM anon.grouped_counts('people', 'age', 5);
 -- by hand

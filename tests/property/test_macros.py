@@ -556,6 +556,8 @@ def test_risks(case: Case, data: st.DataObject) -> None:
     rows, names = case.rows, case.quasi_identifiers
     assert_close(one(table_call("prosecutor_risk", "data", names)), oracle.prosecutor_risk(rows, names))
     assert_close(one(table_call("sample_uniqueness", "data", names)), oracle.sample_uniqueness(rows, names))
+    for macro, naive in (("distinction", oracle.distinction), ("separation", oracle.separation)):
+        assert_close(one(table_call(macro, "data", names)), [naive(rows, names)])
     population = draw_other_rows("population", case, data)
     journalist = oracle.journalist_risk(rows, names, population)
     assert_close(one(table_call("journalist_risk", "data", names, "population")), journalist)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
     from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release, Verification
+    from sqlanon.model.release.explorer import Explorer
     from sqlanon.model.release.release_report import Edition, ReleaseReport
     from sqlanon.run.explain import ExplainedStep
 
@@ -121,6 +122,25 @@ class Session(Preparations, AbstractContextManager["Session"]):
         may_go, target = replacing(replace, detects_changes=False), None if into is None else destination(into)
         progress = self._opened.callback(progress)
         return lattice(self._engine, self._opened.resolve(source), checked(policy), progress, target, replace=may_go)
+
+    @exclusive
+    def explore(self, source: Source, policy: GivenPolicy, *, progress: Progress = silent) -> Explorer:
+        """All nodes of the lattice, to choose one from: ``to_html()`` makes a page of them that needs no other file.
+
+        It is for the custodian. Of a lattice of more than 70,000 nodes it has the Pareto front, the best ones for each
+        level of a column and of two columns, and a sample of the others. Its example values are held by as many rows as
+        the policy's k, or are declared; counts of rows from 1 to k - 1 are left out.
+
+        Args:
+            source, policy: as in :meth:`lattice`.
+            progress: as in :meth:`anonymize`.
+
+        Raises:
+            PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
+        """
+        from sqlanon.run.explorer import explorer
+
+        return explorer(self._engine, self._opened.resolve(source), checked(policy), self._opened.callback(progress))
 
     @exclusive
     def measure(self, source: Source, policy: GivenPolicy) -> Measurement:

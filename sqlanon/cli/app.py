@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import evaluation, ledger, outcome, plan, publishing, reporting, tables, taxonomy
+from sqlanon.cli import evaluation, lattice, ledger, outcome, plan, publishing, reporting, tables, taxonomy
 from sqlanon.cli.demo import demo
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts, interrupt_once
 from sqlanon.cli.output import silence, write_event
@@ -33,7 +33,7 @@ app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
 app.command()(on_this_machine(tables.flatten))
 app.command()(on_this_machine(publishing.measure))
-app.command()(on_this_machine(publishing.lattice))
+app.command()(on_this_machine(lattice.lattice))
 app.command()(on_this_machine(publishing.explain))
 app.command()(on_this_machine(publishing.run))
 app.command()(on_this_machine(reporting.report))

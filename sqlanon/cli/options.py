@@ -22,6 +22,9 @@ Source = Annotated[
 Database = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file.")]
 NewDatabase = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file, made if it is not there.")]
 OptionalDatabase = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file; not needed for files.")]
+OtherK = Annotated[
+    int | None, Option("--k", metavar="K", min=2, help="Ask for k-anonymity with this k, in place of the policy's.")
+]
 PolicyFile = Annotated[Path, Option("--policy", metavar="FILE.toml", help="The policy.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
 Tight = Annotated[bool, Option("--tight", help="Take the smaller δ, exact for one class, not that of Li et al. 2012.")]
@@ -140,16 +143,25 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
     return given[0] if given else False
 
 
-def read_policy(path: Path) -> Policy:
+def read_policy(path: Path, k: int | None = None) -> Policy:
     """The policy of a TOML file, which may ask for a method of a paper as well.
 
+    Args:
+        path: the file.
+        k: that of a k-anonymity which takes the place of the policy's own.
+
     Raises:
-        PolicyError: it is not valid.
+        PolicyError: it is not valid, or its method takes no k-anonymity.
     """
     import sqlanon.papers.methods  # noqa: F401
     from sqlanon.model.policy.policy import Policy
+    from sqlanon.model.privacy import KAnonymity
 
-    return Policy.from_toml(path)
+    policy = Policy.from_toml(path)
+    if k is None:
+        return policy
+    others = (model for model in policy.privacy if not isinstance(model, KAnonymity))
+    return policy.changed({"privacy": (KAnonymity(k), *others)})
 
 
 def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxonomy]:

@@ -10,18 +10,11 @@ from typer import Argument, BadParameter, Exit, Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import NOT_MET
-from sqlanon.cli.output import progress, put, say, show, write, write_event, write_json
+from sqlanon.cli.output import progress, put, say, show, write, write_json
 from sqlanon.cli.sessions import reading, writing
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.model.policy.policy import Policy
-    from sqlanon.report.document import Document
-
-
-BEST_NODES = 10
 
 
 def measure(
@@ -38,42 +31,6 @@ def measure(
     if not measurement.met:
         say(f"Not met: {measurement.source} falls short of the policy.")
         raise Exit(NOT_MET)
-
-
-def lattice(
-    source: opt.Source,
-    policy: opt.PolicyFile,
-    database: opt.OptionalDatabase = None,
-    taxonomies: opt.TaxonomyFiles = None,
-    into: opt.LatticeTarget = None,
-    replace: opt.Replace = False,
-    replace_anything: opt.ReplaceAnything = False,
-    as_events: opt.Events = False,
-    as_json: opt.Json = False,
-) -> None:
-    """Check every node of the lattice, and show the best ones that satisfy the policy.
-
-    Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --into lattice
-    """
-    from sqlanon.model.destination import destination
-
-    wanted = opt.read_policy(policy)
-    may_go = opt.replacing(replace, anything=replace_anything)
-    read = opt.read_taxonomies(taxonomies, wanted)
-    with (
-        progress(as_events=as_events, quiet=as_json) as observer,
-        reading(database) if into is None else writing(database, destination(into)) as session,
-    ):
-        session.taxonomies.load_all(read)
-        found = session.lattice(source, wanted, into=into, replace=may_go, progress=observer)
-    if into is not None and as_events:
-        write_event({"event": "written", "into": into, "lattice_nodes": found.num_rows})
-    elif into is not None:
-        say(f"Wrote {found.num_rows:,} nodes to {into}.")
-    if as_json:
-        write_json(_nodes(found, wanted))
-    else:
-        show(_best_nodes(_nodes(found, wanted)))
 
 
 def explain(
@@ -106,6 +63,7 @@ def run(
     into: opt.Target,
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
+    k: opt.OtherK = None,
     node: opt.GivenNode = None,
     rows_per_file: opt.RowsPerFile = None,
     partition_by: opt.PartitionBy = None,
@@ -134,7 +92,7 @@ def run(
     """
     from sqlanon.model.destination import destination
 
-    wanted, levels = opt.read_policy(policy), opt.given_node(node)
+    wanted, levels = opt.read_policy(policy, k), opt.given_node(node)
     read = opt.read_taxonomies(taxonomies, wanted)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
     if not wanted.has_private_method and (dataset is not None or public or ledger is not None):
@@ -234,53 +192,6 @@ def verify(
             say(f"  - {shortfall}")
         raise Exit(NOT_MET)
     say(f"Met: {verification.source} meets its policy.")
-
-
-def _nodes(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
-    rows = [{**row, "node": dict(row["node"])} for row in nodes.to_pylist()]
-    return {
-        "nodes": len(rows),
-        "satisfying_nodes": sum(row["satisfies"] for row in rows),
-        "quality": policy.quality.measure,
-        "table": sorted(rows, key=_rank),
-    }
-
-
-def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int, ...]]:
-    """The order in which a run prefers nodes; nodes that do not satisfy the policy by how far they are from it."""
-    satisfies = bool(row["satisfies"])
-    loss = row["loss"] if satisfies else 0.0
-    levels = tuple(row["node"].values())
-    entropy = row["entropy"] if satisfies else 0.0
-    return not satisfies, _rounded(loss), _rounded(entropy), row["suppressed_rows"], row["height"], levels
-
-
-def _rounded(loss: float) -> float:
-    """The same sum of floats in another order is the same loss."""
-    return float(f"{loss:.11g}")
-
-
-def _best_nodes(document: dict[str, Any]) -> Document:
-    """The size of the lattice, and its best nodes or those that come closest to the policy."""
-    from sqlanon.report.document import Document, Table, count, figure, paragraph
-
-    satisfying, quality = document["satisfying_nodes"], document["quality"]
-    rows = [
-        (
-            ", ".join(f"{name} {level}" for name, level in row["node"].items()),
-            figure(row["loss"]),
-            *(count(row[name]) for name in ("class_count", "min_class_size", "best_k", "suppressed_rows")),
-        )
-        for row in document["table"][: min(satisfying, BEST_NODES) or BEST_NODES]
-    ]
-    best = Table(
-        ("node", quality, "classes", "smallest", "best k", "suppressed"),
-        rows,
-        numbers=(1, 2, 3, 4, 5),
-        title=f"Best by {quality}" if satisfying else "Closest to the policy",
-    )
-    size = f"{count(document['nodes'])} nodes, {count(satisfying)} satisfy the policy.\n"
-    return Document("Lattice", (paragraph(size), best))
 
 
 def _seeded(seed: int | None) -> RandomSource | None:

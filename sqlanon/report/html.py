@@ -34,17 +34,18 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def page(document: Document) -> str:
     """The page, in UTF-8."""
-    title, parts = _escaped(document.title), "".join(_OnPage().render(document))
+    title, parts = escaped(document.title), "".join(_OnPage().render(document))
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<style>{_style()}</style></head><body><main><h1>{title}</h1>{parts}</main></body></html>\n"
+        f"<style>{style()}</style></head><body><main><h1>{title}</h1>{parts}</main></body></html>\n"
     )
 
 
 @cache
-def _style() -> str:
+def style() -> str:
+    """The colours and forms of all pages."""
     return files("sqlanon.report").joinpath("page.css").read_text(encoding="utf-8")
 
 
@@ -53,26 +54,26 @@ class _OnPage(Renderer[str]):
         return f"<p>{''.join(map(_words, part.texts))}</p>"
 
     def table(self, part: Table) -> str:
-        title = f"<caption>{_escaped(part.title)}</caption>" if part.title else ""
+        title = f"<caption>{escaped(part.title)}</caption>" if part.title else ""
         head = "".join(
             f'<th scope="col"{_aligned(part, place)}>{_words(each)}</th>' for place, each in enumerate(part.headings)
         )
         rows = "".join(f"<tr>{_row(part, row)}</tr>" for row in part.rows)
         body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>" if head else f"<tbody>{rows}</tbody>"
-        legend = f'<p class="quiet key">{_escaped(part.scale)}: {_legend(part.legend)}</p>' if part.legend else ""
+        legend = f'<p class="quiet key">{escaped(part.scale)}: {_legend(part.legend)}</p>' if part.legend else ""
         return f'<div class="table"><table>{title}{body}</table></div>{legend}'
 
     def notes(self, part: Notes) -> str:
         items = "".join(f"<li>{_words(sentence)}</li>" for sentence in part.sentences)
-        return f"<h3>{_escaped(part.heading)}</h3><ul>{items}</ul>"
+        return f"<h3>{escaped(part.heading)}</h3><ul>{items}</ul>"
 
     def code(self, part: Code) -> str:
-        lines = f"<pre>{_escaped(part.text)}</pre>"
-        return f"<details><summary>{_escaped(part.title)}</summary>{lines}</details>" if part.title else lines
+        lines = f"<pre>{escaped(part.text)}</pre>"
+        return f"<details><summary>{escaped(part.title)}</summary>{lines}</details>" if part.title else lines
 
     def section(self, part: Section) -> str:
-        remark = f'<p class="quiet">{_escaped(part.remark)}</p>' if part.remark else ""
-        return f"<section><h2>{_escaped(part.heading)}</h2>{remark}{''.join(map(self._part, part.parts))}</section>"
+        remark = f'<p class="quiet">{escaped(part.remark)}</p>' if part.remark else ""
+        return f"<section><h2>{escaped(part.heading)}</h2>{remark}{''.join(map(self._part, part.parts))}</section>"
 
     def side_by_side(self, part: SideBySide) -> str:
         columns = "".join(
@@ -83,11 +84,11 @@ class _OnPage(Renderer[str]):
     def figures(self, part: Figures) -> str:
         shown = []
         for each in part.figures:
-            before = f"<s>{_escaped(each.before)}</s>" if each.before else ""
-            number = f'<p class="value">{before}<b>{_escaped(each.after)}</b></p>'
+            before = f"<s>{escaped(each.before)}</s>" if each.before else ""
+            number = f'<p class="value">{before}<b>{escaped(each.after)}</b></p>'
             shown.append(
-                f'<div class="figure"><h3>{_escaped(each.name)}</h3>{number}'
-                f'<p class="quiet">{_escaped(each.remark)}</p></div>'
+                f'<div class="figure"><h3>{escaped(each.name)}</h3>{number}'
+                f'<p class="quiet">{escaped(each.remark)}</p></div>'
             )
         return f'<div class="figures">{"".join(shown)}</div>'
 
@@ -129,13 +130,14 @@ def _cell(cell: Cell, name: str) -> str:
 
 def _words(text: str | Text) -> str:
     text = Text(text) if isinstance(text, str) else text
-    words = _escaped(text.words).replace("\n", "<br>")
+    words = escaped(text.words).replace("\n", "<br>")
     return words if text.tone == "plain" else f'<span class="{text.tone}">{words}</span>'
 
 
 def _legend(names: Sequence[str]) -> str:
-    return " ".join(f'<i class="b{place}"></i>{_escaped(name)}' for place, name in enumerate(names))
+    return " ".join(f'<i class="b{place}"></i>{escaped(name)}' for place, name in enumerate(names))
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """A text as it stands in a page."""
     return html.escape(printable(text))

@@ -84,7 +84,7 @@ def lattice(
     stages = Stages(progress)
     if into is None:
         with stages.watching(engine), engine.transaction(), engine.scratch():
-            return _examined(engine, source, policy, stages)
+            return examined(engine, source, policy, stages)[1]
     read = read_by(engine, source, policy)
     with (
         stages.watching(engine),
@@ -92,7 +92,7 @@ def lattice(
         engine.transaction(),
         engine.scratch(),
     ):
-        nodes = _examined(engine, source, policy, stages)
+        _, nodes = examined(engine, source, policy, stages)
         stages.begin("publish")
         engine.put(NODES, nodes)
         target.write(_plain(nodes) if into.is_csv else select([exp.Star()], NODES.table))
@@ -113,7 +113,8 @@ def _plain(nodes: pa.Table) -> exp.Select:
     )
 
 
-def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages) -> pa.Table:
+def examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages) -> tuple[EncodedTable, pa.Table]:
+    """The cells of a source, and the table of its lattice, in the scratch scope around it."""
     refuse_method(policy, "look for")
     bound = prepare(engine, source, policy)
     refuse_wide(bound.lattice, "a lattice table")
@@ -130,7 +131,7 @@ def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: St
             done += batch.num_rows
             stages.counted(done, bound.lattice.size)
     nodes = pa.Table.from_batches(batches, schema=SCHEMA)
-    return nodes.append_column("pareto", pa.array(_pareto(nodes)))
+    return table, nodes.append_column("pareto", pa.array(_pareto(nodes)))
 
 
 def _checked(engine: Compute, table: EncodedTable) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,105 @@
+"""The nodes of a lattice to choose from, as one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlanon.model.release.measurement import Result
+from sqlanon.report import explorer
+from sqlanon.report.document import Document, Figure, Figures, Paragraph, count, percent
+
+ASKED = (2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500)
+"""The k that the page offers, besides that of the policy."""
+
+
+class ExploredColumn(Result):
+    """A quasi-identifier.
+
+    Attributes:
+        name: the column.
+        least, most: the levels that the policy allows.
+        example: the labels of one value at each level from 0 to the top, or nothing if there is no value to show.
+    """
+
+    name: str
+    least: int
+    most: int
+    example: tuple[str | None, ...]
+
+
+class ExploredNodes(Result):
+    """Nodes in the order in which a run prefers them, each attribute with an entry for each.
+
+    Attributes:
+        places: which node it is, counted from 0 in lexicographic order of the levels.
+        losses: what it loses, in units of ``loss_unit``.
+        best_k: the greatest k within the suppression limit; 0 where another model of the policy does not hold.
+        suppressed_rows: the rows that are left out at the k of the policy; None for 1 to k - 1.
+        class_counts: its classes before rows are left out.
+    """
+
+    places: tuple[int, ...]
+    losses: tuple[int, ...]
+    best_k: tuple[int, ...]
+    suppressed_rows: tuple[int | None, ...]
+    class_counts: tuple[int, ...]
+
+
+class Explorer(Result):
+    """All nodes of a lattice, to choose one from.
+
+    Attributes:
+        source: the table, in words.
+        row_count: its rows.
+        k: that of the policy, 1 without one.
+        asked: the k that are offered, ascending.
+        allowed_rows: how many rows may be left out.
+        measure: the loss of the policy.
+        is_share: whether that is between 0 and 1.
+        depends_on_k: whether it counts rows that are left out, so that another k has another loss.
+        loss_unit: the unit of the losses of nodes.
+        node_count: the nodes of the lattice; more than there are in ``nodes`` if it is very large.
+        columns: the quasi-identifiers.
+        nodes: the nodes.
+    """
+
+    source: str
+    row_count: int
+    k: int
+    asked: tuple[int, ...]
+    allowed_rows: int
+    measure: str
+    is_share: bool
+    depends_on_k: bool
+    loss_unit: float
+    node_count: int
+    columns: tuple[ExploredColumn, ...]
+    nodes: ExploredNodes
+
+    def to_html(self, command: Sequence[str] = (), policy_k: int | None = None) -> str:
+        """A page to choose a node on: with its script, and nothing that is loaded from elsewhere.
+
+        It is for the custodian: it has counts of the source.
+
+        Args:
+            command: the source and the options of a command ``sqlanon run`` but for node and target, if the page is to
+                show one; else it shows the argument of :meth:`sqlanon.Session.anonymize`.
+            policy_k: the k of the policy that the command names, if the nodes were counted for another one.
+        """
+        content = {**self.model_dump(mode="json"), "policy_k": policy_k or self.k}
+        return explorer.page(f"{self.source}: what could be released", content, command)
+
+    def document(self) -> Document:
+        """How many nodes there are, and the least loss at each k."""
+        found = [
+            Figure(f"k = {k}", "", self._shown(loss)) for k in self.asked if (loss := self._least_loss(k)) is not None
+        ]
+        words = f"{count(self.node_count)} nodes. The least loss, {self.measure}, at each k; to_html() has the page."
+        return Document(f"The lattice of {self.source}", (Paragraph((words,)), Figures(tuple(found))))
+
+    def _least_loss(self, k: int) -> float | None:
+        pairs = zip(self.nodes.losses, self.nodes.best_k, strict=True)
+        return next((loss * self.loss_unit for loss, best_k in pairs if best_k >= k), None)
+
+    def _shown(self, loss: float) -> str:
+        return percent(loss) if self.is_share else f"{loss:,.6g}"

@@ -1,0 +1,392 @@
+"use strict";
+// The page of a lattice. Nodes come in the order in which a run prefers them, so the best one that fits is the first one.
+// What is asked is `state`; all else follows from it. Names and labels reach the page as text, never as markup.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const { columns, nodes } = data;
+const width = columns.length, count = nodes.places.length;
+const at = (id) => document.getElementById(id);
+
+// Losses are differences, and a place in the lattice is a number in mixed radix: the last column changes first.
+const losses = new Float64Array(count), levels = new Uint8Array(count * width);
+for (let node = 0, sum = 0; node < count; node++) {
+  losses[node] = sum += nodes.losses[node];
+  let rest = nodes.places[node];
+  for (let column = width - 1; column >= 0; column--) {
+    const { least, most } = columns[column], choices = most - least + 1;
+    levels[node * width + column] = least + rest % choices;
+    rest = Math.floor(rest / choices);
+  }
+}
+const level = (node, column) => levels[node * width + column];
+const levelsOf = (node) => [...levels.subarray(node * width, (node + 1) * width)];
+
+// k is asked for; caps has the most general level that is allowed of each column; taken is a node chosen by hand, or -1.
+const state = { k: data.k, caps: columns.map((column) => column.most), taken: -1 };
+
+// What follows from what is asked, in one pass: which nodes fit, the best one, the least loss at each level of a column
+// while the other columns stay as they are asked for, and the least loss at each k.
+function found() {
+  const fits = new Uint8Array(count), leastAt = columns.map(() => []), leastBy = new Map();
+  let best = -1, fitting = 0;
+  for (let node = 0; node < count; node++) {
+    let above = 0, last = -1;
+    for (let column = 0; column < width && above < 2; column++) {
+      if (level(node, column) > state.caps[column]) { above++; last = column; }
+    }
+    if (above === 0) {
+      for (const k of data.asked) if (nodes.best_k[node] >= k && !leastBy.has(k)) leastBy.set(k, node);
+    }
+    if (nodes.best_k[node] < state.k || above > 1) continue;
+    if (above === 0) {
+      fits[node] = 1;
+      fitting++;
+      if (best < 0) best = node;
+    }
+    for (let column = 0; column < width; column++) {
+      if (above === 0 || column === last) leastAt[column][level(node, column)] ??= node;
+    }
+  }
+  return { fits, best, fitting, leastBy, leastAt };
+}
+
+// The best node whose level of a column is at most this one; undefined if there is none.
+const bestUpTo = (ofLevels, most) =>
+  ofLevels.slice(0, most + 1).reduce((best, node) => (node === undefined || best <= node ? best : node), undefined);
+
+const counted = (number) => number.toLocaleString("en");
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const inWords = (units) => data.is_share
+  ? percent(units * data.loss_unit)
+  : (units * data.loss_unit).toLocaleString("en", { maximumSignificantDigits: 6 });
+
+// The rows that are left out at the k that is asked for. They were counted at the k of the policy; at another k they are
+// at least or at most as many, and within the limit if the node attains it.
+function leftOut(node) {
+  const rows = nodes.suppressed_rows[node], limit = percent(data.allowed_rows / data.row_count);
+  const known = rows === null ? `under ${data.k} rows` : percent(rows / data.row_count);
+  if (state.k === data.k) return known;
+  if (nodes.best_k[node] < 1) return "–";
+  if (nodes.best_k[node] < state.k) return `over ${limit}`;
+  if (state.k > data.k) return data.allowed_rows === 0 ? "none" : rows === 0 ? `up to ${limit}` : `${known} to ${limit}`;
+  return rows === 0 ? percent(0) : rows === null ? known : rows > data.allowed_rows ? `up to ${limit}` : `up to ${known}`;
+}
+
+// As Python's shlex.quote.
+const quoted = (word) => (/^[\w@%+=:,.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+
+function command(verb, more) {
+  const [source, ...words] = data.command;
+  const given = state.k === data.policy_k ? [] : ["--k", `${state.k}`];
+  const ends = source.startsWith("-") ? ["--", source] : [];
+  return ["sqlanon", verb, ...(ends.length ? [] : [source]), ...words, ...given, ...more, ...ends].map(quoted).join(" ");
+}
+
+function toRun(node) {
+  const chosen = columns.map((column, index) => [column.name, level(node, index)]);
+  if (!data.command.length) {
+    const asked = state.k === data.policy_k ? "" : `  # with k = ${state.k} in the policy`;
+    return `node={${chosen.map(([name, of]) => `${JSON.stringify(name)}: ${of}`).join(", ")}}${asked}`;
+  }
+  const target = `release_k${state.k}${data.command.includes("--db") ? "" : ".parquet"}`;
+  return command("run", ["--node", chosen.map(([name, of]) => `${name}=${of}`).join(","), "--into", target]);
+}
+
+// The rows of the columns are made once: a button for each level.
+const rows = columns.map((column, index) => {
+  const row = at("columns").insertRow(), name = document.createElement("th");
+  name.scope = "row";
+  // Lines break behind an underscore.
+  name.append(...column.shown.split(/(?<=_)/).flatMap((part) => [part, document.createElement("wbr")]));
+  row.append(name);
+  const choices = row.insertCell(), example = row.insertCell(), buttons = [];
+  for (let to = column.least; to <= column.most; to++) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = to;
+    button.onclick = () => {
+      state.caps[index] = state.caps[index] === to ? column.most : to;
+      state.taken = -1;
+      show();
+    };
+    buttons.push(button);
+    choices.append(button);
+  }
+  return { buttons, example };
+});
+
+let now, chosen, linked;  // what follows from the state, the node that is shown, and the timer of the link
+
+function show() {
+  now = found();
+  chosen = state.taken < 0 ? now.best : state.taken;
+  at("k").value = data.asked.indexOf(state.k);
+  at("k").setAttribute("aria-valuetext", `k = ${state.k}`);
+  at("asked").textContent = state.k;
+  const all = count < data.node_count ? "shown nodes" : "nodes";
+  at("count").textContent = `${counted(now.fitting)} of ${counted(count)} ${all} fit.`;
+  showColumns();
+  showNode();
+  showLeast();
+  draw();
+  // Browsers refuse a link that changes with every step of a slider.
+  clearTimeout(linked);
+  linked = setTimeout(() => history.replaceState(null, "", fragment()), 250);
+}
+
+function showColumns() {
+  columns.forEach((column, index) => {
+    const isAsked = state.caps[index] < column.most;
+    rows[index].buttons.forEach((button, step) => {
+      const to = column.least + step, best = bestUpTo(now.leastAt[index], to);
+      const price = best === undefined ? "no node fits" : `loss ${inWords(losses[best])}`;
+      button.classList.toggle("on", chosen >= 0 && level(chosen, index) === to);
+      button.classList.toggle("cannot", best === undefined);
+      button.setAttribute("aria-pressed", isAsked && state.caps[index] === to);
+      button.setAttribute("aria-label", `${column.shown} at most ${to}: ${price}`);
+      button.title = `at most ${to}: ${price}`;
+    });
+    const [value] = column.example, example = rows[index].example;
+    example.replaceChildren();
+    if (value === undefined || chosen < 0) return;
+    const becomes = document.createElement("b"), label = column.example[level(chosen, index)];
+    becomes.textContent = label === null ? "NULL" : label;
+    example.append(...(label === value ? [becomes, ", as it is"] : [`${value} → `, becomes]));
+  });
+}
+
+function showNode() {
+  const isOther = state.k !== data.k;
+  at("measure").textContent = isOther && data.depends_on_k ? `Loss, k = ${data.k}` : "Loss";
+  at("at").textContent = `Left out, k = ${state.k}`;
+  at("known").textContent = isOther
+    ? `Rows left out ${data.depends_on_k ? "and losses " : ""}were counted for k = ${data.k}.`
+    : "";
+  at("exact").textContent = isOther && data.command.length
+    ? `All figures for this k: ${command("lattice", ["--out", `lattice_k${state.k}.html`])}`
+    : "";
+  if (chosen < 0) {
+    for (const id of ["loss", "best", "left", "classes"]) at(id).textContent = "–";
+    at("command").textContent = at("chosen").textContent = "No node keeps that much at this k.";
+    at("copy").disabled = true;
+    return;
+  }
+  at("loss").textContent = inWords(losses[chosen]);
+  at("best").textContent = nodes.best_k[chosen] || "none";
+  at("left").textContent = leftOut(chosen);
+  at("classes").textContent = counted(nodes.class_counts[chosen]);
+  at("command").textContent = toRun(chosen);
+  at("copy").disabled = false;
+  const named = columns.map((column, index) => `${column.shown} ${level(chosen, index)}`).join(", ");
+  const doubt = now.fits[chosen] ? "" : " It does not fit.";
+  at("chosen").textContent = `Chosen: ${named}. Loss ${inWords(losses[chosen])}, k up to ${nodes.best_k[chosen]}.${doubt}`;
+}
+
+function showLeast() {
+  at("least").replaceChildren(...data.asked.filter((k) => now.leastBy.has(k)).map((k) => {
+    const row = document.createElement("tr"), node = now.leastBy.get(k);
+    for (const text of [k, inWords(losses[node]), levelsOf(node).join(" · ")]) row.insertCell().textContent = text;
+    row.cells[1].className = "number";
+    return row;
+  }));
+}
+
+// The chart. Points on the same pixel are drawn once, so that a large lattice takes no longer than its picture.
+const canvas = at("chart"), pen = canvas.getContext("2d");
+const MARGIN = { left: 58, right: 16, top: 12, bottom: 40 };
+const mostK = Math.max(2, nodes.best_k.reduce((most, k) => Math.max(most, k), 0));
+const mostLoss = data.is_share ? 1 / data.loss_unit : Math.max(losses[count - 1], 1);
+let size = { width: 0, height: 0 };
+
+const acrossOf = (k) => {
+  const start = MARGIN.left + 22;  // left of it are nodes that attain no k at all
+  return k < 1 ? MARGIN.left + 6 : start + (size.width - start - MARGIN.right) * Math.log(k) / Math.log(mostK);
+};
+const downOf = (loss) => MARGIN.top + (size.height - MARGIN.top - MARGIN.bottom) * (1 - loss / mostLoss);
+const across = (node) => acrossOf(nodes.best_k[node]), down = (node) => downOf(losses[node]);
+
+function fit() {
+  const { width, height } = canvas.getBoundingClientRect(), ratio = devicePixelRatio || 1;
+  size = { width, height };
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+}
+
+function draw() {
+  const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(`--${name}`);
+  pen.clearRect(0, 0, size.width, size.height);
+  drawAxes(colour);
+  drawPoints(0, colour("before"), 1.3);
+  drawPoints(1, colour("after"), 2.1);
+  const bottom = size.height - MARGIN.bottom;
+  pen.strokeStyle = colour("bad");
+  pen.setLineDash([4, 3]);
+  line(acrossOf(state.k), MARGIN.top, acrossOf(state.k), bottom);
+  pen.setLineDash([]);
+  if (chosen < 0) return;
+  pen.strokeStyle = colour("back");
+  pen.lineWidth = 6;
+  ring(across(chosen), down(chosen), 7);
+  pen.strokeStyle = colour("text");
+  pen.lineWidth = 2.5;
+  ring(across(chosen), down(chosen), 7);
+  pen.lineWidth = 1;
+}
+
+function drawAxes(colour) {
+  const bottom = size.height - MARGIN.bottom;
+  pen.font = '12px system-ui, "DejaVu Sans", sans-serif';
+  pen.strokeStyle = colour("line");
+  pen.fillStyle = colour("quiet");
+  pen.textAlign = "right";
+  for (let part = 0; part <= 4; part++) {
+    const loss = mostLoss * part / 4, y = downOf(loss);
+    line(MARGIN.left, y, size.width, y);
+    pen.fillText(data.is_share ? `${25 * part} %` : short(loss * data.loss_unit), MARGIN.left - 7, y + 4);
+  }
+  pen.textAlign = "center";
+  let free = 0;  // to the right of the last number
+  for (const k of ticks()) {
+    const x = acrossOf(k), half = pen.measureText(counted(k)).width / 2;
+    if (x - half < free || x + half > size.width) continue;
+    pen.fillText(counted(k), x, bottom + 16);
+    free = x + half + 8;
+  }
+  pen.fillText("greatest k within the suppression limit", (size.width + MARGIN.left) / 2, size.height - 7);
+  pen.textAlign = "left";
+}
+
+const short = (number) => number.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 3 });
+
+function* ticks() {
+  for (let power = 1; power <= mostK; power *= 10) {
+    for (const factor of [1, 2, 5]) if (factor * power <= mostK) yield factor * power;
+  }
+}
+
+function drawPoints(fitting, colour, radius) {
+  const wide = Math.ceil(size.width) + 1, drawn = new Uint8Array(wide * (Math.ceil(size.height) + 1));
+  pen.fillStyle = colour;
+  pen.globalAlpha = fitting ? 0.75 : 0.55;
+  for (let node = 0; node < count; node++) {
+    if (now.fits[node] !== fitting) continue;
+    const x = across(node), y = down(node), pixel = Math.round(y) * wide + Math.round(x);
+    if (drawn[pixel]) continue;
+    drawn[pixel] = 1;
+    pen.beginPath();
+    pen.arc(x, y, radius, 0, 7);
+    pen.fill();
+  }
+  pen.globalAlpha = 1;
+}
+
+function line(x, y, toX, toY) {
+  pen.beginPath();
+  pen.moveTo(x, y);
+  pen.lineTo(toX, toY);
+  pen.stroke();
+}
+
+function ring(x, y, radius) {
+  pen.beginPath();
+  pen.arc(x, y, radius, 0, 7);
+  pen.stroke();
+}
+
+// The node with the least of something; -1 if it is infinite for all.
+function nearest(distance) {
+  let best = -1, least = Infinity;
+  for (let node = 0; node < count; node++) {
+    const far = distance(node);
+    if (far < least) { least = far; best = node; }
+  }
+  return best;
+}
+
+function take(node) {
+  if (node < 0) return;
+  state.taken = node;
+  show();
+}
+
+canvas.onclick = (event) => {
+  const { left, top } = canvas.getBoundingClientRect(), x = event.clientX - left, y = event.clientY - top;
+  // Points that fit are a little closer.
+  take(nearest((node) => {
+    const square = (across(node) - x) ** 2 + (down(node) - y) ** 2;
+    return square > 400 ? Infinity : square - (now.fits[node] ? 20 : 0);
+  }));
+};
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+canvas.onkeydown = (event) => {
+  const arrow = ARROWS[event.key];
+  if (event.key === "Home") state.taken = -1;
+  else if (!arrow || chosen < 0) return;
+  event.preventDefault();
+  if (!arrow) return show();
+  // The nearest point in that direction; what lies aside counts three times.
+  const [right, below] = arrow, x = across(chosen), y = down(chosen);
+  take(nearest((node) => {
+    const dx = across(node) - x, dy = down(node) - y, ahead = dx * right + dy * below;
+    return ahead < 0.5 ? Infinity : ahead + 3 * Math.abs(right ? dy : dx);
+  }));
+};
+
+at("k").max = data.asked.length - 1;
+at("k").oninput = (event) => {
+  state.k = data.asked[event.target.value];
+  state.taken = -1;
+  show();
+};
+at("reset").onclick = () => {
+  state.caps = columns.map((column) => column.most);
+  state.taken = -1;
+  show();
+};
+at("copy").onclick = () => {
+  // Selecting and copying asks for no permission, also where a page is a file.
+  getSelection().selectAllChildren(at("command"));
+  at("copied").textContent = document.execCommand("copy") ? "Copied." : "Selected: copy it with the keyboard.";
+};
+
+// The state as a link: #k=10&education=1, and k=10/0.1.2 for a node that was taken by hand. k comes first, so that a column
+// may have that name.
+function fragment() {
+  const asked = new URLSearchParams();
+  asked.append("k", state.taken < 0 ? state.k : `${state.k}/${levelsOf(state.taken).join(".")}`);
+  columns.forEach((column, index) => {
+    if (state.caps[index] < column.most) asked.append(column.name, state.caps[index]);
+  });
+  return `#${asked}`;
+}
+
+function follow() {
+  const [first, ...others] = new URLSearchParams(location.hash.slice(1));
+  if (!first || first[0] !== "k") return;
+  const [k, node] = first[1].split("/");
+  if (Number(k) >= 2) state.k = Math.floor(Number(k));
+  if (!data.asked.includes(state.k)) data.asked = [...data.asked, state.k].sort((one, other) => one - other);
+  at("k").max = data.asked.length - 1;
+  const caps = new Map(others);
+  state.caps = columns.map(({ name, least, most }) =>
+    caps.has(name) ? Math.min(Math.max(Math.floor(Number(caps.get(name))) || 0, least), most) : most);
+  state.taken = node === undefined ? -1 : nearest((each) => (levelsOf(each).join(".") === node ? 0 : Infinity));
+}
+
+if (count < data.node_count) {
+  at("part").hidden = false;
+  at("part").textContent = `The lattice has ${counted(data.node_count)} nodes, of which ${counted(count)} are here: the best `
+    + "at each k for every level of a column and of two columns, those on the Pareto front, and a sample of the others. "
+    + "With levels set for three columns or more, a node that is not here may lose less.";
+}
+addEventListener("hashchange", () => { follow(); show(); });
+addEventListener("resize", () => { fit(); draw(); });
+for (const media of ["print", "(prefers-color-scheme: dark)"]) {
+  matchMedia(media).addEventListener("change", () => { fit(); draw(); });
+}
+fit();
+follow();
+show();

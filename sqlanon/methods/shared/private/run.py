@@ -250,12 +250,16 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tu
     observed = [f'"{name}"' for name, domain in report.domains.items() if domain == "observed"]
     if observed:
         conditions.append(f"everybody knows which values of {', '.join(observed)} occur: they were read off the data")
-    for name, shape in bound.all_shapes.items():
-        if shape.domain == "stated":
-            conditions.append(
-                f'the values of "{name}" were not read off the data: the file {shape.origin} states them, whoever made '
-                "and loaded it knows where they come from, and nobody has checked it"
-            )
+    files = {name: str(shape.origin) for name, shape in bound.all_shapes.items() if shape.domain == "stated"}
+    if files:
+        columns, named = ", ".join(f'"{name}"' for name in files), ", ".join(dict.fromkeys(files.values()))
+        state, each = (
+            (f"file {named} states", "it") if len({*files.values()}) == 1 else (f"files {named} state", "each")
+        )
+        conditions.append(
+            f"the values of {columns} were not read off the data: the {state} them, whoever made and loaded {each} "
+            "knows where they come from, and nobody has checked it"
+        )
     return (
         *conditions,
         "everybody may know that the taxonomies have all values: that a run is refused says that they have not",

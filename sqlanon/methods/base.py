@@ -92,8 +92,8 @@ class Run(ABC):
         takes_far_rows: whether all that it asks of rows are counts, so that they may be elsewhere than the database.
         is_repeatable: whether a run from the same makes the same, so that an existing release need not be made again.
         report_class: the class of its reports, by which that of such a release is read off its record.
-        records_guarantee: whether what it promises may travel with the release.
         custodian_fields: the fields of its report that do not travel with the release.
+        about_rows: what a reader of a report is to know of the released rows, where they are not those of the source.
         engine: the database.
         request: what is asked of the run besides its policy.
         bound: the policy, bound to the source.
@@ -109,9 +109,9 @@ class Run(ABC):
     instead_of_node: ClassVar[str] = "it chooses what to publish"
     takes_far_rows: ClassVar[bool] = False
     is_repeatable: ClassVar[bool] = False
-    records_guarantee: ClassVar[bool] = True
     report_class: ClassVar[type[Report]] = Report
     custodian_fields: ClassVar[frozenset[str]] = frozenset(CUSTODIAN_FIELDS)
+    about_rows: ClassVar[str] = ""
 
     encoding: Encoding
     row_count: int
@@ -270,10 +270,8 @@ class Run(ABC):
         """What the release promises."""
         return guarantee(self.bound.policy, report)
 
-    def recorded_guarantee(self, report: Report) -> Guarantee | None:
-        """The same as its recipients may know it; None if they may not."""
-        if not self.records_guarantee:
-            return None
+    def recorded_guarantee(self, report: Report) -> Guarantee:
+        """The same as its recipients may know it."""
         return self.guarantee(report.model_copy(update=dict.fromkeys(self.custodian_fields)))
 
 

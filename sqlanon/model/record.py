@@ -14,10 +14,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from sqlanon.model.base import Level, respelled
+from sqlanon.model.budget import Budget
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.labels import LabelsRecord, Part
 from sqlanon.model.policy.fields import Unknown
-from sqlanon.model.release.reports import Guarantee
+from sqlanon.model.release.reports import Guarantee, PrivateGuarantee
 
 FORMAT: Literal[1] = 1
 """The number of the format. A record of another one is not read."""
@@ -63,16 +64,26 @@ class BoundRecord(Part):
 
 
 class PromiseRecord(Part):
-    """What the release promises, as in :class:`~sqlanon.model.release.Guarantee`, in words that recipients may read."""
+    """What the release promises, as in :class:`~sqlanon.model.release.Guarantee`, in words that recipients may read.
+
+    That of a private method has the fields of :class:`~sqlanon.model.release.PrivateGuarantee` as well.
+    """
 
     claims: tuple[str, ...]
     conditions: tuple[str, ...]
     not_covered: tuple[str, ...]
+    budget: Budget | None = None
+    neighbours: str | None = None
+    theorem: str | None = None
+    void: str | None = None
 
     @property
     def guarantee(self) -> Guarantee:
         """It as a guarantee."""
-        return Guarantee(claims=self.claims, conditions=self.conditions, not_covered=self.not_covered)
+        facts = self.model_dump(mode="json")
+        if self.neighbours is None:
+            return Guarantee(**{name: facts[name] for name in Guarantee.model_fields})
+        return PrivateGuarantee(**facts)
 
 
 class RowsRecord(Part):
@@ -226,7 +237,7 @@ class Record(Part):
         taxonomy_sha256: the hash of each taxonomy.
         labels: which labels the release can have; None if they are very many, and of all but releases.
         privacy: every bound of the policy with what is attained, of a partition together with those published before.
-        promise: what it promises; None of h-ceiling, whose claims count true rows.
+        promise: what it promises; None of all but releases.
         rows: what became of the rows; None of a private release.
         stamp: a warning that the release is not private.
         ledger_sha256: the hash of the ledger once it was charged; None if none was.

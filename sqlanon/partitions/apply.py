@@ -20,7 +20,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.record import PartitionRecord, RowsRecord
-from sqlanon.model.release import Measurement, RowCounts
+from sqlanon.model.release import Guarantee, Measurement, RowCounts
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.partitions import increment as queries
 from sqlanon.partitions.classes import increment_of, labels_of, uncovered_notes
@@ -36,7 +36,7 @@ from sqlanon.partitions.partition import (
     taxonomies_of_fit,
 )
 from sqlanon.partitions.sidecar import REFERENCE, Entry, opened
-from sqlanon.publish.provenance import release_record
+from sqlanon.publish.provenance import promise_of, release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
@@ -184,10 +184,17 @@ def _written(
     publishing.group_rows(engine, table, increment.recoding, masked=False, is_examined=False)
     query = publishing.released_rows(engine, table.encoding, target.takes_enums)
     written = target.write(query, streamed=True)
-    target.add_record(
-        release_record(partition.fit.policy, table.bound.taxonomy_hashes, labels, attained, rows, fit=part)
-    )
+    record = release_record(partition.fit.policy, table.bound.taxonomy_hashes, labels, attained, rows, fit=part)
+    promise = promise_of(partition.fit.policy, _promised(partition, entry))
+    target.add_record(record.model_copy(update={"promise": promise}))
     return written
+
+
+def _promised(partition: Partition, entry: Entry) -> Guarantee:
+    """What the partitions published by now promise together."""
+    replaced = any(known.replaces is not None for known in (*partition.others, entry))
+    together = guarantee_of_partitions(partition.fit, len(partition.others) + 1, replaced=replaced)
+    return with_coding(together, partition.fit.policy)
 
 
 def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:
@@ -247,9 +254,7 @@ def _release(
         unknown_rows={} if unknown is None else dict(unknown.by_column),
         notes=(NOTHING_WRITTEN,) if unknown is None else unknown_notes(fit.policy, unknown),
     )
-    replaced = any(known.replaces is not None for known in (*partition.others, entry))
-    promised = with_coding(guarantee_of_partitions(fit, partitions, replaced=replaced), fit.policy)
-    return PartitionRelease(into=into, node=fit.node, guarantee=promised, report=report)
+    return PartitionRelease(into=into, node=fit.node, guarantee=_promised(partition, entry), report=report)
 
 
 def decided(engine: Compute, partition: Partition, increment: Increment, unknown: UnknownRows) -> tuple[RowCounts, int]:

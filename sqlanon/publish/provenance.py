@@ -151,9 +151,9 @@ def _without_places(policy: Policy, record: Record) -> Record:
 
 
 def promise_of(policy: Policy, guarantee: Guarantee) -> PromiseRecord:
-    """What is recorded of a guarantee: its sentences, with names of files in place of paths."""
-    sentences = guarantee.model_dump(mode="json", include=set(PromiseRecord.model_fields))
-    return PromiseRecord.model_validate(_named(sentences, sorted(_paths(policy), key=len, reverse=True)))
+    """What is recorded of a guarantee, with names of files in place of paths."""
+    facts = guarantee.model_dump(mode="json", include=set(PromiseRecord.model_fields))
+    return PromiseRecord.model_validate(_named(facts, sorted(_paths(policy), key=len, reverse=True)))
 
 
 def _paths(policy: Policy) -> Iterator[str]:

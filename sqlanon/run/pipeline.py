@@ -118,9 +118,8 @@ def carry_out(
         report = with_notes(run.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
         record = run.record(report, inputs)
-        if guarantee := run.recorded_guarantee(report):
-            promise = promise_of(bound.policy, with_coding(guarantee, bound.policy))
-            record = record.model_copy(update={"promise": promise})
+        promise = promise_of(bound.policy, with_coding(run.recorded_guarantee(report), bound.policy))
+        record = record.model_copy(update={"promise": promise})
         if companions:
             tables = {name: _sealed(bound.policy, name, other, target.name) for name, other in companions.items()}
             record = record.model_copy(update={"tables": tables})

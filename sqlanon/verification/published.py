@@ -177,7 +177,8 @@ def together(records: Sequence[Record]) -> Record | None:
     parts = [part.rows for part in records if part.rows is not None]
     rows = RowsRecord(released=sum(part.released for part in parts), masked=sum(part.masked for part in parts))
     is_complete = len(parts) == len(records)
-    found = {"labels": labels, "rows": rows if is_complete else None, "report": None, "fit": None}
+    # What each promises is of its own rows.
+    found = {"labels": labels, "rows": rows if is_complete else None, "promise": None, "report": None, "fit": None}
     return first.model_copy(update=found)
 
 

@@ -222,7 +222,7 @@ class TestRelease:
             assert set(facts["report"]) == {
                 "node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size"
             }  # fmt: skip
-            assert "counterfeit" not in json.dumps({**facts, "policy": None})
+            assert "counterfeit" not in json.dumps({**facts, "policy": None, "promise": None})
             assert session.verify(file, people_policy(h=0.1)).met
             assert release.report.rows.source == 40  # told to whoever ran it
 

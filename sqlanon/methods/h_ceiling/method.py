@@ -38,7 +38,7 @@ class HCeilingRun(Run):
 
     is_random = True
     report_class = CeilingReport
-    records_guarantee = False  # its claims are about the fewest true rows of a class
+    about_rows = "Some rows may be invented (counterfeits). Sizes of classes and risks count them as well."
     takes_far_rows = True
     instead_of_node = "bound its search by minimum_levels and maximum_levels"
 
@@ -147,4 +147,7 @@ class HCeilingRun(Run):
         return report(self.filled.table, self.decision, self.measured, into, seconds)
 
     def guarantee(self, report: Report) -> Guarantee:
-        return guarantee(self.bound.policy, report)
+        return guarantee(self.bound.policy, report, for_recipients=False)
+
+    def recorded_guarantee(self, report: Report) -> Guarantee:
+        return guarantee(self.bound.policy, report, for_recipients=True)

@@ -183,9 +183,6 @@ WITH_STRICT = (
     "which depends on where counterfeits are",
 )
 
-CERTAIN = "certainty, since a class has 1 true row alone"
-"""What is left of a class once all of its counterfeits are recognized."""
-
 LEMMA = (
     "the catalog is grouped by the published condition, lemma 1 of Lee et al. 2017, which does not hide where "
     "counterfeits are: with k = 4, classes of {d, a, b, c} and {a, b, c, d, d} and the catalog a, b, c: 1 each, the "
@@ -195,18 +192,52 @@ LEMMA = (
 """What the catalog of the paper gives away (spec/hceiling.md, H2 and H3)."""
 
 
-def guarantee(policy: Policy, report: Report) -> Guarantee:
-    """The claims of a release (spec/hceiling.md: verdict, and H2 to H9)."""
+@dataclass(frozen=True)
+class Known:
+    """What a guarantee may say of the numbers of a run.
+
+    Attributes:
+        fewest_true_rows: of a class.
+        effective_k: against release and catalog together; None if that is not known.
+        is_attained: whether these are what the run attained; else they are what its policy asks for at least.
+    """
+
+    fewest_true_rows: int
+    effective_k: float | None
+    is_attained: bool
+
+    @property
+    def worst_link(self) -> str:
+        """How likely a person's row is found once all counterfeits are recognized."""
+        fewest = self.fewest_true_rows
+        if fewest == 1:
+            return f"certainty, since a class {'has' if self.is_attained else 'may have'} 1 true row alone"
+        of_class = "of a class" if self.is_attained else "that a class may have"
+        return f"1/{fewest:,}, where {fewest:,} is the fewest true rows {of_class}"
+
+
+def guarantee(policy: Policy, report: Report, *, for_recipients: bool) -> Guarantee:
+    """The claims of a release (spec/hceiling.md: verdict, and H2 to H9).
+
+    Args:
+        policy: the policy.
+        report: the report of the run.
+        for_recipients: whether recipients may read it: then it has what the policy asks for in place of what the run
+            attained, from which they could find how many rows are true.
+    """
     settings = policy.method
     assert isinstance(report, CeilingReport)
     assert isinstance(settings, HCeiling)
+    known = Known(report.fewest_true_rows, report.effective_k, is_attained=True)
+    if for_recipients:
+        known = Known(settings.fewest_true_rows, settings.least_effective_k, is_attained=False)
     columns = ", ".join(f'"{name}"' for name in policy.quasi_identifiers)
     claims = [f"every equivalence class of the release over {columns} has {settings.k} rows or more"]
     if report.ceiling is not None:
         claims.append(f"no row has a degree of generalization above {report.ceiling:g} (Lee et al. 2017, definition 1)")
     if settings.catalog == "strict":
-        claims += _claims_of_strict(report)
-    claims.append(_claim_of_links(settings, report))
+        claims += _claims_of_strict(known, report)
+    claims.append(_claim_of_links(settings, known))
     return Guarantee(
         claims=tuple(claims),
         conditions=(
@@ -216,14 +247,13 @@ def guarantee(policy: Policy, report: Report) -> Guarantee:
             "no other release of the same rows is published: classes of several releases can be intersected",
             *(WITH_STRICT if settings.catalog == "strict" else ()),
         ),
-        not_covered=(*(LEMMA if settings.catalog == "paper" else ()), *_not_covered(policy, settings, report)),
+        not_covered=(*(LEMMA if settings.catalog == "paper" else ()), *_not_covered(policy, settings, known)),
     )
 
 
-def _claim_of_links(settings: HCeiling, report: CeilingReport) -> str:
+def _claim_of_links(settings: HCeiling, known: Known) -> str:
     """How likely a person's row is found (spec/hceiling_fill.md, T1 and T2)."""
-    fewest = report.fewest_true_rows
-    worst = f"1/{fewest:,}, where {fewest:,} is the fewest true rows of a class" if fewest > 1 else CERTAIN
+    worst = known.worst_link
     if not _is_hidden(settings):
         return f"whoever could separate all invented rows from true ones finds a person's row with probability {worst}"
     return (
@@ -238,22 +268,24 @@ def _is_hidden(settings: HCeiling) -> bool:
     return settings.fill == "hidden" and not settings.has_catalog_of_values and not settings.impossible
 
 
-def _claims_of_strict(report: CeilingReport) -> list[str]:
-    assert report.effective_k is not None
+def _claims_of_strict(known: Known, report: CeilingReport) -> list[str]:
+    assert known.effective_k is not None
+    verb = "is" if known.is_attained else "is at least"
     return [
         "of every class that the catalog names there is a way, among those that agree with release and catalog, in "
         "which it has no counterfeit",
         "taking all these ways to label rows for equally likely, and not all numbers of counterfeits that a class may "
-        f"have, no row is that of a person of its class with a probability above {1 / report.effective_k:.4g}: the "
-        f"effective k is {report.effective_k:.4g}, where it would be {report.min_class_size} without counterfeits",
+        f"have, no row is that of a person of its class with a probability above {1 / known.effective_k:.4g}: the "
+        f"effective k {verb} {known.effective_k:.4g}, where it would be {report.min_class_size} without counterfeits",
     ]
 
 
-def _not_covered(policy: Policy, settings: HCeiling, report: CeilingReport) -> Iterator[str]:
+def _not_covered(policy: Policy, settings: HCeiling, known: Known) -> Iterator[str]:
     (sensitive,) = policy.sensitive
     if not _is_hidden(settings):
+        verb = "has" if known.is_attained else "may have"
         yield (
-            f"the class of the fewest true rows has {report.fewest_true_rows:,}: an attacker who knows who is in the "
+            f"the class of the fewest true rows {verb} {known.fewest_true_rows:,}: an attacker who knows who is in the "
             "table knows how many true rows each class has"
         )
     if settings.fill == "hidden":

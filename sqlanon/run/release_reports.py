@@ -24,7 +24,7 @@ from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy, policy_of
-from sqlanon.model.record import PolicyRecord, Record
+from sqlanon.model.record import PartitionRecord, PolicyRecord, Record
 from sqlanon.model.release import Exposure, Spent
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.release_report import Edition, ReleaseReport
@@ -33,7 +33,7 @@ from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import names, string, subquery
 from sqlanon.queries.tables import taxonomies as taxonomy_queries
-from sqlanon.report.document import percent
+from sqlanon.report.document import count, percent
 from sqlanon.run.alternatives import alternatives_of
 from sqlanon.run.lattice import lattice
 from sqlanon.verification.published import Published, published
@@ -113,6 +113,7 @@ def release_report(
         release=found.source.description,
         source=None if source is None else source.description,
         method=policy.method.name,
+        about_rows=method_of(policy).about_rows,
         version=installed_version(),
         k=None if policy.has_private_method else policy.criteria.k,
         source_rows=None if rows is None else rows.source,
@@ -131,7 +132,7 @@ def release_report(
         stamp=record.stamp,
         spent=tuple(Spent(**each) for each in facts.get("spent", ())),
         thresholds=facts.get("thresholds", {}),
-        facts=_titled(facts, policy),
+        facts={**_of_partitions(record.fit), **_titled(facts, policy)},
         policy=json.dumps(record.policy.as_json, indent=2, ensure_ascii=False),
         check=tuple(_commands(str(release), policy)),
     )
@@ -161,7 +162,22 @@ def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -
 def _titled(facts: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
     """What the method of a policy adds to a report, by what it is."""
     titles = {name: field.title for name, field in method_of(policy).report_class.model_fields.items()}
-    return {title: facts[name] for name, title in titles.items() if title is not None and facts.get(name) is not None}
+    return {
+        title: facts[name] for name, title in titles.items() if title is not None and facts.get(name) not in (None, [])
+    }
+
+
+def _of_partitions(fit: PartitionRecord | None) -> dict[str, Any]:
+    """What is known of the other partitions of a fit."""
+    if fit is None:
+        return {}
+    return {
+        "partitions published with the fit": fit.partitions,
+        "privacy models are met": "by each partition on its own"
+        if fit.every_partition
+        else "by all partitions together",
+        "rows of all partitions": f"{count(fit.rows.released)} of {count(fit.rows.source)}",
+    }
 
 
 def _search_of(facts: Mapping[str, Any]) -> str:

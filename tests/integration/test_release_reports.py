@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
+from sqlanon.methods.h_ceiling.report import guarantee
 from sqlanon.model.release.release_report import ReleaseReport
 
 CANARY = "CANARY"
@@ -154,18 +155,44 @@ def test_a_private_release_is_reported_without_its_source(tmp_path: Path) -> Non
         found = custodian.report("released", asked, source=query)
     assert (found.before, found.after, found.sizes, found.k) == (None, None, (), None)
     assert all(each.before is None for column in found.columns for each in column.labels)
-    assert found.promise is not None
-    assert "differentially private" in found.promise.claims[0]
-    assert "differentially private" in found.to_html()
+    assert isinstance(found.promise, sa.PrivateGuarantee)
+    assert found.promise.budget == sa.Budget(50, "0.01")
+    page = found.to_html()
+    assert "differentially private" in page
+    assert re.search(r"Privacy loss ε</h3><p class=\"value\"><b>50</b>", page)
+    assert "none stands for a person" in page
+    assert "may see the source" not in page  # it has no count of it
+    assert ReleaseReport.model_validate_json(found.model_dump_json()).promise == found.promise
 
 
-def test_h_ceiling_is_reported_without_what_tells_counterfeits_apart(session: sa.Session) -> None:
+def test_h_ceiling_is_reported_without_what_distinguishes_counterfeits(session: sa.Session) -> None:
     asked = policy(privacy=[], insensitive=[], identifiers=[], method=sa.HCeiling(4))
-    session.anonymize("SELECT age, town, illness FROM people", asked, "released")
+    release = session.anonymize("SELECT age, town, illness FROM people", asked, "released")
     found = session.report("released", asked, edition="public")
-    assert found.promise is None
     assert found.source_rows is None
-    assert "true rows" not in found.to_html()
+    assert "Some rows may be invented" in found.to_html()
+    assert not {"counterfeits", "fewest true rows of a class"} & found.facts.keys()
+    assert found.promise is not None
+    assert "since a class may have 1 true row alone" in found.promise.claims[-1]
+    secret = {"counterfeits": 7, "counterfeit_share": 0.5, "fewest_true_rows": 3, "effective_k": 3.5, "loss": 7.0}
+    other = release.report.model_copy(update=secret)
+    assert guarantee(asked, other, for_recipients=True) == found.promise
+    assert guarantee(asked, other, for_recipients=False) != found.promise
+
+
+def test_a_partition_is_reported_with_the_promise_of_all(session: sa.Session, tmp_path: Path) -> None:
+    towns = {"kind": "groups", "groups": {"Rhine": ["Bonn"], "Danube": ["Ulm"], "Saale": ["Jena"]}}
+    asked = policy(taxonomies={**TAXONOMIES, "town": towns}, maximum_levels={"age": 1})
+    session.connection.execute(f"DELETE FROM people WHERE town LIKE '{CANARY}%'")
+    sidecar = tmp_path / "people.fit.duckdb"
+    session.partitions.fit("people", asked, sidecar)
+    session.partitions.apply("people", sidecar, "first")
+    second = session.partitions.apply("SELECT * FROM people WHERE age < 50", sidecar, "second")
+    found = session.report("second", asked)
+    assert found.promise == second.guarantee
+    assert found.facts["partitions published with the fit"] == 2
+    assert found.facts["privacy models are met"] == "by all partitions together"
+    assert "of the 2 partitions" in found.to_html()
 
 
 def test_what_is_no_release_is_refused(session: sa.Session) -> None:

@@ -141,6 +141,7 @@ class EpsilonSafeRun(NoisyNodeRun):
 
     algorithm = SampledClasses()
     takes_far_rows = True
+    about_rows = "The rows are those of a random sample that are in classes of k rows or more."
 
     @property
     def theorem(self) -> str:

@@ -97,6 +97,7 @@ class NoisyCountsRun(NoisyNodeRun):
 
     algorithm = NoisyCountsOfNodes()
     takes_far_rows = True
+    about_rows = "There are as many rows of each combination of labels as a noisy count says: none stands for a person."
 
     @property
     def theorem(self) -> str:

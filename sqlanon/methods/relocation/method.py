@@ -32,6 +32,9 @@ class RelocationRun(Run):
     instead_of_node = "bound its search by minimum_levels and maximum_levels"
     report_class = RelocationReport
     custodian_fields = PRIVATE
+    about_rows = (
+        "Some rows may have been moved to a class that is not their own: their quasi-identifiers are untruthful."
+    )
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         refuse_inexact(bound)

@@ -10,7 +10,7 @@ from pydantic import Field
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.measurement import Exposure, PartialResult, Verification, models_table
 from sqlanon.model.release.reported_columns import ClassSizes, ReportedColumn, example, levels_of, strip, tag
-from sqlanon.model.release.reports import Guarantee, Spent, spent_table
+from sqlanon.model.release.reports import Guarantee, PrivateGuarantee, Spent, spent_table
 from sqlanon.report.document import (
     Bars,
     Code,
@@ -58,6 +58,7 @@ class ReleaseReport(PartialResult):
         edition: who may read it.
         release, source: in words.
         method: by which it was made.
+        about_rows: what is to be known of its rows, where they are not those of the source.
         version: of the package.
         k: the rows that every class has at least, by the policy; None of a private release.
         source_rows, released_rows, left_out_rows: rows; None where that is not recorded.
@@ -81,6 +82,7 @@ class ReleaseReport(PartialResult):
     release: str
     source: str | None = None
     method: str
+    about_rows: str = ""
     version: str
     k: int | None = None
     source_rows: int | None = None
@@ -91,7 +93,7 @@ class ReleaseReport(PartialResult):
     quality: str | None = None
     loss: float | None = None
     search: str | None = None
-    promise: Guarantee | None = None
+    promise: PrivateGuarantee | Guarantee | None = None
     verification: Verification
     columns: tuple[ReportedColumn, ...] = ()
     sizes: tuple[ClassSizes, ...] = ()
@@ -110,7 +112,7 @@ class ReleaseReport(PartialResult):
         yield paragraph(Text(f"Release report · sqlanon {self.version} · method {self.method}"))
         if self.stamp is not None:
             yield paragraph(Text(self.stamp, "bad"))
-        if self.edition == "custodian":
+        if self._compares:
             yield paragraph(Text(FOR_CUSTODIANS, "doubtful"))
         yield paragraph(*self._verdict())
         yield self._lead()
@@ -124,9 +126,16 @@ class ReleaseReport(PartialResult):
         yield from self._of_method()
         yield self._checks()
 
+    @property
+    def _compares(self) -> bool:
+        """Whether it has counts of the source."""
+        return self.before is not None or self.alternatives is not None
+
     def _verdict(self) -> Iterator[Text]:
-        if self.verification.met:
+        if self.verification.met and self.verification.measurement.models:
             yield Text("✓ verified: every privacy model was measured again on what was written", "good")
+        elif self.verification.met:
+            yield Text("✓ verified: the rows have the labels and the counts that were recorded of them", "good")
         else:
             yield Text("✗ it falls short: " + "; ".join(self.verification.shortfalls), "bad")
 
@@ -148,10 +157,21 @@ class ReleaseReport(PartialResult):
             )
         )
         released = f"{count(self.released_rows)}{' are' if of_source else ' rows'}"
-        return paragraph(f"{of_source}{is_first}", strong(released), f"{' released' if of_source else ''}.", *alike)
+        about = (f" {self.about_rows}",) if self.about_rows else ()
+        return paragraph(
+            f"{of_source}{is_first}", strong(released), f"{' released' if of_source else ''}.", *alike, *about
+        )
 
     def _figures(self) -> Iterator[Figure]:
         before, after = self.before, self.after
+        if isinstance(self.promise, PrivateGuarantee) and self.promise.budget is not None:
+            budget = self.promise.budget.model_dump(mode="json")
+            yield Figure(
+                "Privacy loss ε", "", budget["epsilon"], f"between tables that differ by {self.promise.neighbours}"
+            )
+            yield Figure("Privacy loss δ", "", budget["delta"], "is added to the probability of any release")
+        if self.thresholds:
+            yield Figure("Least count", "", count(max(self.thresholds.values())), "noisy counts below it are left out")
         if after is not None:
             asked = "rows that look alike" if self.k is None else f"rows that look alike; asked for: {self.k}"
             yield Figure("Smallest class (k)", count(before.k) if before else "", count(after.k), asked)
@@ -189,13 +209,15 @@ class ReleaseReport(PartialResult):
         claims = () if promised is None else promised.claims
         conditions = () if promised is None else promised.conditions
         open_points = (*(() if promised is None else promised.not_covered), *alike, *kept)
+        models = self.verification.measurement.models
+        proof = (f"Proof: {promised.theorem}",) if isinstance(promised, PrivateGuarantee) and not promised.void else ()
         return Section(
             "What is promised, and what is not",
             (
-                models_table(self.verification.measurement.models),
+                *((models_table(models),) if models else ()),
                 SideBySide(
                     (
-                        ("good", (*notes("Promised", claims), *notes("Provided that", conditions))),
+                        ("good", (*notes("Promised", (*claims, *proof)), *notes("Provided that", conditions))),
                         ("bad", notes("Not covered: decide yourself", open_points)),
                     )
                 ),

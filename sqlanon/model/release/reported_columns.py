@@ -82,7 +82,8 @@ def levels_of(column: ReportedColumn) -> str:
     shown = [each for each in column.levels if each.shown]
     top = max((each.level for each in column.levels), default=0)
     if len(shown) == 1:
-        return f"level {shown[0].level} of {top}, {count(shown[0].label_count)} labels"
+        labels = shown[0].label_count
+        return f"level {shown[0].level} of {top}, {count(labels)} label{'' if labels == 1 else 's'}"
     return ", ".join(f"level {each.level}: {percent(each.shown)}" for each in shown)
 
 

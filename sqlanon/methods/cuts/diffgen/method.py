@@ -40,6 +40,7 @@ class DiffGenReport(PrivateReport):
         combinations: how many there are of labels and class, whether any row has them or not.
     """
 
+    specialized: tuple[str, ...] = Field((), title="quasi-identifiers in the order in which they were specialized")
     combinations: int = Field(title="combinations of labels and class")
 
 
@@ -47,6 +48,7 @@ class DiffGenRun(PrivateRun):
     """Publish noisy counts of labels that were drawn, paid for from the budget of the data set."""
 
     report_class = DiffGenReport
+    about_rows = "There are as many rows of each combination of labels as a noisy count says: none stands for a person."
     instead_of_node = "it draws labels of several levels"
     instead_of_time_limit = "it makes all draws that its policy says; take fewer specializations"
     theorem = (

@@ -133,7 +133,7 @@ def release_report(
         spent=tuple(Spent(**each) for each in facts.get("spent", ())),
         thresholds=facts.get("thresholds", {}),
         facts={**_of_partitions(record.fit), **_titled(facts, policy)},
-        policy=json.dumps(record.policy.as_json, indent=2, ensure_ascii=False),
+        policy=_policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),
     )
 
@@ -185,6 +185,20 @@ def _search_of(facts: Mapping[str, Any]) -> str:
         return f"proven least by checking {facts['checked_nodes']:,} of {facts['lattice_nodes']:,} nodes"
     gap = facts.get("gap")
     return "not proven least" if gap is None else f"no method loses less than {percent(facts['loss'] - gap)}"
+
+
+def _policy_text(fields: Mapping[str, Any]) -> str:
+    """A policy as JSON: a line for each of its fields that is not empty, and one for each taxonomy."""
+    said = {name: value for name, value in fields.items() if value not in (None, {}, [])}
+    lines = []
+    for name, value in said.items():
+        inner = [f"    {_json(key)}: {_json(each)}" for key, each in value.items()] if name == "taxonomies" else []
+        lines.append(f"  {_json(name)}: " + ("{\n" + ",\n".join(inner) + "\n  }" if inner else _json(value)))
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _commands(release: str, policy: Policy) -> Iterator[str]:
@@ -251,10 +265,13 @@ class _Reported:
         known = self._known_taxonomies()
         for field, role in ROLES.items():
             for name in getattr(self.policy, field):
-                if role == "quasi-identifier":
-                    yield self._generalized(name, is_known=name in known)
-                else:
-                    yield ReportedColumn(name=name, role=role, homogeneous_rows=self._homogeneous(name, role))
+                match role:
+                    case "quasi-identifier":
+                        yield self._generalized(name, is_known=name in known)
+                    case "sensitive":
+                        yield self._sensitive(name)
+                    case _:
+                        yield ReportedColumn(name=name, role=role)
 
     def _known_taxonomies(self) -> list[str]:
         """The quasi-identifiers whose taxonomies here are those that the release was made with."""
@@ -262,17 +279,12 @@ class _Reported:
         return [name for name, shape in shapes.items() if shape.sha256 == recorded.get(name)]
 
     def _generalized(self, name: str, *, is_known: bool) -> ReportedColumn:
-        k = 1 if self.policy.has_private_method else self.policy.criteria.k
-        after = {label: rows for label, rows in self._label_rows(name, MAX_PIECES) if rows >= k}
+        after = self._labels_after(name)
         pieces = self._pieces(name) if is_known else []
         of_labels = _levels_of_labels(after, self.record.labels, name)
         levels = _levels(pieces, after, of_labels)
         losses = {(piece["level"], piece["label"]): piece["lost"] for piece in pieces}
-        before = self._before(name) if is_known else {}
-        labels = tuple(
-            LabelRows(label=label, before=_unless_few(before.get(label), rows, k), after=rows)
-            for label, rows in list(after.items())[:MAX_LABELS]
-        )
+        labels = self._compared(after, self._before(name) if is_known else {})
         lost = sum(rows * losses.get((of_labels.get(label), label), 1.0) for label, rows in after.items())
         return ReportedColumn(
             name=name,
@@ -282,9 +294,37 @@ class _Reported:
             lost=lost / max(sum(after.values()), 1) if levels else None,
         )
 
-    def _label_rows(self, name: str, most: int) -> list[tuple[str | None, int]]:
-        query = SQL.query("label_rows", source=self.found.source.relation, name=name, most=most)
-        return [(row["label"], row["label_rows"]) for row in self.engine.fetch(query, "rows of labels", "class")]
+    def _sensitive(self, name: str) -> ReportedColumn:
+        """A column whose values are released as they are."""
+        if self.policy.has_private_method:
+            return ReportedColumn(name=name, role="sensitive")
+        columns = names(list(self.policy.quasi_identifiers))
+        query = table_call("homogeneous_rows", self.found.source.relation.copy(), columns, string(name))
+        homogeneous = int(self.engine.fetch(query, "classes of one value")[0]["homogeneous_rows"])
+        before = {} if self.source is None else self._label_rows(self.source.relation, name)
+        labels = self._compared(self._labels_after(name), before)
+        return ReportedColumn(name=name, role="sensitive", homogeneous_rows=homogeneous, labels=labels)
+
+    @property
+    def _fewest_shown(self) -> int:
+        """The rows from which a number of them is shown."""
+        return 1 if self.policy.has_private_method else self.policy.criteria.k
+
+    def _labels_after(self, name: str) -> dict[str | None, int]:
+        """The labels of the release that are not rare, with their rows, the most frequent first."""
+        found = self._label_rows(self.found.source.relation, name)
+        return {label: rows for label, rows in found.items() if rows >= self._fewest_shown}
+
+    def _compared(self, after: Mapping[str | None, int], before: Mapping[str | None, int]) -> tuple[LabelRows, ...]:
+        """The most frequent labels of the release, beside their rows in the source."""
+        return tuple(
+            LabelRows(label=label, before=_unless_few(before.get(label), rows, self._fewest_shown), after=rows)
+            for label, rows in list(after.items())[:MAX_LABELS]
+        )
+
+    def _label_rows(self, relation: exp.Expr, name: str) -> dict[str | None, int]:
+        query = SQL.query("label_rows", source=relation, name=name, most=MAX_PIECES)
+        return {row["label"]: row["label_rows"] for row in self.engine.fetch(query, "rows of labels", "class")}
 
     def _before(self, name: str) -> dict[str | None, int]:
         """The rows of the source under each label of the released level."""
@@ -318,13 +358,6 @@ class _Reported:
         sizes = subquery(table_call("class_sizes", relation.copy(), columns), "anon_sizes")
         found = self.engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
         return [(row["class_size"], row["classes"]) for row in found]
-
-    def _homogeneous(self, name: str, role: str) -> int | None:
-        if role != "sensitive" or self.policy.has_private_method:
-            return None
-        columns = names(list(self.policy.quasi_identifiers))
-        query = table_call("homogeneous_rows", self.found.source.relation.copy(), columns, string(name))
-        return int(self.engine.fetch(query, "classes of one value")[0]["homogeneous_rows"])
 
 
 def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
@@ -361,5 +394,5 @@ def _rows_between(sizes: Sequence[tuple[int, int]], above: float, most: float) -
 
 
 def _unless_few(before: int | None, after: int, k: int) -> int | None:
-    """The rows before, unless few of them are left out: no count and no difference of counts is from 1 to k - 1."""
-    return None if before is None or 0 < before - after < k else before
+    """The rows before, unless they differ by few rows: no count and no difference of counts is from 1 to k - 1."""
+    return None if before is None or 0 < abs(before - after) < k else before

@@ -110,21 +110,28 @@ def strips(taxonomy: Strips, name: str) -> str:
 
 
 def _pieces(strip: Strip, y: int) -> Iterator[str]:
+    """The pieces of a level: those without a label as one shape, which takes a fifth of the bytes."""
     pieces = strip.pieces if len(strip.pieces) <= MAX_PIECES else ((1.0, ""),)
-    kind, start = ("on" if strip.shown else "off"), 0.0
+    kind, start, unlabelled, labelled = ("on" if strip.shown else "off"), 0.0, "", ""
     opacity = f' style="opacity:{0.35 + 0.65 * strip.shown:.2f}"' if 0 < strip.shown < 1 else ""
     for share, label in pieces:
         width = share * STRIP_WIDTH
-        gap = 0.8 if width > 3 else 0.25 if width > 1 else 0
-        tip = html.escape(f"{strip.name}: {label}" if label else f"{strip.name}, {len(strip.pieces):,} labels")
-        yield (
-            f'<rect x="{start:.2f}" y="{y}" width="{max(width - gap, 0.3):.2f}" height="{STRIP_HEIGHT}" '
-            f'class="{kind}"{opacity}><title>{tip}</title></rect>'
-        )
-        if strip.shown and label and width > LETTER * len(label) + 4:
-            middle = start + width / 2
-            yield f'<text x="{middle:.1f}" y="{y + 8.4:.1f}" class="label">{html.escape(label)}</text>'
+        drawn = max(width - (0.8 if width > 3 else 0.25 if width > 1 else 0), 0.3)
+        if label:
+            labelled += (
+                f'<rect x="{start:.2f}" y="{y}" width="{drawn:.2f}" height="{STRIP_HEIGHT}" class="{kind}"{opacity}>'
+                f"<title>{html.escape(f'{strip.name}: {label}')}</title></rect>"
+            )
+            if strip.shown and width > LETTER * len(label) + 4:
+                middle = start + width / 2
+                labelled += f'<text x="{middle:.1f}" y="{y + 8.4:.1f}" class="label">{html.escape(label)}</text>'
+        else:
+            unlabelled += f"M{start:.2f} {y}h{drawn:.2f}v{STRIP_HEIGHT}h-{drawn:.2f}z"
         start += width
+    if unlabelled:
+        tip = html.escape(f"{strip.name}, {len(strip.pieces):,} labels")
+        yield f'<path d="{unlabelled}" class="{kind}"{opacity}><title>{tip}</title></path>'
+    yield labelled
 
 
 def _picture(title: str, axis: str, parts: Sequence[str]) -> str:

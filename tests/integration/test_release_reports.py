@@ -309,3 +309,22 @@ def test_a_release_is_shown_as_its_report(session: sa.Session) -> None:
     assert release.to_html() == session.report("released", policy(**FINE), source="people").to_html()
     session.connection.execute("DROP TABLE released")
     assert "<title>Release released" in release.to_html()
+
+
+def test_a_page_of_forty_columns_has_under_two_megabytes(session: sa.Session) -> None:
+    names = [f"age_{number}" for number in range(40)]
+    columns = ", ".join(f"(i * {number + 1}) % 100 AS {name}" for number, name in enumerate(names))
+    session.connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(300) AS _ (i)")
+    rule = {"kind": "intervals", "widths": [2, 10, 50], "minimum": 0, "maximum": 99}
+    wide = policy(
+        quasi_identifiers=names,
+        sensitive=[],
+        insensitive=[],
+        identifiers=[],
+        privacy=[sa.KAnonymity(2)],
+        taxonomies=dict.fromkeys(names, rule),
+    )
+    session.anonymize("wide", wide, "released", node=dict.fromkeys(names, 4))
+    page = session.report("released", wide, source="wide").to_html()
+    assert page.count('role="img"') == 42  # a taxonomy each, and two charts
+    assert len(page.encode()) < 2_000_000

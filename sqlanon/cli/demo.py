@@ -173,7 +173,8 @@ def _next_steps(database: Path | None) -> str:
     if database is None:
         steps.append("sqlanon demo --db hospital.duckdb    # keeps the warehouse to play with")
     else:
-        file, policy = shlex.quote(str(database)), shlex.quote(str(_policy_path(database)))
+        page = database.with_name(f"{database.stem}.report.html")
+        file, policy, report = (shlex.quote(str(path)) for path in (database, _policy_path(database), page))
         if shutil.which("duckdb") is None:
             steps.append("pip install duckdb-cli    # the command line of DuckDB, which is not installed here")
         steps += [
@@ -181,6 +182,7 @@ def _next_steps(database: Path | None) -> str:
             f"duckdb {file} \"FROM anon.k_anonymity('visits_k5', ['age', 'sex', 'zip', 'admission'])\"",
             f"sqlanon lattice visits --db {file} --policy {policy}",
             f"sqlanon verify visits_k5 --db {file} --policy {policy}",
+            f"sqlanon report visits_k5 --db {file} --policy {policy} --source visits --out {report}",
         ]
     return "".join(f"  {step}\n" for step in steps)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Compute
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 GRID, GRID_OF_LOSS = 18, 60
 """Nodes are one point of a picture where their k and their loss differ by less than a step of such a grid."""
+
+DIGITS = 12
+"""Losses are compared in these digits behind the point."""
 
 MUCH_MORE = 2
 """How many times as much a release must lose for a hint."""
@@ -68,6 +71,9 @@ def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternativ
     rows = nodes.select(["node", "satisfies", "loss", "best_k", "pareto"]).to_pylist()
     for row in rows:
         row["node"] = dict(row["node"])
+        if row["loss"] is not None:  # a sum, whose last digits depend on the order of threads
+            row["loss"] = round(row["loss"], DIGITS)
+    rows.sort(key=lambda row: tuple(row["node"].values()))
     this = next((row for row in rows if row["node"] == dict(published)), None)
     attained = [row for row in rows if row["best_k"] and row["loss"] is not None and row["loss"] <= 1]
     if this is None or this not in attained:
@@ -84,13 +90,22 @@ def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternativ
             (of_point[0]["best_k"], of_point[0]["loss"], len(of_point), any(row["satisfies"] for row in of_point))
             for of_point in grid.values()
         ),
-        front=tuple(sorted({(row["best_k"], row["loss"]) for row in attained if row["pareto"]})),
+        front=tuple(_front((row["best_k"], row["loss"]) for row in attained if row["pareto"])),
         least_losses={k: min(losses) for k, losses in least.items() if losses},
         published_k=this["best_k"],
         finer=tuple(sorted((_finer(rows, published, name) for name in generalized), key=_of_finer)),
         node=dict(published),
         loss=this["loss"],
     )
+
+
+def _front(points: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
+    """The points of which no other has a larger k at the same loss or less, ascending."""
+    most = 0
+    for k, loss in sorted(points, key=lambda point: (point[1], -point[0])):
+        if k > most:
+            yield k, loss
+        most = max(k, most)
 
 
 def _finer(rows: Sequence[Mapping[str, Any]], published: Mapping[str, int], name: str) -> Finer:

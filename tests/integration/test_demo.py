@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from sqlanon.methods.progress import silent
 from sqlanon.run.demo import Demo, demo, invent
 from tests.commands import sqlanon
 
+ROOT = Path(__file__).parents[2]
 ROWS = 5000
 
 
@@ -120,7 +122,8 @@ def test_a_kept_warehouse_can_be_verified_from_outside(tmp_path: Path) -> None:
 def test_the_next_steps_work_as_they_are_printed(tmp_path: Path) -> None:
     told = sqlanon("demo", "--db", "the hospital.duckdb", "--rows", "1000", folder=tmp_path)
     steps = [shlex.split(line, comments=True) for line in told.stdout.partition("What next")[2].splitlines() if line]
-    assert [step[0] for step in steps if step[0] not in ("source", "pip")] == ["duckdb", "duckdb", "sqlanon", "sqlanon"]
+    named = [step[0] for step in steps if step[0] not in ("source", "pip")]
+    assert named == ["duckdb", "duckdb", "sqlanon", "sqlanon", "sqlanon"]
     for step in steps:
         match step:
             case ["duckdb", file, query]:
@@ -134,6 +137,23 @@ def test_the_next_steps_work_as_they_are_printed(tmp_path: Path) -> None:
                 assert step == ["pip", "install", "duckdb-cli"]
     kept = sqlanon("demo", "--rows", "1000", folder=tmp_path).stdout.partition("What next")[2]
     assert "sqlanon demo --db hospital.duckdb" in kept
+
+
+def test_the_example_of_a_report_is_that_of_the_demonstration(tmp_path: Path) -> None:
+    """``sqlanon demo --db hospital.duckdb``, and the command below, make it again."""
+    assert sqlanon("demo", "--db", "hospital.duckdb", folder=tmp_path).returncode == 0
+    policy = ("--policy", "hospital.policy.toml", "--source", "visits", "--alternatives")
+    made = sqlanon(
+        "report", "visits_k5", "--db", "hospital.duckdb", *policy, "--out", "report.html", folder=tmp_path
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    example = (ROOT / ".github" / "report.html").read_text(encoding="utf-8")
+    assert without_hashes((tmp_path / "report.html").read_text(encoding="utf-8")) == without_hashes(example)
+
+
+def without_hashes(page: str) -> str:
+    """A page without hashes: that of a record depends on the code that wrote it."""
+    return re.sub("[0-9a-f]{64}", "", page)
 
 
 def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:

@@ -257,18 +257,18 @@ def test_alternatives_are_those_of_the_lattice(session: sa.Session) -> None:
     nodes = session.lattice("people", asked).to_pylist()
     assert found is not None
     assert found.node == release.node
-    assert found.loss == release.report.loss
+    assert found.loss == pytest.approx(release.report.loss, abs=1e-11)
     assert (found.node_count, found.satisfying_count) == (len(nodes), sum(node["satisfies"] for node in nodes))
     assert sum(count for _, _, count, _ in found.points) == sum(node["best_k"] > 0 for node in nodes)
     for k, loss in found.least_losses.items():
-        assert loss == min(node["loss"] for node in nodes if node["best_k"] >= k)
+        assert loss == pytest.approx(min(node["loss"] for node in nodes if node["best_k"] >= k), abs=1e-11)
     for each in found.finer:
         finer = [
             node["loss"]
             for node in nodes
             if node["satisfies"] and dict(node["node"])[each.column] < release.node[each.column]
         ]
-        assert each.loss == min(finer, default=None)
+        assert each.loss == pytest.approx(min(finer, default=None), abs=1e-11)
 
 
 def test_alternatives_need_a_source_and_full_domains(session: sa.Session) -> None:

@@ -34,25 +34,38 @@ WITH anon_ranked AS MATERIALIZED (SELECT * FROM :ranked AS anon_all),
 
 anon_levels AS (
     SELECT
-        anon_rank,
-        best_k,
-        unnest(map_keys(node)) AS anon_column,
-        unnest(map_values(node)) AS anon_level
+        anon_ranked.anon_rank,
+        anon_attained.anon_k,
+        unnest(map_keys(anon_ranked.node)) AS anon_column,
+        unnest(map_values(anon_ranked.node)) AS anon_level
     FROM anon_ranked
+    INNER JOIN (
+        SELECT anon_each.anon_rank, max(anon_asked.anon_k) AS anon_k
+        FROM anon_ranked AS anon_each
+        INNER JOIN (SELECT unnest([:asked]) AS anon_k) AS anon_asked ON anon_each.best_k >= anon_asked.anon_k
+        GROUP BY anon_each.anon_rank
+    ) AS anon_attained ON anon_ranked.anon_rank = anon_attained.anon_rank
 ),
 
 anon_best AS (
-    SELECT min(anon_one.anon_rank) AS anon_rank
+    SELECT
+        min(min(anon_one.anon_rank)) OVER (
+            PARTITION BY
+                anon_one.anon_column,
+                anon_one.anon_level,
+                anon_other.anon_column,
+                anon_other.anon_level
+            ORDER BY anon_one.anon_k DESC
+        ) AS anon_rank
     FROM anon_levels AS anon_one
     INNER JOIN anon_levels AS anon_other
         ON anon_one.anon_rank = anon_other.anon_rank AND anon_one.anon_column <= anon_other.anon_column
-    INNER JOIN (SELECT unnest([:asked]) AS anon_k) AS anon_asked ON anon_one.best_k >= anon_asked.anon_k
     GROUP BY
         anon_one.anon_column,
         anon_one.anon_level,
         anon_other.anon_column,
         anon_other.anon_level,
-        anon_asked.anon_k
+        anon_one.anon_k
 )
 
 SELECT *

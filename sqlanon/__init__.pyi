@@ -68,5 +68,6 @@ from sqlanon.model.release import (
     Report as Report,
     Verification as Verification,
 )
+from sqlanon.model.release.explorer import Explorer as Explorer
 from sqlanon.model.taxonomy.taxonomy import Taxonomy as Taxonomy
 from sqlanon.api.session import Session as Session

@@ -9,7 +9,7 @@ from typer import BadParameter, Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.output import progress, say, show, write_event, write_json
-from sqlanon.cli.sessions import reading, writing
+from sqlanon.cli.sessions import loading_options, reading, writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +77,8 @@ def lattice(
 def _others(database: Path | None, taxonomies: list[str] | None) -> list[str]:
     """The options that say where the source and its taxonomies are."""
     warehouse = [] if database is None else ["--db", str(database)]
-    return [*warehouse, *(word for each in taxonomies or () for word in ("--taxonomy", each))]
+    files = [word for each in taxonomies or () for word in ("--taxonomy", each)]
+    return [*warehouse, *files, *loading_options()]
 
 
 def _write(out: Path, page: str, *, replace: bool) -> None:

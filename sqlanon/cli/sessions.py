@@ -77,6 +77,11 @@ def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
     return limited
 
 
+def loading_options() -> list[str]:
+    """The options of the present command that load extensions: another command needs them for the same source."""
+    return [word for name in _machine.get().get("extensions") or () for word in ("--load", name)]
+
+
 @contextmanager
 def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> Iterator[Session]:
     """A session on a file that must be there.

@@ -68,8 +68,9 @@ function leftOut(node) {
   if (state.k === data.k) return known;
   if (nodes.best_k[node] < 1) return "–";
   if (nodes.best_k[node] < state.k) return `over ${limit}`;
-  if (state.k > data.k) return data.allowed_rows === 0 ? "none" : rows === 0 ? `up to ${limit}` : `${known} to ${limit}`;
-  return rows === 0 ? percent(0) : rows === null ? known : rows > data.allowed_rows ? `up to ${limit}` : `up to ${known}`;
+  if (data.allowed_rows === 0) return percent(0);
+  if (state.k > data.k) return rows === 0 ? `up to ${limit}` : `${known} to ${limit}`;
+  return rows === 0 ? known : rows > data.allowed_rows ? `up to ${limit}` : rows === null ? known : `up to ${known}`;
 }
 
 // As Python's shlex.quote.
@@ -124,7 +125,7 @@ function show() {
   at("k").setAttribute("aria-valuetext", `k = ${state.k}`);
   at("asked").textContent = state.k;
   const all = count < data.node_count ? "shown nodes" : "nodes";
-  at("count").textContent = `${counted(now.fitting)} of ${counted(count)} ${all} fit.`;
+  at("count").textContent = `${counted(now.fitting)} of ${counted(count)} ${all} fit. The loss is ${data.measure}.`;
   showColumns();
   showNode();
   showLeast();
@@ -159,9 +160,8 @@ function showNode() {
   const isOther = state.k !== data.k;
   at("measure").textContent = isOther && data.depends_on_k ? `Loss, k = ${data.k}` : "Loss";
   at("at").textContent = `Left out, k = ${state.k}`;
-  at("known").textContent = isOther
-    ? `Rows left out ${data.depends_on_k ? "and losses " : ""}were counted for k = ${data.k}.`
-    : "";
+  const doubt = data.depends_on_k ? `, and so were losses: at k = ${state.k} another node may lose less.` : ".";
+  at("known").textContent = isOther ? `Rows left out were counted for k = ${data.k}${doubt}` : "";
   at("exact").textContent = isOther && data.command.length
     ? `All figures for this k: ${command("lattice", ["--out", `lattice_k${state.k}.html`])}`
     : "";
@@ -178,8 +178,8 @@ function showNode() {
   at("command").textContent = toRun(chosen);
   at("copy").disabled = false;
   const named = columns.map((column, index) => `${column.shown} ${level(chosen, index)}`).join(", ");
-  const doubt = now.fits[chosen] ? "" : " It does not fit.";
-  at("chosen").textContent = `Chosen: ${named}. Loss ${inWords(losses[chosen])}, k up to ${nodes.best_k[chosen]}.${doubt}`;
+  const loss = inWords(losses[chosen]), remark = now.fits[chosen] ? "" : " It does not fit.";
+  at("chosen").textContent = `Chosen: ${named}. Loss ${loss}, k up to ${nodes.best_k[chosen]}.${remark}`;
 }
 
 function showLeast() {
@@ -196,6 +196,7 @@ const canvas = at("chart"), pen = canvas.getContext("2d");
 const MARGIN = { left: 58, right: 16, top: 12, bottom: 40 };
 const mostK = Math.max(2, nodes.best_k.reduce((most, k) => Math.max(most, k), 0));
 const mostLoss = data.is_share ? 1 / data.loss_unit : Math.max(losses[count - 1], 1);
+const CROWDED = 20000;  // that many points are squares, which take less time
 let size = { width: 0, height: 0 };
 
 const acrossOf = (k) => {
@@ -203,22 +204,28 @@ const acrossOf = (k) => {
   return k < 1 ? MARGIN.left + 6 : start + (size.width - start - MARGIN.right) * Math.log(k) / Math.log(mostK);
 };
 const downOf = (loss) => MARGIN.top + (size.height - MARGIN.top - MARGIN.bottom) * (1 - loss / mostLoss);
-const across = (node) => acrossOf(nodes.best_k[node]), down = (node) => downOf(losses[node]);
+const across = new Float32Array(count), down = new Float32Array(count);  // where the nodes are
 
+// Give the chart as many pixels as it takes.
 function fit() {
   const { width, height } = canvas.getBoundingClientRect(), ratio = devicePixelRatio || 1;
   size = { width, height };
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  for (let node = 0; node < count; node++) {
+    across[node] = acrossOf(nodes.best_k[node]);
+    down[node] = downOf(losses[node]);
+  }
 }
 
 function draw() {
   const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(`--${name}`);
   pen.clearRect(0, 0, size.width, size.height);
   drawAxes(colour);
-  drawPoints(0, colour("before"), 1.3);
-  drawPoints(1, colour("after"), 2.1);
+  const scale = count > 1000 ? 1 : 1.4;
+  drawPoints(0, colour("before"), 1.3 * scale);
+  drawPoints(1, colour("after"), 2.1 * scale);
   const bottom = size.height - MARGIN.bottom;
   pen.strokeStyle = colour("bad");
   pen.setLineDash([4, 3]);
@@ -227,10 +234,10 @@ function draw() {
   if (chosen < 0) return;
   pen.strokeStyle = colour("back");
   pen.lineWidth = 6;
-  ring(across(chosen), down(chosen), 7);
+  ring(across[chosen], down[chosen], 7);
   pen.strokeStyle = colour("text");
   pen.lineWidth = 2.5;
-  ring(across(chosen), down(chosen), 7);
+  ring(across[chosen], down[chosen], 7);
   pen.lineWidth = 1;
 }
 
@@ -271,9 +278,13 @@ function drawPoints(fitting, colour, radius) {
   pen.globalAlpha = fitting ? 0.75 : 0.55;
   for (let node = 0; node < count; node++) {
     if (now.fits[node] !== fitting) continue;
-    const x = across(node), y = down(node), pixel = Math.round(y) * wide + Math.round(x);
+    const x = across[node], y = down[node], pixel = Math.round(y) * wide + Math.round(x);
     if (drawn[pixel]) continue;
     drawn[pixel] = 1;
+    if (count > CROWDED) {
+      pen.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
+      continue;
+    }
     pen.beginPath();
     pen.arc(x, y, radius, 0, 7);
     pen.fill();
@@ -314,7 +325,7 @@ canvas.onclick = (event) => {
   const { left, top } = canvas.getBoundingClientRect(), x = event.clientX - left, y = event.clientY - top;
   // Points that fit are a little closer.
   take(nearest((node) => {
-    const square = (across(node) - x) ** 2 + (down(node) - y) ** 2;
+    const square = (across[node] - x) ** 2 + (down[node] - y) ** 2;
     return square > 400 ? Infinity : square - (now.fits[node] ? 20 : 0);
   }));
 };
@@ -328,9 +339,9 @@ canvas.onkeydown = (event) => {
   event.preventDefault();
   if (!arrow) return show();
   // The nearest point in that direction; what lies aside counts three times.
-  const [right, below] = arrow, x = across(chosen), y = down(chosen);
+  const [right, below] = arrow, x = across[chosen], y = down[chosen];
   take(nearest((node) => {
-    const dx = across(node) - x, dy = down(node) - y, ahead = dx * right + dy * below;
+    const dx = across[node] - x, dy = down[node] - y, ahead = dx * right + dy * below;
     return ahead < 0.5 ? Infinity : ahead + 3 * Math.abs(right ? dy : dx);
   }));
 };
@@ -367,7 +378,8 @@ function follow() {
   const [first, ...others] = new URLSearchParams(location.hash.slice(1));
   if (!first || first[0] !== "k") return;
   const [k, node] = first[1].split("/");
-  if (Number(k) >= 2) state.k = Math.floor(Number(k));
+  const wanted = Math.floor(Number(k));
+  if (wanted >= 2 || wanted === data.k) state.k = wanted;
   if (!data.asked.includes(state.k)) data.asked = [...data.asked, state.k].sort((one, other) => one - other);
   at("k").max = data.asked.length - 1;
   const caps = new Map(others);

@@ -275,6 +275,38 @@ def test_a_page_chooses_as_sql_does(session: sa.Session, page: Page, tmp_path: P
     assert (page.problems, page.requests) == ([], [])
 
 
+@pytest.mark.parametrize("limit", [0.0, 0.3])
+def test_rows_left_out_at_another_k_are_in_the_range_that_is_shown(
+    limit: float, session: sa.Session, page: Page, tmp_path: Path
+) -> None:
+    asked = policy(privacy=[sa.KAnonymity(10)], suppression_limit=limit)
+    explored = session.explore("people", asked)
+    opened(page, tmp_path, explored)
+    names = [json.dumps(row["node"]) for row in nodes_of(explored.model_dump())]
+    for k in (5, 10, 30, 200):
+        other = policy(privacy=[sa.KAnonymity(k)], suppression_limit=limit)
+        table = {json.dumps(row["node"]): row["suppressed_rows"] for row in table_of(session, "people", other)}
+        page.value(f"state.k = {k}; show()")
+        for name, shown in zip(names, page.value("[...nodes.places.keys()].map(leftOut)"), strict=True):
+            share = table[name] / 4000
+            least, most = range_of(shown)
+            assert least - 0.0005 <= share <= most + 0.0005, (k, name, shown)
+
+
+def range_of(shown: str) -> tuple[float, float]:
+    """The least and the greatest share that the words of a page allow."""
+    shares = [float(each) / 100 for each in re.findall(r"([\d.]+) %", shown)]
+    if under := re.fullmatch(r"under (\d+) rows(?: to .*)?", shown):
+        return 0.0, shares[0] if shares else int(under[1]) / 4000
+    match shown.split()[0]:
+        case "over":
+            return shares[0], 1.0
+        case "up":
+            return 0.0, shares[0]
+        case _:
+            return shares[0], shares[-1]
+
+
 def test_what_a_command_takes_is_published(tmp_path: Path, page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(tmp_path, monkeypatch, "it's a warehouse.duckdb", "my policy.toml")
     source = ["people", "--db", "it's a warehouse.duckdb", "--policy", "my policy.toml"]
@@ -309,7 +341,7 @@ def test_buttons_keys_and_points_choose(session: sa.Session, page: Page, tmp_pat
     page.value("canvas.focus()")
     page.press("ArrowRight")
     taken = page.value("chosen")
-    assert page.value(f"across({taken}) > across({first})")
+    assert page.value(f"across[{taken}] > across[{first}]")
     assert page.text("chosen").startswith("Chosen: age ")
     link = page.value("fragment()")
     page.press("Home")
@@ -317,9 +349,9 @@ def test_buttons_keys_and_points_choose(session: sa.Session, page: Page, tmp_pat
     opened(page, tmp_path, session.explore("people", policy()), link)
     assert page.value("chosen") == taken
     for node in (0, 5):
-        place = f"(({{left, top}}) => ({{clientX: left + across({node}), clientY: top + down({node})}}))"
+        place = f"(({{left, top}}) => ({{clientX: left + across[{node}], clientY: top + down[{node}]}}))"
         page.value(f"canvas.dispatchEvent(new MouseEvent('click', {place}(canvas.getBoundingClientRect())))")
-        same = "across(chosen) === across({0}) && down(chosen) === down({0})"
+        same = "across[chosen] === across[{0}] && down[chosen] === down[{0}]"
         assert page.value(same.format(node))
     page.value("at('copy').click()")
     assert page.text("copied")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlanon.model.release.measurement import Result
 from sqlanon.report import explorer
-from sqlanon.report.document import Document, Figure, Figures, Paragraph, count, percent
+from sqlanon.report.document import Document, Table, count, figure, percent
 
 ASKED = (2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500)
 """The k that the page offers, besides that of the policy."""
@@ -90,16 +90,13 @@ class Explorer(Result):
         return explorer.page(f"{self.source}: what could be released", content, command)
 
     def document(self) -> Document:
-        """How many nodes there are, and the least loss at each k."""
-        found = [
-            Figure(f"k = {k}", "", self._shown(loss)) for k in self.asked if (loss := self._least_loss(k)) is not None
-        ]
-        words = f"{count(self.node_count)} nodes. The least loss, {self.measure}, at each k; to_html() has the page."
-        return Document(f"The lattice of {self.source}", (Paragraph((words,)), Figures(tuple(found))))
+        """The least loss at each k."""
+        losses = {k: loss for k in self.asked if (loss := self._least_loss(k)) is not None}
+        rows = [(f"k = {k}", percent(loss) if self.is_share else figure(loss)) for k, loss in losses.items()]
+        title = f"The least loss of {count(self.node_count)} nodes; to_html() makes a page to choose one on"
+        table = Table(("asked for", self.measure), rows, numbers=(1,), title=title)
+        return Document(f"The lattice of {self.source}", (table,))
 
     def _least_loss(self, k: int) -> float | None:
         pairs = zip(self.nodes.losses, self.nodes.best_k, strict=True)
         return next((loss * self.loss_unit for loss, best_k in pairs if best_k >= k), None)
-
-    def _shown(self, loss: float) -> str:
-        return percent(loss) if self.is_share else f"{loss:,.6g}"

@@ -117,6 +117,15 @@ SELECT
 FROM duckdb_constraints()
 WHERE database_name = $1 AND schema_name = $2 AND table_name = $3;
 
+-- name: column_comments
+-- the comments on the columns of a table or view
+-- $1 'a'
+-- $2 'b'
+-- $3 'c'
+SELECT column_name, comment
+FROM duckdb_columns()
+WHERE database_name = $1 AND schema_name = $2 AND table_name = $3 AND comment IS NOT NULL;
+
 -- name: additions
 -- what was added to a table since CREATE TABLE AS made it: comments, defaults and constraints of columns, and indexes
 -- $1 'a'

@@ -57,6 +57,7 @@ from sqlanon.model.quality import (
     Entropy as Entropy,
     Prec as Prec,
 )
+from sqlanon.suggestion.suggestion import Suggestion as Suggestion
 from sqlanon.model.release import (
     Findings as Findings,
     Guarantee as Guarantee,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import evaluation, lattice, ledger, outcome, plan, publishing, reporting, tables, taxonomy
+from sqlanon.cli import evaluation, lattice, ledger, outcome, plan, publishing, reporting, suggesting, tables, taxonomy
 from sqlanon.cli.demo import demo
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts, interrupt_once
 from sqlanon.cli.output import silence, write_event
@@ -32,6 +32,7 @@ app.command()(tables.schema)
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
 app.command()(on_this_machine(tables.flatten))
+app.command()(on_this_machine(suggesting.init))
 app.command()(on_this_machine(publishing.measure))
 app.command()(on_this_machine(lattice.lattice))
 app.command()(on_this_machine(publishing.explain))

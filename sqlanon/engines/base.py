@@ -205,6 +205,10 @@ class Warehouse(Protocol):
     def has_key(self, table: exp.Table, column: str) -> bool:
         """Whether a column is a key of a table by itself, so that no two rows have the same value."""
 
+    def column_comments(self, table: exp.Table) -> dict[str, str]:
+        """The comments on the columns of a fully qualified table or view, by the names of those that have one."""
+        return {}
+
     def additions(self, table: exp.Table) -> list[str]:
         """What a table has that no release is written with, such as comments on its columns; a sentence each."""
 

@@ -79,6 +79,11 @@ def has_key(rows: Rows, table: exp.Table, column: str) -> bool:
     return bool(rows(query_text("engines", "table_key"), (*place, column))[0][0])
 
 
+def column_comments(rows: Rows, table: exp.Table) -> dict[str, str]:
+    """The comments on the columns of a fully qualified table or view, by name."""
+    return dict(rows(query_text("engines", "column_comments"), (table.catalog, table.db, table.name)))
+
+
 def additions(rows: Rows, table: exp.Table) -> list[str]:
     """What was added to a fully qualified table since CREATE TABLE AS made it, a sentence each."""
     found = rows(query_text("engines", "additions"), (table.catalog, table.db, table.name))[0]

@@ -115,6 +115,9 @@ class DuckDBEngine(DuckDBCompute):
         with closing(self._opened.another(file)) as opened:
             yield opened.engine()
 
+    def column_comments(self, table: exp.Table) -> dict[str, str]:
+        return catalog.column_comments(self.rows, table)
+
     def additions(self, table: exp.Table) -> list[str]:
         return catalog.additions(self.rows, table)
 

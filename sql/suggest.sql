@@ -1,0 +1,103 @@
+-- What is counted of a source to suggest a policy for it: its columns, pairs of columns, and sets of quasi-identifiers.
+-- :source (age INTEGER)
+-- :cells (anon_0 UBIGINT, anon_1 UBIGINT, anon_row_count BIGINT)
+
+-- name: column_profile
+-- counts of a column
+-- A row of a column, from its values with their rows: missing ones are none of its values. Of its values, the texts of the
+-- 2,000 with the least hashes stay, to look at their shapes.
+-- :place 0
+-- :value age
+-- :text CAST(anon_value AS VARCHAR)
+-- :number CAST(anon_value AS DOUBLE)
+-- :moment CAST(NULL AS TIMESTAMP)
+SELECT
+    :place AS place,
+    CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_value IS NOT NULL), 0) AS BIGINT) AS filled_rows,
+    count(anon_value) AS value_count,
+    count(*) FILTER (WHERE anon_rows = 1 AND anon_value IS NOT NULL) AS single_values,
+    coalesce(max(anon_rows), 0) AS largest_rows,
+    coalesce(bool_or(anon_text = ''), FALSE) AS has_empty,
+    coalesce(bool_or(regexp_full_match(anon_text, '0[0-9]+')), FALSE) AS has_leading_zeros,
+    count(anon_number) AS number_count,
+    count(*) FILTER (WHERE anon_number <> floor(anon_number)) AS fraction_count,
+    min(anon_number) AS minimum,
+    max(anon_number) AS maximum,
+    count(anon_moment) AS moment_count,
+    count(*) FILTER (WHERE anon_moment <> date_trunc('day', anon_moment)) AS daytime_count,
+    date_diff('day', min(anon_moment), max(anon_moment)) AS day_span,
+    list_transform(arg_min(anon_value, hash(anon_value), 2000), lambda anon_each: anon.text_of(anon_each)) AS anon_texts
+FROM (
+    SELECT
+        anon_value,
+        anon_rows,
+        :text AS anon_text,
+        CASE WHEN isfinite(:number) THEN :number END AS anon_number,
+        CASE WHEN isfinite(:moment) THEN :moment END AS anon_moment
+    FROM (SELECT :value AS anon_value, count(*) AS anon_rows FROM :source AS anon_source GROUP BY :value) AS anon_grouped
+) AS anon_counts;
+
+-- name: shapes
+-- shapes of values
+-- How many of the texts of each column look like what.
+-- :profile (place INTEGER, anon_texts VARCHAR[])
+SELECT place, shape, count(*) AS text_count
+FROM (
+    SELECT place, anon.shape_of(anon_text) AS shape
+    FROM (SELECT place, unnest(anon_texts) AS anon_text FROM :profile AS anon_profile) AS anon_listed
+) AS anon_shaped
+GROUP BY place, shape
+ORDER BY place ASC, text_count DESC, shape ASC;
+
+-- name: pair_count
+-- pairs of values of two columns
+-- :place 0
+-- :one age
+-- :other age
+SELECT :place AS place, count(*) AS pair_count
+FROM (
+    SELECT :one AS anon_one, :other AS anon_other
+    FROM :source AS anon_source
+    WHERE :one IS NOT NULL
+    GROUP BY :one, :other
+) AS anon_pairs;
+
+-- name: tails
+-- where the tails of a column of numbers begin
+-- :place 0
+-- :number age
+SELECT :place AS place, quantile_disc(:number, 0.01) AS low, quantile_disc(:number, 0.99) AS high
+FROM :source AS anon_source;
+
+-- name: set_measures
+-- classes by a set of columns
+-- Cells of a class have one key: the hashes of their values, combined.
+-- :place 0
+-- :key xor(anon_0, anon_1)
+SELECT
+    :place AS place,
+    coalesce(min(class_size), 0) AS k,
+    count(*) FILTER (WHERE class_size = 1) AS unique_rows,
+    anon.distinction_of(class_size) AS distinction,
+    anon.separation_of(class_size) AS separation
+FROM (
+    SELECT CAST(sum(anon_row_count) AS BIGINT) AS class_size
+    FROM :cells AS anon_cells
+    GROUP BY :key
+) AS anon_classes;
+
+-- name: own_labels
+-- values of a text, and whether they have a label of their own
+-- A value has one from a share of the rows on.
+-- :place 0
+-- :value age
+-- :share 0.02
+SELECT :place AS place, anon_text AS value, anon_rows >= :share * sum(anon_rows) OVER () AS is_frequent
+FROM (
+    SELECT anon.text_of(:value) COLLATE "binary" AS anon_text, count(*) AS anon_rows
+    FROM :source AS anon_source
+    WHERE :value IS NOT NULL
+    GROUP BY anon.text_of(:value) COLLATE "binary"
+) AS anon_counted
+ORDER BY is_frequent DESC, value ASC;

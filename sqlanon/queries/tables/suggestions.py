@@ -1,0 +1,152 @@
+"""What is counted of a source to suggest a policy for it: see ``sql/suggest.sql``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+from sqlanon.queries.kit.macros import as_read, cast_value
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    c,
+    cast,
+    column,
+    count_rows,
+    f,
+    grouped,
+    number,
+    select,
+    string,
+    union_all,
+)
+from sqlanon.queries.release.findings import comparable
+from sqlanon.queries.source import SourceColumn
+
+SQL = Queries("suggest")
+
+PROFILE = Relation("anon_profile", "count")
+CELLS = Relation("anon_suggested_cells", "cell")
+COPY = Relation("anon_copied_source", "row")
+
+TEXTS = "anon_texts"
+
+MAX_SPELLED = 31
+SPELLED = r"^\s*[-+.]?[0-9]"
+"""Texts that may spell a number or a point in time: their bytes, and how they begin."""
+
+SHARE_OF_OWN_LABEL = 0.02
+"""The share of the rows from which a text has a label of its own."""
+
+
+def copied(source: exp.Expr) -> Step:
+    """All rows of a source, where reading it again and again would take longer."""
+    return Step(COPY, select([exp.Star()], source.copy()), "read the source")
+
+
+def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
+    """A row per column by its place, as the named query has them."""
+    counts = (
+        SQL.query(
+            "column_profile",
+            source=source,
+            place=place,
+            value=comparable({found.name: found.traits}, found.name),
+            text=c.anon_value if found.traits.is_text else cast(exp.null(), "VARCHAR"),
+            number=_number(found, c.anon_value),
+            moment=_moment(found),
+        )
+        for place, found in enumerate(columns)
+    )
+    return Step(PROFILE, union_all(counts), "counts of the columns")
+
+
+def profiled() -> exp.Query:
+    """The profile without texts."""
+    return select([exp.Star(except_=[exp.to_identifier(TEXTS)])], PROFILE.table).order_by(c.place)
+
+
+def shapes() -> exp.Query:
+    """How many of the texts of each column have each shape; the most frequent one first."""
+    return SQL.query("shapes", profile=PROFILE)
+
+
+def pair_counts(source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Sequence[tuple[str, str]]) -> exp.Query:
+    """The number of pairs of values of each two columns, by the place of the pair."""
+    values = {name: comparable({name: found.traits}, name) for name, found in columns.items()}
+    return union_all(
+        SQL.query("pair_count", source=source, place=place, one=values[one], other=values[other])
+        for place, (one, other) in enumerate(pairs)
+    )
+
+
+def tails(source: exp.Expr, columns: Sequence[SourceColumn]) -> exp.Query:
+    """The numbers below which 1 % and 99 % of the rows of each column are, by its place."""
+    return union_all(
+        SQL.query("tails", source=source, place=place, number=_number(found, column(found.name)))
+        for place, found in enumerate(columns)
+    )
+
+
+def own_labels(source: exp.Expr, name: str) -> exp.Query:
+    """The values of a column of texts as they are in the taxonomy, and whether each is frequent."""
+    return SQL.query("own_labels", source=source, place=0, value=name, share=SHARE_OF_OWN_LABEL)
+
+
+def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
+    """The combinations of values of some columns, with their rows; the hash of each value is ``anon_0`` and so on.
+
+    Hashes have 64 bits: that two of a million combinations are taken for one has a probability of 1 in 37 million.
+    """
+    keys = [comparable({found.name: found.traits}, found.name) for found in columns]
+    named = [aliased(f.hash(place, key), _key(place)) for place, key in enumerate(keys)]
+    counted = aliased(count_rows(), "anon_row_count")
+    query = grouped(select([*named, counted], source.copy()), [key.copy() for key in keys])
+    return Step(CELLS, query, "cells of the suggested quasi-identifiers")
+
+
+def set_measures(sets: Sequence[Sequence[int]]) -> exp.Query:
+    """The measures of classes by some of the columns of the cells, by the place of the set."""
+    return union_all(
+        SQL.query("set_measures", cells=CELLS, place=place, key=_combined([*map(_key, keys)]))
+        for place, keys in enumerate(sets)
+    )
+
+
+def _combined(keys: Sequence[str]) -> exp.Expr:
+    """The key of a class; of no columns there is one class."""
+    none: exp.Expr = cast(number(0), "UBIGINT")
+    return reduce(f.xor, map(column, keys), none)
+
+
+def _key(place: int) -> str:
+    return f"anon_{place}"
+
+
+def _read(found: SourceColumn, value: exp.Expr, type_name: str) -> exp.Expr:
+    """A value as one of a type, NULL if it spells none; most other texts begin with a letter, or are longer."""
+    read = exp.TryCast(this=as_read(value), to=exp.DataType.build(type_name))
+    if not found.traits.is_text:
+        return read
+    may_be = exp.and_(f.strlen(value) <= number(MAX_SPELLED), f.regexp_matches(value, string(SPELLED)))
+    return exp.case().when(may_be, read)
+
+
+def _number(found: SourceColumn, value: exp.Expr) -> exp.Expr:
+    """A value as a number, NULL if it is none."""
+    if found.traits.is_number:
+        return cast_value(value, "DOUBLE")
+    if found.traits.is_text:
+        return _read(found, value, "DOUBLE")
+    return cast(exp.null(), "DOUBLE")
+
+
+def _moment(found: SourceColumn) -> exp.Expr:
+    """A value as a point in time, NULL if it is none."""
+    if found.traits.is_date or found.traits.is_text:
+        return _read(found, c.anon_value, "TIMESTAMP")
+    return cast(exp.null(), "TIMESTAMP")

@@ -1,0 +1,145 @@
+"""What is known of the columns of a source before a role is decided: counts, shapes of values, and descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.tables import suggestions as queries
+
+Role: TypeAlias = Literal["quasi-identifier", "sensitive", "identifier", "insensitive"]
+
+COLUMNS_AT_ONCE = 40
+"""Columns that a statement counts: each of them holds its values in memory."""
+
+SHARE_OF_SHAPE = 0.8
+"""The share of the texts that look alike from which their shape counts."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of a column.
+
+    Attributes:
+        column: its name and type.
+        rows, filled: rows of the source, and those with a value.
+        values, singles: distinct values, and those of one row.
+        largest: rows of the most frequent value; missing ones count as one.
+        has_empty, has_leading_zeros: whether a text is empty, or digits with a zero before them.
+        numbers, fractions: values that are numbers, and those that are not whole.
+        minimum, maximum: of the numbers.
+        moments, daytimes: values that are dates or points in time, and those with a time of day.
+        days: from the first to the last of them.
+        shape: what its texts look like; empty if they look like nothing, or differ.
+        description: what is written about it.
+    """
+
+    column: SourceColumn
+    rows: int
+    filled: int
+    values: int
+    singles: int
+    largest: int
+    has_empty: bool
+    has_leading_zeros: bool
+    numbers: int
+    fractions: int
+    minimum: float | None
+    maximum: float | None
+    moments: int
+    daytimes: int
+    days: int
+    shape: str
+    description: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.column.name
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether nearly every row has a value of its own; few rows show no pattern."""
+        return self.filled > 1 and self.values >= 0.95 * self.filled
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows are alike."""
+        return self.largest == self.rows
+
+    @property
+    def is_number(self) -> bool:
+        """Whether all values are numbers."""
+        return 0 < self.numbers == self.values and not self.has_leading_zeros
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return self.is_number and not self.fractions
+
+    @property
+    def is_moment(self) -> bool:
+        """Whether all values are dates or points in time."""
+        return 0 < self.moments == self.values and not self.is_number
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the values are whole numbers without a gap, one a row."""
+        if not self.is_whole or self.minimum is None or self.maximum is None or self.rows < 2:
+            return False
+        return self.values == self.rows == self.maximum - self.minimum + 1
+
+
+def evidence_of(engine: Engine, source: exp.Expr, columns: Sequence[SourceColumn]) -> list[Evidence]:
+    """The evidence on each column, in their order, without descriptions."""
+    found: list[Evidence] = []
+    for start in range(0, len(columns), COLUMNS_AT_ONCE):
+        some = columns[start : start + COLUMNS_AT_ONCE]
+        step = queries.profile(source, some)
+        engine.run(step)
+        counts = engine.fetch(queries.profiled(), step.purpose)
+        shapes = _shapes(engine.fetch(queries.shapes(), "shapes of values"))
+        engine.drop(step.makes)
+        found += (
+            _evidence(column, row, shapes.get(place, ""))
+            for place, (column, row) in enumerate(zip(some, counts, strict=True))
+        )
+    return found
+
+
+def _shapes(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """The shape of most texts, by the place of the column."""
+    texts: dict[int, int] = {}
+    for row in rows:
+        texts[row["place"]] = texts.get(row["place"], 0) + row["text_count"]
+    return {
+        row["place"]: row["shape"]
+        for row in rows
+        if row["shape"] is not None and row["text_count"] >= SHARE_OF_SHAPE * texts[row["place"]]
+    }
+
+
+def _evidence(column: SourceColumn, row: Mapping[str, Any], shape: str) -> Evidence:
+    return Evidence(
+        column=column,
+        rows=row["row_count"],
+        filled=row["filled_rows"],
+        values=row["value_count"],
+        singles=row["single_values"],
+        largest=row["largest_rows"],
+        has_empty=row["has_empty"],
+        has_leading_zeros=row["has_leading_zeros"],
+        numbers=row["number_count"],
+        fractions=row["fraction_count"],
+        minimum=row["minimum"],
+        maximum=row["maximum"],
+        moments=row["moment_count"],
+        daytimes=row["daytime_count"],
+        days=row["day_span"] or 0,
+        shape=shape,
+    )

@@ -1,0 +1,76 @@
+"""What columns say of each other: twins, and coarser columns of texts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Compute
+from sqlanon.queries.tables import suggestions as queries
+from sqlanon.suggestion.evidence import Evidence
+
+MAX_PAIRS = 400
+"""Pairs of columns that are counted."""
+
+Pair = tuple[str, str]
+Counts = Mapping[Pair, int]
+"""Pairs of values where the first column has one, by the names of the columns."""
+
+
+def pair_counts(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence], pairs: Sequence[Pair]) -> Counts:
+    """The number of pairs of values of each pair of columns, of the first ``MAX_PAIRS``."""
+    counted = pairs[:MAX_PAIRS]
+    if not counted:
+        return {}
+    columns = {name: evidence[name].column for name in {*itertools.chain(*counted)}}
+    rows = engine.fetch(queries.pair_counts(source, columns, counted), "pairs of values of columns")
+    return {counted[row["place"]]: row["pair_count"] for row in rows}
+
+
+def twin_candidates(evidence: Mapping[str, Evidence]) -> list[Pair]:
+    """Columns with as many values, which repeat in both, and the same rows without one."""
+    return [
+        (one, other)
+        for one, other in itertools.combinations(evidence, 2)
+        if evidence[one].values == evidence[other].values
+        and evidence[one].filled == evidence[other].filled
+        and evidence[one].largest == evidence[other].largest
+        and 3 <= evidence[one].values <= evidence[one].filled / 2
+    ]
+
+
+def twins(counts: Counts, evidence: Mapping[str, Evidence]) -> list[Pair]:
+    """The pairs with as many pairs of values as values."""
+    return [pair for pair, count in counts.items() if count == evidence[pair[0]].values == evidence[pair[1]].values]
+
+
+def coarser_candidates(evidence: Mapping[str, Evidence], texts: Sequence[str], others: Sequence[str]) -> list[Pair]:
+    """Texts, each with another column that has fewer values and no gap: it may have the labels of the text."""
+    return [
+        (text, other)
+        for text, other in itertools.product(texts, others)
+        if text != other
+        and 2 <= evidence[other].values < evidence[text].values <= evidence[text].filled / 2
+        and evidence[other].filled == evidence[other].rows
+    ]
+
+
+def coarser_columns(
+    text: str, counts: Counts, evidence: Mapping[str, Evidence], within: Callable[[Pair], bool]
+) -> list[str]:
+    """The columns that have the labels of a text, from fine to coarse, each within the next.
+
+    Args:
+        text: the column.
+        counts: of pairs of values.
+        evidence: on all columns.
+        within: whether each value of a column stands with one of another.
+    """
+    found: list[str] = []
+    parents = [other for (one, other), count in counts.items() if one == text and count == evidence[text].values]
+    for other in sorted(parents, key=lambda name: -evidence[name].values):
+        if not found or (evidence[other].values < evidence[found[-1]].values and within((found[-1], other))):
+            found.append(other)
+    return found

@@ -1,0 +1,156 @@
+"""Which role a column has, and why: shapes of values first, then its name, what is written about it, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlanon.suggestion.evidence import Evidence, Role
+from sqlanon.suggestion.names import Word, word_of
+
+MIN_ROWS = 5
+"""Rows below which a constant says nothing: every value of a single row is one."""
+
+MAX_TEXTS = 10_000
+"""Values of a text that is generalized: a person has to group them."""
+
+IDENTIFYING_SHAPES = {
+    "email": "e-mail addresses",
+    "url": "addresses of pages",
+    "guid": "UUIDs",
+    "mac": "MAC addresses",
+    "ip": "IP addresses",
+    "iban": "IBANs",
+    "ssn": "social security numbers",
+    "hash": "hashes",
+    "phone": "phone numbers",
+    "card": "card numbers",
+    "street": "streets",
+}
+SHAPES_OF_ROLES: Mapping[str, tuple[Role, str, str]] = {
+    **{shape: ("identifier", shape, f"{words}, by their form") for shape, words in IDENTIFYING_SHAPES.items()},
+    "icd10": ("sensitive", "diagnosis", "ICD-10 codes, by their form"),
+    "postcode": ("quasi-identifier", "zip", "postal codes, by their form"),
+    "date": ("quasi-identifier", "date", "dates, by their form"),
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a column is taken for.
+
+    Attributes:
+        role: identifiers are dropped.
+        kind: what it has, which decides its taxonomy.
+        reason: why, in words that quote no value.
+        is_undecided: whether a person must decide: it is dropped until then.
+        is_individual: whether it names persons that have several rows.
+    """
+
+    role: Role
+    kind: str
+    reason: str
+    is_undecided: bool = False
+    is_individual: bool = False
+
+
+def decided(found: Evidence) -> Decision:
+    """The role of a column by itself."""
+    if found.rows >= MIN_ROWS and not found.filled:
+        return Decision("insensitive", "constant", "missing in all rows")
+    decision = _by_shape(found) or _by_words(found) or _by_counts(found)
+    if decision.role == "quasi-identifier" and not _can_be_generalized(found):
+        return undecided(f"{decision.reason}; {_seen(found)}, which no rule generalizes")
+    return decision
+
+
+def undecided(reason: str) -> Decision:
+    """The role of a column that a person has to decide."""
+    return Decision("identifier", "", reason, is_undecided=True)
+
+
+def _by_shape(found: Evidence) -> Decision | None:
+    if found.shape == "text" and found.values >= found.filled / 2:
+        return Decision("identifier", "text", "free text: four words or more, mostly different")
+    return Decision(*SHAPES_OF_ROLES[found.shape]) if found.shape in SHAPES_OF_ROLES else None
+
+
+def _by_words(found: Evidence) -> Decision | None:
+    for text, where in ((found.name, "by its name"), (found.description, "by its description")):
+        if (word := word_of(text)) is not None:
+            return _by_word(found, word, where)
+    return None
+
+
+def _by_word(found: Evidence, word: Word, where: str) -> Decision:
+    reason = f'{_of_kind(word)}, {where} ("{word.text}")'
+    repeats = not found.is_unique and not found.counts_rows
+    if word.kind in ("id", "person") and repeats:
+        return _repeated_id(found, word, reason)
+    if word.kind == "name" and word.text == "name" and not word.is_whole and found.values < found.filled / 2:
+        return undecided(f"{reason}, but its values repeat: {_seen(found)}")
+    return Decision(word.role, word.kind, reason)
+
+
+def _repeated_id(found: Evidence, word: Word, reason: str) -> Decision:
+    """Of a person if there are more values than rows a value, and every row has one."""
+    if word.kind == "person" and found.filled == found.rows and found.values**2 > found.filled:
+        return Decision(
+            "identifier", "individual", f"{reason}, on several rows each: {_seen(found)}", is_individual=True
+        )
+    return undecided(f"{reason}, but its values repeat: {_seen(found)}")
+
+
+def _by_counts(found: Evidence) -> Decision:
+    if found.is_moment or found.column.traits.is_date:
+        return Decision("quasi-identifier", "date", "dates")
+    if found.is_constant and found.rows >= MIN_ROWS:
+        return Decision("insensitive", "constant", "the same in all rows")
+    if found.counts_rows and found.rows >= MIN_ROWS:
+        return Decision("identifier", "id", "whole numbers that count the rows")
+    if found.is_unique and found.column.traits.is_text and not found.is_number and found.rows >= MIN_ROWS:
+        return Decision("identifier", "id", "a text of its own for nearly every row")
+    return undecided(_seen(found))
+
+
+def _of_kind(word: Word) -> str:
+    match word.kind:
+        case "weight":
+            return "survey weight"
+        case "id" | "person":
+            return "id"
+        case "zip":
+            return "postal code"
+        case kind:
+            return kind
+
+
+def _can_be_generalized(found: Evidence) -> bool:
+    traits = found.column.traits
+    if found.is_number or found.is_moment:
+        return True
+    return (traits.has_one_form or traits.is_text or traits.is_number) and found.values <= MAX_TEXTS
+
+
+def _seen(found: Evidence) -> str:
+    """What a column has, in counts."""
+    kind = "whole numbers" if found.is_whole else "numbers" if found.is_number else "values"
+    missing = f", {found.rows - found.filled:,} rows without" if found.filled < found.rows else ""
+    return f"{found.values:,} {kind}{missing}"
+
+
+def with_twins(decisions: dict[str, Decision], twins: list[tuple[str, str]]) -> dict[str, Decision]:
+    """The decisions, where of two columns that determine each other one is dropped, and both have one role.
+
+    Args:
+        decisions: by column.
+        twins: pairs of columns in the order of the source.
+    """
+    found = dict(decisions)
+    for one, other in twins:
+        # What was decided stays; of two that were, the first.
+        stays, goes = (other, one) if found[one].is_undecided else (one, other)
+        is_released = found[stays].role in ("quasi-identifier", "sensitive") and found[goes].role != "identifier"
+        if not found[stays].is_undecided and (is_released or found[goes].is_undecided):
+            found[goes] = Decision("identifier", "twin", f'one value of it for each of "{stays}"')
+    return found

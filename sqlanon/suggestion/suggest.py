@@ -1,0 +1,214 @@
+"""From a source to a suggested policy: evidence, roles, taxonomies, and what the quasi-identifiers give away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.model.extras import installed_version
+from sqlanon.queries.tables import suggestions as queries
+from sqlanon.suggestion import relations, taxonomies
+from sqlanon.suggestion.evidence import evidence_of
+from sqlanon.suggestion.profiles import PROFILES, for_profile, protected
+from sqlanon.suggestion.roles import Decision, decided, undecided, with_twins
+from sqlanon.suggestion.sets import MAX_NODES, MeasuredSets, coarsened, lattice_nodes, measured_sets
+from sqlanon.suggestion.suggestion import Profile, SuggestedColumn, Suggestion
+from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
+from sqlanon.suggestion.writing import LIST_OF_ROLE, Draft
+
+SUPPRESSION_LIMIT = 0.05
+MAX_QUASI_IDENTIFIERS = 10
+MAX_NAMED_COLUMNS = 3
+"""Columns that are named where there are many quasi-identifiers."""
+
+
+@dataclass(frozen=True)
+class SuggestionRequest:
+    """What is asked for.
+
+    Attributes:
+        profile: for whom the release is.
+        k: rows of a class, at least; that of the profile if it is None.
+        codebook: what is written about columns, by their names in lower case.
+    """
+
+    profile: Profile
+    k: int | None
+    codebook: Mapping[str, str]
+
+
+def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> Suggestion:
+    """Suggest a policy; see :meth:`sqlanon.Session.suggest`."""
+    with engine.transaction(), engine.scratch():
+        return _Table(engine, source, asked).suggestion()
+
+
+class _Table:
+    """A source that is looked at."""
+
+    def __init__(self, engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> None:
+        self._engine, self._source, self._asked = engine, source, asked
+        self._relation: exp.Expr = source.relation
+        if not (isinstance(source.relation, exp.Table) and source.dataset and not source.files):
+            step = queries.copied(source.relation)
+            engine.run(step)
+            self._relation = step.makes.table
+        columns = engine.describe(self._relation)
+        written = {**_comments(engine, source), **asked.codebook}
+        found = evidence_of(engine, self._relation, columns)
+        described = [replace(each, description=written.get(each.name.lower(), "")) for each in found]
+        self._evidence = {each.name: each for each in described}
+        self._rows = found[0].rows if found else 0
+
+    def suggestion(self) -> Suggestion:
+        """Roles first, then taxonomies, then what the columns give away."""
+        decisions = self._decisions()
+        wanted = [name for name, decision in decisions.items() if decision.role == "quasi-identifier"]
+        fine = self._taxonomies(decisions, wanted)
+        made = coarsened(fine)
+        measured = measured_sets(self._engine, self._relation, [self._evidence[name].column for name in wanted])
+        notes = [*self._notes(decisions, measured, fine, made)]
+        suggestion = Suggestion(
+            source=self._source.description,
+            profile=self._asked.profile,
+            k=self._k,
+            row_count=self._rows,
+            columns=tuple(self._column(name, decision, made) for name, decision in decisions.items()),
+            quasi_identifiers=measured.together,
+            alone=measured.alone,
+            without=measured.without,
+            lattice_nodes=lattice_nodes(made),
+            notes=tuple(notes),
+        )
+        suggestion._draft = self._draft(decisions, made, suggestion)
+        return suggestion
+
+    @property
+    def _k(self) -> int:
+        return self._asked.k or PROFILES[self._asked.profile].k
+
+    def _decisions(self) -> dict[str, Decision]:
+        found = {name: decided(each) for name, each in self._evidence.items()}
+        counts = self._pair_counts(relations.twin_candidates(self._evidence))
+        found = with_twins(found, relations.twins(counts, self._evidence))
+        found = {name: for_profile(self._asked.profile, decision) for name, decision in found.items()}
+        individuals = [name for name, decision in found.items() if decision.is_individual]
+        for name in individuals[1:]:
+            found[name] = undecided(found[name].reason)
+        return found
+
+    def _pair_counts(self, pairs: list[relations.Pair]) -> relations.Counts:
+        return relations.pair_counts(self._engine, self._relation, self._evidence, pairs)
+
+    def _taxonomies(self, decisions: Mapping[str, Decision], wanted: list[str]) -> dict[str, SuggestedTaxonomy]:
+        numbers = [name for name in wanted if self._evidence[name].is_number]
+        tails = self._tails(numbers)
+        found = {
+            name: taxonomies.suggested(self._evidence[name], decisions[name].kind, tails.get(name)) for name in wanted
+        }
+        texts = [
+            name
+            for name, each in found.items()
+            if each.rule["kind"] == "flat" and self._evidence[name].values > taxonomies.FEW_TEXTS
+        ]
+        coarser = self._coarser_columns(texts, [name for name in wanted if self._evidence[name].column.traits.is_text])
+        return {
+            **found,
+            **{name: taxonomies.of_columns(coarser[name]) if coarser[name] else self._of_texts(name) for name in texts},
+        }
+
+    def _tails(self, numbers: list[str]) -> dict[str, tuple[float, float]]:
+        if not numbers:
+            return {}
+        asked = queries.tails(self._relation, [self._evidence[name].column for name in numbers])
+        rows = self._engine.fetch(asked, "where tails begin")
+        return {numbers[row["place"]]: (row["low"], row["high"]) for row in rows}
+
+    def _coarser_columns(self, texts: list[str], others: list[str]) -> dict[str, list[str]]:
+        counts = self._pair_counts(relations.coarser_candidates(self._evidence, texts, others))
+
+        def within(pair: relations.Pair) -> bool:
+            return self._pair_counts([pair])[pair] == self._evidence[pair[0]].values
+
+        return {name: relations.coarser_columns(name, counts, self._evidence, within) for name in texts}
+
+    def _of_texts(self, name: str) -> SuggestedTaxonomy:
+        if self._evidence[name].has_empty:
+            return taxonomies.flat("a file of groups cannot name its empty texts: make them missing")
+        rows = self._engine.fetch(queries.own_labels(self._relation, name), "values of a text", "cell")
+        return taxonomies.of_texts([(row["value"], row["is_frequent"]) for row in rows])
+
+    def _column(self, name: str, decision: Decision, made: Mapping[str, SuggestedTaxonomy]) -> SuggestedColumn:
+        found = self._evidence[name]
+        return SuggestedColumn(
+            name=name,
+            role=decision.role,
+            is_undecided=decision.is_undecided,
+            kind=decision.kind,
+            reason=decision.reason,
+            taxonomy=made[name].words if name in made else None,
+            values=found.values,
+            missing=found.rows - found.filled,
+        )
+
+    def _notes(
+        self,
+        decisions: Mapping[str, Decision],
+        measured: MeasuredSets,
+        fine: Mapping[str, SuggestedTaxonomy],
+        made: Mapping[str, SuggestedTaxonomy],
+    ) -> Iterator[str]:
+        if not measured.together:
+            yield "no column was taken for a quasi-identifier: a policy needs one at least, which you must name"
+        if 0 < self._rows < self._k:
+            yield f"fewer than {self._k} rows: no release has classes of {self._k}"
+        if not self._rows:
+            yield "there are no rows: roles are by names alone, and there is nothing to release"
+        if any(made[name] is not taxonomy for name, taxonomy in fine.items()):
+            yield f"taxonomies are coarser than they could be, for a lattice of at most {MAX_NODES:,} nodes"
+        if measured.together and (len(made) > MAX_QUASI_IDENTIFIERS or lattice_nodes(made) > MAX_NODES):
+            least = ", ".join(measured.least_telling[:MAX_NAMED_COLUMNS])
+            yield f"{len(made)} quasi-identifiers make a release coarse; without {least} least would be given away less"
+        for name, decision in decisions.items():
+            if decision.kind == "weight":
+                yield f'"{name}" is dropped: `row_weight` counts a survey weight in losses'
+
+    def _draft(
+        self, decisions: Mapping[str, Decision], made: Mapping[str, SuggestedTaxonomy], suggestion: Suggestion
+    ) -> Draft:
+        profile = PROFILES[self._asked.profile]
+        columns: dict[str, dict[str, str]] = {}
+        for name, decision in decisions.items():
+            mark = "? " if decision.is_undecided else ""
+            columns.setdefault(LIST_OF_ROLE[decision.role], {})[name] = mark + decision.reason
+        settings: dict[str, tuple[object, str]] = {
+            "suppression_limit": (SUPPRESSION_LIMIT, "5 % of the rows may be left out")
+        }
+        for name, decision in decisions.items():
+            if decision.is_individual:
+                settings["individual"] = (name, "classes count persons in place of rows")
+        sensitive = [self._evidence[name] for name in columns.get("sensitive", ())]
+        diversity = [{"model": "distinct-l-diversity", "column": each.name, "l": 2} for each in protected(sensitive)]
+        heading = [
+            f"A policy for {suggestion.source}, by sqlanon init {installed_version()}; {profile.reason}.",
+            "Roles are guesses by rules. Look at each, first at those with a ?: they are dropped until you decide.",
+            *suggestion.notes,
+        ]
+        return Draft(
+            heading=heading,
+            columns=columns,
+            settings=settings,
+            privacy=[{"model": "k-anonymity", "k": self._k}, *diversity],
+            taxonomies=made,
+        )
+
+
+def _comments(engine: Engine, source: ResolvedSource) -> dict[str, str]:
+    """The comments on the columns of a table, by names in lower case."""
+    if not isinstance(source.relation, exp.Table):
+        return {}
+    return {name.lower(): comment for name, comment in engine.column_comments(source.relation).items()}

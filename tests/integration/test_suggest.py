@@ -1,0 +1,348 @@
+"""Suggested policies: what they say of tables in many forms, and that they run as they are."""
+
+from __future__ import annotations
+
+import shlex
+import stat
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests import oracle
+from tests.commands import document, sqlanon
+from tests.conftest import data_folder
+
+PEOPLE = """
+    SELECT
+        i AS member_no,
+        'Canary' || i AS last_name,
+        format('canary{}@example.org', i) AS mail_box,
+        18 + hash(i) % 70 AS age,
+        hash(1000000 + i) % 2 = 0 AS female,
+        CAST(hash(1000000 + i) % 2 AS VARCHAR) || '-' AS twin_of_nothing,
+        lpad(CAST(1000 + hash(2000000 + i) % 7000 AS VARCHAR), 5, '0') AS zip,
+        DATE '1940-01-01' + CAST(hash(3000000 + i) % 20000 AS INTEGER) AS birth_date,
+        TIMESTAMP '2023-01-01 08:00:00' + INTERVAL (hash(4000000 + i) % 600) HOUR AS admitted,
+        'canary town ' || hash(5000000 + i) % 40 AS city,
+        'canary state ' || hash(5000000 + i) % 40 % 8 AS state,
+        CASE
+            WHEN i % 99 < 3 THEN ['canary smith', 'canary baker', 'canary mason'][1 + i % 99]
+            ELSE ['clerk', 'nurse', 'cook', 'judge', 'pilot'][1 + (hash(6000000 + i) % 5)::INTEGER]
+        END AS job,
+        CASE WHEN hash(8000000 + i) % 10 > 0 THEN CAST(hash(8000000 + i) % 5 AS DOUBLE) END AS kids,
+        CAST(hash(9000000 + i) % 90000 / 100.0 AS DECIMAL(9, 2)) AS income,
+        ['A01.1', 'E11.65', 'J45.0'][1 + (hash(10000000 + i) % 3)::INTEGER] AS dx,
+        'the canary came back on day ' || i AS what_happened,
+        hash(11000000 + i) % 7 AS q17,
+        NULL AS empty_one,
+        'x' AS wave
+    FROM range(600) AS people (i)
+"""
+
+
+@pytest.fixture
+def session() -> Iterator[sa.Session]:
+    with sa.connect(threads=1) as found:
+        yield found
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    with duckdb.connect(tmp_path / "w.duckdb") as connection:
+        connection.execute(f"CREATE TABLE people AS {PEOPLE}")
+    return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    duckdb.sql(f"COPY ({PEOPLE}) TO '{tmp_path / 'people.csv'}'")
+    return tmp_path
+
+
+def roles(suggestion: Any) -> dict[str, str]:
+    return {each.name: "?" if each.is_undecided else each.role for each in suggestion.columns}
+
+
+EXPECTED = {
+    "member_no": "identifier", "last_name": "identifier", "mail_box": "identifier", "age": "quasi-identifier",
+    "female": "quasi-identifier", "twin_of_nothing": "?", "zip": "quasi-identifier",
+    "birth_date": "quasi-identifier", "admitted": "quasi-identifier", "city": "quasi-identifier",
+    "state": "quasi-identifier", "job": "quasi-identifier", "kids": "quasi-identifier", "income": "sensitive",
+    "dx": "sensitive", "what_happened": "identifier", "q17": "?", "empty_one": "insensitive", "wave": "insensitive",
+}  # fmt: skip
+
+
+class TestPeople:
+    def test_each_column_has_a_role(self, session: sa.Session) -> None:
+        found = session.suggest(PEOPLE)
+        assert roles(found) == EXPECTED
+        assert found.undecided == ("twin_of_nothing", "q17")
+
+    def test_rules_follow_the_values(self, session: sa.Session, tmp_path: Path) -> None:
+        session.suggest(PEOPLE).write(tmp_path / "policy.toml")
+        read = tomllib.loads((tmp_path / "policy.toml").read_text())
+        assert read["taxonomies"] == {
+            "age": {"kind": "intervals", "widths": [5, 10, 20, 40], "minimum": 0, "maximum": 99},
+            "female": {"kind": "flat"},
+            "zip": {"kind": "prefixes", "keep": [4, 3, 2, 1]},
+            "birth_date": {"kind": "dates", "units": ["year", "decade"]},
+            "admitted": {"kind": "dates", "units": ["day", "week"]},
+            "city": {"kind": "columns", "columns": ["state"]},
+            "state": {"kind": "flat"},
+            "job": "policy_job.csv",
+            "kids": {"kind": "intervals", "widths": [2, 4], "origin": 0, "minimum": 0, "maximum": 4},
+        }
+        assert read["privacy"][1:] == [
+            {"model": "distinct-l-diversity", "column": name, "l": 2} for name in ("income", "dx")
+        ]
+
+    @pytest.mark.parametrize("source", ["people.csv", "people"])
+    def test_what_is_proposed_runs(self, warehouse: Path, folder: Path, source: str) -> None:
+        database = () if source.endswith(".csv") else ("--db", "w.duckdb")
+        found = document(sqlanon("init", source, *database, "--json", folder=folder))
+        assert len(found["next"]) == 2
+        for command in found["next"]:
+            ran = sqlanon(*shlex.split(command)[1:], folder=folder)
+            assert ran.returncode == 0, ran.stderr
+        printed = sqlanon("init", source, *database, "--replace", folder=folder)
+        assert printed.returncode == 0
+        assert [line.strip() for line in printed.stderr.splitlines() if "sqlanon" in line] == found["next"]
+
+    def test_a_file_and_a_table_are_the_same(self, warehouse: Path, folder: Path) -> None:
+        for out, *source in (("a.toml", "people", "--db", "w.duckdb"), ("b.toml", "people.csv")):
+            assert sqlanon("init", *source, "--out", out, folder=folder).returncode == 0
+        of_table, of_file = (tomllib.loads((folder / name).read_text()) for name in ("a.toml", "b.toml"))
+        assert of_table.pop("taxonomies").keys() == of_file.pop("taxonomies").keys()
+        assert of_table == of_file
+
+    def test_no_value_is_shown(self, folder: Path) -> None:
+        for options in ((), ("--json",), ("--profile", "public")):
+            ran = sqlanon("init", "people.csv", "--replace", *options, folder=folder)
+            assert ran.returncode == 0
+            assert "anary" not in ran.stdout + ran.stderr, "neither Canary nor canary"
+            assert "anary" not in (folder / "policy.toml").read_text()
+
+    def test_two_runs_write_the_same(self, folder: Path) -> None:
+        def written() -> dict[str, bytes]:
+            assert sqlanon("init", "people.csv", "--replace", folder=folder).returncode == 0
+            return {path.name: path.read_bytes() for path in folder.glob("policy*")}
+
+        first = written()
+        assert {*first} == {"policy.toml", "policy_job.csv", "policy_job.csv.sqlanon.json"}
+        assert written() == first
+
+    def test_values_are_for_their_owner(self, folder: Path) -> None:
+        assert sqlanon("init", "people.csv", folder=folder).returncode == 0
+        for name in ("policy_job.csv", "policy_job.csv.sqlanon.json"):
+            assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
+
+    @pytest.mark.parametrize("there", ["policy.toml", "policy_job.csv"])
+    def test_nothing_is_replaced_unasked(self, folder: Path, there: str) -> None:
+        (folder / there).write_text("mine")
+        refused = sqlanon("init", "people.csv", folder=folder)
+        assert refused.returncode == 1
+        assert "--replace" in refused.stderr
+        assert {path.name: path.read_text() for path in folder.glob("*policy*")} == {there: "mine"}
+
+    def test_public_releases_show_nothing_as_it_is(self, session: sa.Session) -> None:
+        found = session.suggest(PEOPLE, profile="public")
+        assert found.k == 10
+        assert {each.role for each in found.columns} == {"identifier", "quasi-identifier"}
+        assert roles(found)["income"] == "quasi-identifier"
+
+    def test_k_is_that_of_the_command(self, folder: Path) -> None:
+        found = document(sqlanon("init", "people.csv", "--k", "7", "--json", folder=folder))
+        assert found["k"] == 7
+        assert tomllib.loads((folder / "policy.toml").read_text())["privacy"][0] == {"model": "k-anonymity", "k": 7}
+
+    @pytest.mark.parametrize("wrong", [("--k", "1"), ("--profile", "secret"), ("--codebook", "none.csv")])
+    def test_wrong_options_are_refused(self, folder: Path, wrong: tuple[str, str]) -> None:
+        ran = sqlanon("init", "people.csv", *wrong, folder=folder)
+        assert ran.returncode == 2
+        assert not (folder / "policy.toml").exists()
+
+
+SMALL: oracle.Rows = [
+    {"age": age, "sex": sex, "city": city}
+    for age, sex, city in [(30, "f", "a"), (30, "f", "a"), (31, "m", "b"), (31, "m", None), (32, "f", "b")] * 2
+    + [(40, "m", "c")]
+]
+
+
+class TestMeasures:
+    def test_agree_with_the_oracle(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE t (age INTEGER, sex VARCHAR, city VARCHAR)")
+        session.connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [[*row.values()] for row in SMALL])
+        found = session.suggest("t")
+        names = ["age", "sex", "city"]
+        assert found.quasi_identifiers is not None
+        assert [each.columns for each in found.alone] == [("age",), ("sex",), ("city",)]
+        assert [each.columns for each in found.without] == [("sex", "city"), ("age", "city"), ("age", "sex")]
+        for each in (found.quasi_identifiers, *found.alone, *found.without):
+            sizes = oracle.class_sizes(SMALL, each.columns)
+            assert (each.k, each.unique_rows) == (min(sizes), sizes.count(1))
+            assert each.distinction == pytest.approx(oracle.distinction(SMALL, each.columns))
+            assert each.separation == pytest.approx(oracle.separation(SMALL, each.columns))
+        assert found.quasi_identifiers.columns == tuple(names)
+
+
+NUMBER = "CREATE TABLE t AS SELECT {} FROM range({}) AS r (i)"
+
+Table = tuple[str, str]
+
+ODD_TABLES: dict[str, Table] = {
+    "no row": (NUMBER.format("i AS age, 'x' AS name, i AS q", 0), "there are no rows"),
+    "one row": (NUMBER.format("i AS age, 'x' AS name, i AS q", 1), "fewer than 5 rows"),
+    "no quasi-identifier": (NUMBER.format("i AS q, i % 3 AS r", 90), "no column was taken for a quasi-identifier"),
+    "all missing": (NUMBER.format("NULL AS age, NULL::DATE AS birth, NULL::VARCHAR AS q", 50), "no column was taken"),
+}
+
+FINE_TABLES = {
+    "hostile names": NUMBER.format(
+        "i % 40 AS \"a\"\"ge\", i % 3 AS \"se'x; --\", i % 5 AS \"city\nname\", 'x' || i % 4 AS \"state # ]\", "
+        'i AS "äö"',
+        400,
+    ),
+    "half missing": NUMBER.format(
+        "CASE WHEN i % 2 = 0 THEN i % 50 END AS age, NULLIF('c' || i % 30, 'c3') AS city",
+        400,
+    ),
+    "empty texts": NUMBER.format("CASE WHEN i % 9 > 0 THEN 'c' || i % 30 ELSE '' END AS city", 400),
+    "numbers that are none": NUMBER.format("CASE WHEN i % 7 = 0 THEN 'NaN'::DOUBLE ELSE i % 50 END AS age", 400),
+    "negative numbers": NUMBER.format("i % 90 - 45 AS height, (i % 1000) / 7.0 - 60 AS latitude", 400),
+    "huge numbers": NUMBER.format("i * 4e300 AS height, i % 9 AS sex", 400),
+    "tiny numbers": NUMBER.format("i * 4e-9 AS height, i % 9 AS sex", 400),
+    "large whole numbers": NUMBER.format("9000000000000000000 + i AS height, i % 9 AS sex", 400),
+    "decimals": NUMBER.format(
+        "CAST(i % 80 AS DECIMAL(38, 9)) / 4 AS weight, CAST(i % 11 AS DECIMAL(4, 1)) AS educ",
+        400,
+    ),
+    "long tails": NUMBER.format("CASE WHEN i < 3 THEN 90000 * i ELSE i % 60 END AS experience", 400),
+    "numbers as texts": NUMBER.format(
+        "CAST(i % 60 AS VARCHAR) AS age, lpad(CAST(i % 20 AS VARCHAR), 3, '0') AS region",
+        400,
+    ),
+    "dates as texts": NUMBER.format("CAST(DATE '2020-01-01' + CAST(i % 300 AS INTEGER) AS VARCHAR) AS joined", 400),
+    "times": NUMBER.format("TIME '08:00:00' + INTERVAL (i % 9) HOUR AS admission, i % 9 AS sex", 400),
+    "instants": NUMBER.format("TIMESTAMPTZ '2020-01-01 12:00:00+00' + INTERVAL (i) HOUR AS joined, i % 3 AS sex", 400),
+    "infinite dates": NUMBER.format(
+        "CASE WHEN i = 7 THEN 'infinity'::DATE ELSE DATE '2020-01-01' + i::INTEGER END AS joined",
+        400,
+    ),
+    "enums": "CREATE TYPE sexes AS ENUM ('f', 'm', 'd'); "
+    + NUMBER.format("CAST(['f', 'm', 'd'][i % 3 + 1] AS sexes) AS sex, i % 20 AS age", 400),
+    "lists and structs": NUMBER.format(
+        "[i] AS city, {'a': i} AS state, MAP {i: i} AS region, i % 4 AS sex, 'x'::BLOB AS photo",
+        400,
+    ),
+    "no spaces": NUMBER.format("'Bonn; \"x\"' || i % 30 AS city, E'a\\nb' || least(i % 20, i % 31) AS town", 400),
+    "persons with several rows": NUMBER.format("i // 3 AS patient_id, i // 3 % 20 AS age, i % 7 AS visit", 900),
+    "500 columns": NUMBER.format(
+        ", ".join(f"hash(i, {n}) % {n + 2} AS x{n}" for n in range(500)) + ", i % 9 AS age",
+        300,
+    ),
+    "many quasi-identifiers": NUMBER.format(
+        ", ".join(f"hash(i, {n}) % 500 AS age{'_' * n}{n}" for n in range(12)), 300
+    ),
+}  # fmt: skip
+
+
+class TestTables:
+    @pytest.mark.parametrize("name", FINE_TABLES)
+    def test_a_suggestion_runs_as_it_is(self, name: str, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute(FINE_TABLES[name])
+        found = session.suggest("t")
+        assert found.quasi_identifiers is not None, roles(found)
+        found.write(tmp_path / "policy.toml")
+        release = session.anonymize("t", tmp_path / "policy.toml", into="out", time_limit=10)
+        assert release.report.rows.released > 0
+
+    @pytest.mark.parametrize("name", ODD_TABLES)
+    def test_a_table_without_a_release_says_so(self, name: str, session: sa.Session, tmp_path: Path) -> None:
+        statement, note = ODD_TABLES[name]
+        session.connection.execute(statement)
+        found = session.suggest("t")
+        assert any(note in each for each in found.notes), found.notes
+        found.write(tmp_path / "policy.toml")
+        tomllib.loads((tmp_path / "policy.toml").read_text())
+        assert "age" not in [each.name for each in found.columns if each.role == "sensitive"]
+
+    def test_no_command_is_proposed_that_fails(self, tmp_path: Path) -> None:
+        (tmp_path / "one.csv").write_text("age,name\n30,Ada\n")
+        ran = sqlanon("init", "one.csv", folder=tmp_path)
+        assert ran.returncode == 0
+        assert "Next" not in ran.stderr
+        assert "Ada" not in ran.stdout + ran.stderr
+
+    def test_individuals_are_counted(self, session: sa.Session) -> None:
+        session.connection.execute(FINE_TABLES["persons with several rows"])
+        assert tomllib.loads(session.suggest("t").to_toml())["individual"] == "patient_id"
+
+    def test_many_quasi_identifiers_are_noted(self, session: sa.Session) -> None:
+        session.connection.execute(FINE_TABLES["many quasi-identifiers"])
+        found = session.suggest("t")
+        assert any("12 quasi-identifiers" in note for note in found.notes)
+
+    def test_a_source_that_is_not_there(self, session: sa.Session) -> None:
+        with pytest.raises(sa.EngineError):
+            session.suggest("nothing")
+
+    def test_of_twins_one_is_left(self, session: sa.Session) -> None:
+        session.connection.execute(
+            NUMBER.format("'e' || i % 12 AS education, i % 12 AS education_num, ln(1 + i % 12) AS v9", 400)
+        )
+        assert roles(session.suggest("t")) == {
+            "education": "quasi-identifier", "education_num": "identifier", "v9": "identifier"
+        }  # fmt: skip
+
+
+class TestDescriptions:
+    STATEMENT = NUMBER.format("i % 50 AS v1, i % 9 AS v2, i % 4 AS v3", 300)
+    CODEBOOK = "Column;Description\nV1;Age of the respondent in years\nv2;Monthly income (net)\n"
+
+    def test_a_codebook_gives_roles(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute(self.STATEMENT)
+        (tmp_path / "codes.csv").write_text(self.CODEBOOK)
+        assert [*roles(session.suggest("t")).values()] == ["?", "?", "?"]
+        found = session.suggest("t", codebook=tmp_path / "codes.csv")
+        assert [*roles(found).values()] == ["quasi-identifier", "sensitive", "?"]
+        assert roles(found) == roles(session.suggest("t", codebook={"V1": "age", "V2": "income"}))
+
+    def test_comments_on_columns_give_roles(self, session: sa.Session) -> None:
+        session.connection.execute(self.STATEMENT)
+        session.connection.execute("COMMENT ON COLUMN t.v1 IS 'Alter in Jahren'")
+        session.connection.execute("COMMENT ON COLUMN t.v3 IS 'nothing of use'")
+        assert [*roles(session.suggest("t")).values()] == ["quasi-identifier", "?", "?"]
+
+    @pytest.mark.parametrize("text", [None, "", "name,meaning\na,b\n", "column,description\n\xff"])
+    def test_a_codebook_that_is_none_is_refused(self, text: str | None, session: sa.Session, tmp_path: Path) -> None:
+        if text is not None:
+            (tmp_path / "codes.csv").write_text(text, encoding="latin-1")
+        with pytest.raises(sa.PolicyError, match="codebook"):
+            session.suggest("SELECT 1 AS a", codebook=tmp_path / "codes.csv")
+
+
+def test_json_has_a_schema() -> None:
+    schema = sa.Suggestion.model_json_schema()
+    assert {"columns", "quasi_identifiers", "alone", "without"} <= schema["properties"].keys()
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("as_table", [True, False])
+def test_adult_runs_as_it_is(as_table: bool, tmp_path: Path) -> None:
+    adult = data_folder("adult_arx") / "adult.csv"
+    source: tuple[str, ...] = (str(adult),)
+    if as_table:
+        with duckdb.connect(tmp_path / "a.duckdb") as connection:
+            connection.execute(f"CREATE TABLE adult AS FROM read_csv('{adult}')")
+        source = ("adult", "--db", "a.duckdb")
+    found = document(sqlanon("init", *source, "--json", folder=tmp_path))
+    assert [each["name"] for each in found["columns"] if each["is_undecided"]] == []
+    assert found["quasi_identifiers"]["unique_rows"] > 0
+    ran = sqlanon(*shlex.split(found["next"][0])[1:], folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr

@@ -1,0 +1,218 @@
+"""The rules of suggestions by themselves: words of names, roles by evidence, taxonomies by counts, the policy file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sqlanon.model.taxonomy.rules import made
+from sqlanon.queries.source import SourceColumn, Traits
+from sqlanon.suggestion.evidence import Evidence
+from sqlanon.suggestion.names import known_words, plain, word_of
+from sqlanon.suggestion.roles import Decision, decided, with_twins
+from sqlanon.suggestion.sets import MAX_NODES, coarsened, lattice_nodes
+from sqlanon.suggestion.taxonomies import flat, of_texts, suggested
+from sqlanon.suggestion.writing import Draft, text_of
+
+pytestmark = pytest.mark.fast
+
+NUMBERS = Traits(
+    is_text=False, is_enum=False, is_json=False, is_float=False, is_number=True, is_fractional=False, is_date=False,
+    is_list=False, is_instant=False, depends_on_time_zone=False, has_one_text=True, has_one_form=True, has_name=True,
+    released_as="INTEGER",
+)  # fmt: skip
+TEXTS = replace(NUMBERS, is_text=True, is_number=False, released_as="VARCHAR")
+LISTS = replace(NUMBERS, is_number=False, is_list=True, has_one_form=False)
+
+
+def evidence(name: str, traits: Traits = TEXTS, rows: int = 1000, values: int = 40, **more: Any) -> Evidence:
+    """A column of texts that repeat, unless more is said."""
+    is_number = traits.is_number
+    of_numbers = {"numbers": values, "minimum": 0.0, "maximum": float(values - 1)} if is_number else {}
+    given: dict[str, Any] = {
+        "filled": rows, "singles": 0, "largest": rows // max(values, 1), "has_empty": False, "has_leading_zeros": False,
+        "numbers": 0, "fractions": 0, "minimum": None, "maximum": None, "moments": 0, "daytimes": 0, "days": 0,
+        "shape": "",
+    }  # fmt: skip
+    return Evidence(
+        SourceColumn(name, traits.released_as, traits), rows, values=values, **{**given, **of_numbers, **more}
+    )
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("name", "word"),
+        [
+            ("age", "age"), ("AGE", "age"), ("patient_age", "age"), ("patientAge", "age"),
+            ("age.at.entry", "ageatentry"),
+            ("wage", "wage"), ("wages", "wages"), ("zip_code", "zipcode"), ("homeZIPCode", "zipcode"),
+            ("dateOfBirth", "dateofbirth"), ("birth date", "birthdate"), ("Geburtsdatum", "geburtsdatum"),
+            ("Größe", "grosse"), ("Straße", "strasse"), ("prénom", "prenom"), ("año_nacimiento", "anonacimiento"),
+            ("teléfono", "telefono"), ("sex2", "sex"), ("PatientID", "patientid"),
+            ("country of birth", "countryofbirth"),
+        ],
+    )  # fmt: skip
+    def test_are_found_in_names(self, name: str, word: str) -> None:
+        found = word_of(name)
+        assert found is not None and found.text == word
+
+    @pytest.mark.parametrize("name", ["", "x1", "wagesheet", "stagex", "engagement", "_", "💥", "42", "page"])
+    def test_are_no_parts_of_parts(self, name: str) -> None:
+        assert word_of(name) is None
+
+    def test_the_last_of_equally_long_ones_counts(self) -> None:
+        assert (word_of("sex_age") or pytest.fail()).text == "age"
+        assert (word_of("age_sex") or pytest.fail()).text == "sex"
+
+    def test_are_spelled_as_they_are_compared(self) -> None:
+        assert {word for word in known_words() if not re.fullmatch("[a-z0-9]+", word)} == set()
+        assert plain("ß") == "ss"
+
+    def test_nobody_is_let_through_as_insensitive(self) -> None:
+        assert {word.role for word in known_words().values()} == {"identifier", "quasi-identifier", "sensitive"}
+
+
+def role(found: Evidence) -> str:
+    decision = decided(found)
+    return "undecided" if decision.is_undecided else decision.role
+
+
+class TestRoles:
+    @pytest.mark.parametrize(
+        ("found", "expected"),
+        [
+            (evidence("x"), "undecided"),
+            (evidence("x", NUMBERS), "undecided"),
+            (evidence("age", NUMBERS), "quasi-identifier"),
+            (evidence("diagnosis"), "sensitive"),
+            (evidence("diagnosis", shape="email"), "identifier"),
+            (evidence("x", shape="icd10"), "sensitive"),
+            (evidence("x", shape="text", values=990), "identifier"),
+            (evidence("x", shape="text"), "undecided"),
+            (evidence("x", values=1, largest=1000), "insensitive"),
+            (evidence("x", values=0, filled=0, largest=1000), "insensitive"),
+            (evidence("x", values=1, rows=1), "undecided"),
+            (evidence("name", values=1, largest=1000), "identifier"),
+            (evidence("hiv", values=1, largest=1000), "sensitive"),
+            (evidence("city", values=0, filled=0, largest=1000), "insensitive"),
+            (evidence("x", values=1, filled=500, largest=500), "undecided"),
+            (evidence("x", values=960), "identifier"),
+            (evidence("x", values=940), "undecided"),
+            (evidence("x", NUMBERS, values=1000), "identifier"),
+            (evidence("x", NUMBERS, values=1000, maximum=5000.0), "undecided"),
+            (evidence("id", NUMBERS, values=990), "identifier"),
+            (evidence("id", NUMBERS, values=300), "undecided"),
+            (evidence("patient_id", NUMBERS, values=300), "identifier"),
+            (evidence("patient_id", NUMBERS, values=20), "undecided"),
+            (evidence("course_name"), "undecided"),
+            (evidence("last_name"), "identifier"),
+            (evidence("name"), "identifier"),
+            (evidence("x", moments=40), "quasi-identifier"),
+            (evidence("city", values=20_000, rows=100_000), "undecided"),
+            (evidence("city", LISTS), "undecided"),
+            (evidence("x", description="The patient's year of birth"), "quasi-identifier"),
+            (evidence("diagnosis", description="age"), "sensitive"),
+        ],
+    )  # fmt: skip
+    def test_follow_from_evidence(self, found: Evidence, expected: str) -> None:
+        assert role(found) == expected
+
+    def test_repeated_ids_of_persons_name_individuals(self) -> None:
+        assert decided(evidence("patient_id", NUMBERS, values=300)).is_individual
+        assert not decided(evidence("patient_id", NUMBERS, values=300, filled=999)).is_individual
+        assert not decided(evidence("patient_id", NUMBERS, values=1000)).is_individual
+
+    def test_of_twins_one_is_dropped(self) -> None:
+        wage, age, unknown = (
+            Decision("sensitive", "money", ""), Decision("quasi-identifier", "age", ""),
+            Decision("identifier", "", "", is_undecided=True),
+        )  # fmt: skip
+        found = with_twins({"a": unknown, "b": wage, "c": age, "d": age}, [("a", "b"), ("c", "d")])
+        assert [each.role for each in found.values()] == ["identifier", "sensitive", "quasi-identifier", "identifier"]
+        assert not found["a"].is_undecided
+        assert with_twins({"a": unknown, "b": unknown}, [("a", "b")])["b"].is_undecided
+
+
+class TestTaxonomies:
+    @pytest.mark.parametrize(
+        ("found", "kind", "tails", "rule"),
+        [
+            (evidence("age", NUMBERS, values=80), "age", None,
+             {"kind": "intervals", "widths": [5, 10, 20, 40], "minimum": 0, "maximum": 99}),
+            (evidence("age", NUMBERS, values=80, maximum=104.0), "age", (1, 99),
+             {"kind": "intervals", "widths": [5, 10, 20, 40], "minimum": 0, "maximum": 119}),
+            (evidence("x", NUMBERS, values=2), "", None, {"kind": "flat"}),
+            (evidence("x", NUMBERS, values=4, minimum=1.0, maximum=4.0), "", None,
+             {"kind": "intervals", "widths": [2], "origin": 1, "minimum": 1, "maximum": 4}),
+            (evidence("x", NUMBERS, values=8, minimum=0.0, maximum=7.0), "", None,
+             {"kind": "intervals", "widths": [2, 4], "origin": 0, "minimum": 0, "maximum": 7}),
+            (evidence("x", NUMBERS, values=3, maximum=99.0), "", None, {"kind": "flat"}),
+            (evidence("x", NUMBERS, values=500, maximum=640.0), "", (3, 630),
+             {"kind": "intervals", "widths": [20, 40, 80, 160, 320], "minimum": 0, "maximum": 959}),
+            (evidence("x", NUMBERS, values=500, maximum=9999.0), "", (0, 64),
+             {"kind": "intervals", "widths": [2, 4, 8, 16, 32], "above": 66, "minimum": 0, "maximum": 10015}),
+            (evidence("x", NUMBERS, values=500, fractions=9, maximum=0.64), "", (0.01, 0.63),
+             {"kind": "intervals", "widths": [0.02, 0.04, 0.08, 0.16, 0.32]}),
+            (evidence("x", moments=40, days=30), "date", None, {"kind": "dates", "units": ["week"]}),
+            (evidence("x", moments=40, days=900), "date", None,
+             {"kind": "dates", "units": ["month", "quarter", "year"]}),
+            (evidence("x", moments=40, days=900, daytimes=1), "date", None,
+             {"kind": "dates", "units": ["day", "month", "quarter", "year"]}),
+            (evidence("x", moments=40, days=2000), "date", None, {"kind": "dates", "units": ["month", "year"]}),
+            (evidence("x", moments=40, days=20000), "date", None, {"kind": "dates", "units": ["year", "decade"]}),
+            (evidence("zip", NUMBERS), "zip", (0, 39), {"kind": "prefixes", "keep": [4, 3, 2, 1]}),
+            (evidence("sex", values=2), "sex", None, {"kind": "flat"}),
+        ],
+    )  # fmt: skip
+    def test_follow_from_counts(
+        self, found: Evidence, kind: str, tails: tuple[float, float] | None, rule: dict[str, Any]
+    ) -> None:
+        taxonomy = suggested(found, kind, tails)
+        assert taxonomy.rule == rule
+        settings = {name: value for name, value in rule.items() if name != "kind"}
+        assert made(rule["kind"], settings), "it is a rule of a policy"
+
+    def test_texts_are_joined_where_few_rows_have_them(self) -> None:
+        values = [("a", True), ("b", True), ("c", False), ("d", False)]
+        assert of_texts(values).labels == (("a", "a", "*"), ("b", "b", "*"), ("c", "other", "*"), ("d", "other", "*"))
+        named = of_texts([("a", True), ("other", False), ("x", False)])
+        assert named.labels == (("a", "a", "*"), ("other", "(other)", "*"), ("x", "(other)", "*"))
+        for pointless in ([("a", True), ("b", False)], [("a", False), ("b", False)]):
+            assert of_texts(pointless).rule == {"kind": "flat"}
+
+    def test_become_coarser_until_the_lattice_is_small(self) -> None:
+        numbers = suggested(evidence("x", NUMBERS, values=500, maximum=640.0), "", (3, 630))
+        fine = {f"x{number}": numbers for number in range(8)}
+        less = coarsened(fine)
+        assert lattice_nodes(fine) == 7**8
+        assert MAX_NODES / 7 < lattice_nodes(less) <= MAX_NODES
+        assert {each.rule["widths"][-1] for each in less.values()} == {320}
+        wide = {f"x{number}": flat() for number in range(40)}
+        assert coarsened(wide) == wide
+
+
+class TestPolicyFiles:
+    def test_hostile_names_are_read_back(self) -> None:
+        names = ['a"b', "a\nb", "a\\u0041", "\x7f", "'", "# x", "", "ö", "=1", "]"]
+        columns = {name: f"because of {name}" for name in names}
+        draft = Draft(
+            ["About\nit"], {"quasi_identifiers": columns, "identifiers": {"id": "? "}},
+            {"individual": ("a\nb", "x\ny")},
+            [{"model": "k-anonymity", "k": 5}], {name: flat("a\nhint") for name in names},
+        )  # fmt: skip
+        read = tomllib.loads(text_of(draft, "policy"))
+        assert read["quasi_identifiers"] == names
+        assert [*read["taxonomies"]] == names
+        assert read["individual"] == "a\nb"
+
+    def test_files_have_names_of_their_own(self) -> None:
+        texts = of_texts([("a", True), ("b", False), ("c", False)])
+        names = ["City", "city ", "čity", "../x", "", "a" * 300]
+        read = tomllib.loads(text_of(Draft([], {}, {}, [], dict.fromkeys(names, texts)), "policy"))
+        files = [*read["taxonomies"].values()]
+        assert len({file.lower() for file in files}) == len(names)
+        assert all(re.fullmatch(r"policy_[a-z0-9_]{1,45}\.csv", file) for file in files)

@@ -16,6 +16,8 @@ from sqlanon.cli.sessions import reading
 if TYPE_CHECKING:
     from sqlanon.suggestion.suggestion import Suggestion
 
+PROFILES = ("research", "public", "hipaa-safe-harbor")
+
 TIME_LIMIT = 60
 """Seconds that are proposed for a search of a large lattice."""
 
@@ -33,7 +35,8 @@ def init(
         Path | None, Option("--codebook", metavar="FILE.csv", help="What its columns mean: column, description.")
     ] = None,
     profile: Annotated[
-        str, Option("--profile", metavar="research|public", help="Who gets the release: k = 5, or k = 10 for anybody.")
+        str,
+        Option("--profile", metavar="NAME", help="Who gets it: research (k = 5), public (k = 10), hipaa-safe-harbor."),
     ] = "research",
     replace: Annotated[bool, Option("--replace", help="Replace the policy and taxonomies that are there.")] = False,
     as_json: opt.Json = False,
@@ -45,8 +48,8 @@ def init(
 
     Example: sqlanon init members.csv
     """
-    if profile not in ("research", "public"):
-        raise BadParameter(f'"{profile}" is not one of research, public', param_hint="--profile")
+    if profile not in PROFILES:
+        raise BadParameter(f'"{profile}" is not one of {", ".join(PROFILES)}', param_hint="--profile")
     if k is not None and k < 2:
         raise BadParameter("k is at least 2", param_hint="--k")
     from sqlanon.model.taxonomy.arguments import counted

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlanon.suggestion import safe_harbor
 from sqlanon.suggestion.evidence import Evidence
 from sqlanon.suggestion.roles import Decision
 from sqlanon.suggestion.suggestion import Profile
+
+SAFE_HARBOR: Profile = "hipaa-safe-harbor"
 
 MAX_SHARE = 0.95
 """The share of the rows with the most frequent value up to which a sensitive column is protected by diversity."""
@@ -21,6 +25,7 @@ class Settings:
     k: int
     reason: str
     releases_values: bool = True
+    notes: Sequence[str] = ()
 
 
 PROFILES: dict[Profile, Settings] = {
@@ -30,13 +35,18 @@ PROFILES: dict[Profile, Settings] = {
     "public": Settings(
         10,
         "for anybody: k = 10, and what others may find out is generalized as well, in place of shown as it is",
-        False,
+        releases_values=False,
+    ),
+    "hipaa-safe-harbor": Settings(
+        5, "by the Safe Harbor method of HIPAA (45 CFR 164.514(b)(2)), and k = 5 beside it", notes=safe_harbor.NOTES
     ),
 }
 
 
-def for_profile(profile: Profile, decision: Decision) -> Decision:
+def for_profile(profile: Profile, found: Evidence, decision: Decision) -> Decision:
     """The role of a column where that of a profile is another one."""
+    if profile == SAFE_HARBOR:
+        return safe_harbor.decision_of(found, decision)
     if PROFILES[profile].releases_values or decision.role in ("quasi-identifier", "identifier"):
         return decision
     if decision.role == "insensitive":

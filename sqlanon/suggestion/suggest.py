@@ -11,9 +11,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.extras import installed_version
 from sqlanon.queries.tables import suggestions as queries
-from sqlanon.suggestion import relations, taxonomies
+from sqlanon.suggestion import relations, safe_harbor, taxonomies
 from sqlanon.suggestion.evidence import evidence_of
-from sqlanon.suggestion.profiles import PROFILES, for_profile, protected
+from sqlanon.suggestion.profiles import PROFILES, SAFE_HARBOR, for_profile, protected
 from sqlanon.suggestion.roles import Decision, decided, undecided, with_twins
 from sqlanon.suggestion.sets import MAX_NODES, MeasuredSets, coarsened, lattice_nodes, measured_sets
 from sqlanon.suggestion.suggestion import Profile, SuggestedColumn, Suggestion
@@ -95,7 +95,7 @@ class _Table:
         found = {name: decided(each) for name, each in self._evidence.items()}
         counts = self._pair_counts(relations.twin_candidates(self._evidence))
         found = with_twins(found, relations.twins(counts, self._evidence))
-        found = {name: for_profile(self._asked.profile, decision) for name, decision in found.items()}
+        found = {name: for_profile(self._asked.profile, self._evidence[name], found[name]) for name in found}
         individuals = [name for name, decision in found.items() if decision.is_individual]
         for name in individuals[1:]:
             found[name] = undecided(found[name].reason)
@@ -108,7 +108,9 @@ class _Table:
         numbers = [name for name in wanted if self._evidence[name].is_number]
         tails = self._tails(numbers)
         found = {
-            name: taxonomies.suggested(self._evidence[name], decisions[name].kind, tails.get(name)) for name in wanted
+            name: self._of_profile(name, decisions[name].kind)
+            or taxonomies.suggested(self._evidence[name], decisions[name].kind, tails.get(name))
+            for name in wanted
         }
         texts = [
             name
@@ -120,6 +122,18 @@ class _Table:
             **found,
             **{name: taxonomies.of_columns(coarser[name]) if coarser[name] else self._of_texts(name) for name in texts},
         }
+
+    def _of_profile(self, name: str, kind: str) -> SuggestedTaxonomy | None:
+        """The taxonomy that a profile asks for, if it does."""
+        if self._asked.profile != SAFE_HARBOR:
+            return None
+        values = [value for value, _ in self._values(name)] if kind == "zip" else []
+        return safe_harbor.taxonomy_of(self._evidence[name], kind, values)
+
+    def _values(self, name: str) -> list[tuple[str, bool]]:
+        """The values of a column as its taxonomy has them, and whether each is frequent."""
+        rows = self._engine.fetch(queries.own_labels(self._relation, name), "values of a column", "cell")
+        return [(row["value"], row["is_frequent"]) for row in rows]
 
     def _tails(self, numbers: list[str]) -> dict[str, tuple[float, float]]:
         if not numbers:
@@ -139,8 +153,7 @@ class _Table:
     def _of_texts(self, name: str) -> SuggestedTaxonomy:
         if self._evidence[name].has_empty:
             return taxonomies.flat("a file of groups cannot name its empty texts: make them missing")
-        rows = self._engine.fetch(queries.own_labels(self._relation, name), "values of a text", "cell")
-        return taxonomies.of_texts([(row["value"], row["is_frequent"]) for row in rows])
+        return taxonomies.of_texts(self._values(name))
 
     def _column(self, name: str, decision: Decision, made: Mapping[str, SuggestedTaxonomy]) -> SuggestedColumn:
         found = self._evidence[name]
@@ -176,6 +189,7 @@ class _Table:
         for name, decision in decisions.items():
             if decision.kind == "weight":
                 yield f'"{name}" is dropped: `row_weight` counts a survey weight in losses'
+        yield from PROFILES[self._asked.profile].notes
 
     def _draft(
         self, decisions: Mapping[str, Decision], made: Mapping[str, SuggestedTaxonomy], suggestion: Suggestion
@@ -188,6 +202,8 @@ class _Table:
         settings: dict[str, tuple[object, str]] = {
             "suppression_limit": (SUPPRESSION_LIMIT, "5 % of the rows may be left out")
         }
+        if self._asked.profile == SAFE_HARBOR:
+            settings |= safe_harbor.settings_of({name: (self._evidence[name], decisions[name]) for name in decisions})
         for name, decision in decisions.items():
             if decision.is_individual:
                 settings["individual"] = (name, "classes count persons in place of rows")

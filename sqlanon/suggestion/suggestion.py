@@ -12,7 +12,7 @@ from sqlanon.report.document import Document, Table, Text, count, facts, notes, 
 from sqlanon.suggestion.evidence import Role
 from sqlanon.suggestion.writing import Draft, text_of, write
 
-Profile: TypeAlias = Literal["research", "public"]
+Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]
 
 MAX_SHOWN = 60
 """Columns that are shown in a table."""

@@ -76,7 +76,7 @@ def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> 
         tails: the numbers that 1 % and 99 % of its rows are below.
     """
     if found.is_moment:
-        return _of_dates(found)
+        return _of_span(found)
     if kind == "zip" and (found.is_whole or not found.is_number) and not found.column.traits.is_float:
         hint = (
             "read it as text, for zeros at its beginning" if found.is_whole and not found.column.traits.is_text else ""
@@ -96,6 +96,11 @@ def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> 
 def flat(hint: str = "") -> SuggestedTaxonomy:
     """The value, or nothing."""
     return SuggestedTaxonomy({"kind": "flat"}, "the value or *", 0, hint=hint)
+
+
+def of_dates(units: Sequence[str]) -> SuggestedTaxonomy:
+    """Dates by calendar units."""
+    return _made("dates", "units", units)
 
 
 def of_columns(columns: Sequence[str]) -> SuggestedTaxonomy:
@@ -138,9 +143,9 @@ def _words(kind: str, levels: Sequence[Any]) -> str:
             return listed
 
 
-def _of_dates(found: Evidence) -> SuggestedTaxonomy:
+def _of_span(found: Evidence) -> SuggestedTaxonomy:
     units = next((units for days, units in SPANS if found.days < days), ["year", "decade"])
-    return _made("dates", "units", ["day", *units] if found.daytimes else units)
+    return of_dates(["day", *units] if found.daytimes else units)
 
 
 def _of_grades(found: Evidence, low: float, high: float) -> SuggestedTaxonomy:

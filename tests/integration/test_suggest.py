@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import stat
 import tomllib
@@ -154,6 +155,29 @@ class TestPeople:
         assert found.k == 10
         assert {each.role for each in found.columns} == {"identifier", "quasi-identifier"}
         assert roles(found)["income"] == "quasi-identifier"
+
+    def test_safe_harbor_leaves_years_and_three_digits(self, warehouse: Path) -> None:
+        with duckdb.connect(warehouse / "w.duckdb") as connection:
+            connection.execute(
+                "UPDATE people SET age = 97 WHERE member_no < 40; UPDATE people SET zip = '03601' WHERE age = 20"
+            )
+        profile = ("--profile", "hipaa-safe-harbor")
+        found = document(sqlanon("init", "people", "--db", "w.duckdb", *profile, "--json", folder=warehouse))
+        assert [each["role"] for each in found["columns"] if each["name"] in ("city", "state")] == [
+            "identifier", "quasi-identifier"
+        ]  # fmt: skip
+        assert sqlanon(*shlex.split(found["next"][0])[1:], folder=warehouse).returncode == 0
+        with duckdb.connect(warehouse / "w.duckdb") as connection:
+            labels = connection.execute(f"""
+                SELECT list(DISTINCT label) FROM (
+                    UNPIVOT (SELECT birth_date, admitted, zip FROM '{warehouse / "people_k5.parquet"}')
+                    ON COLUMNS(*) INTO NAME name VALUE label
+                )
+            """).fetchall()[0][0]
+        assert all(re.fullmatch(r"\d{4}|\d{4}s|\d{3}|\*", label) for label in labels), labels
+        policy = tomllib.loads((warehouse / "policy.toml").read_text())
+        assert policy["minimum_levels"] == {"zip": 1, "birth_date": 1, "admitted": 1}
+        assert policy["top_coding"] == {"age": 90}
 
     def test_k_is_that_of_the_command(self, folder: Path) -> None:
         found = document(sqlanon("init", "people.csv", "--k", "7", "--json", folder=folder))

@@ -14,6 +14,7 @@ from sqlanon.queries.source import SourceColumn, Traits
 from sqlanon.suggestion.evidence import Evidence
 from sqlanon.suggestion.names import known_words, plain, word_of
 from sqlanon.suggestion.roles import Decision, decided, with_twins
+from sqlanon.suggestion.safe_harbor import SPARSE_AREAS, area_of, decision_of
 from sqlanon.suggestion.sets import MAX_NODES, coarsened, lattice_nodes
 from sqlanon.suggestion.taxonomies import flat, of_texts, suggested
 from sqlanon.suggestion.writing import Draft, text_of
@@ -193,6 +194,35 @@ class TestTaxonomies:
         assert {each.rule["widths"][-1] for each in less.values()} == {320}
         wide = {f"x{number}": flat() for number in range(40)}
         assert coarsened(wide) == wide
+
+
+class TestSafeHarbor:
+    @pytest.mark.parametrize(
+        ("value", "area"),
+        [
+            ("53113", "531"), ("02139", "021"), ("2139", "021"), ("2139.0", "021"), ("53113-1234", "531"),
+            ("531131234", "531"),
+            ("03601", "000"), ("3601", "000"), ("10299", "000"), ("89301", "000"), ("89401", "894"),
+            ("SW1A 1AA", "000"), ("", "000"), ("53", "000"), ("501", "005"),
+        ],
+    )  # fmt: skip
+    def test_zip_codes_keep_three_digits(self, value: str, area: str) -> None:
+        assert area_of(value) == area
+
+    def test_the_sparse_areas_are_seventeen(self) -> None:
+        assert len(SPARSE_AREAS) == 17
+
+    def test_places_below_a_state_are_dropped(self) -> None:
+        for name, expected in (("city", "identifier"), ("county", "identifier"), ("state", "quasi-identifier")):
+            assert decision_of(evidence(name), decided(evidence(name))).role == expected
+
+    def test_dates_that_no_rule_reads_are_dropped(self) -> None:
+        for found, expected in (
+            (evidence("birth_date"), "identifier"),
+            (evidence("birth_month", NUMBERS, values=12), "identifier"),
+            (evidence("birth_date", moments=40), "quasi-identifier"),
+        ):
+            assert decision_of(found, decided(found)).role == expected
 
 
 class TestPolicyFiles:

@@ -85,3 +85,30 @@ SELECT anon_stored.label
 FROM :taxonomy AS anon_stored
 INNER JOIN :labels AS anon_cut ON anon_stored.level = anon_cut.level AND anon_stored.label = anon_cut.label
 WHERE anon_stored.attribute = :attribute;
+
+-- name: overview
+-- the tables of the database
+-- The tables and views of the current database, each with about how many rows it has; a row without a name if there is
+-- none.
+SELECT anon_database.database_name, anon_found.* EXCLUDE (database_name)
+FROM (SELECT current_database() AS database_name) AS anon_database
+LEFT JOIN (
+    SELECT
+        database_name,
+        if(schema_name = current_schema(), table_name, concat_ws('.', schema_name, table_name)) AS table_name,
+        estimated_size AS row_count,
+        column_count,
+        comment
+    FROM duckdb_tables()
+    WHERE NOT internal AND NOT temporary AND schema_name <> 'anon'
+    UNION ALL
+    SELECT
+        database_name,
+        if(schema_name = current_schema(), view_name, concat_ws('.', schema_name, view_name)),
+        NULL,
+        column_count,
+        comment
+    FROM duckdb_views()
+    WHERE NOT internal AND NOT temporary AND schema_name <> 'anon'
+) AS anon_found ON anon_found.database_name = anon_database.database_name
+ORDER BY anon_found.table_name ASC;

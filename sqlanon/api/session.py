@@ -14,7 +14,7 @@ from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.engines.locks import exclusive
-from sqlanon.errors import VerificationError
+from sqlanon.errors import SqlanonError, VerificationError
 from sqlanon.methods.progress import Progress, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb import Connection
     from sqlanon.engines.relations import Source
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.model.policy.policy import GivenPolicy
+    from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Measurement, Release, Verification
+    from sqlanon.model.release.class_sizes import ClassSizes
     from sqlanon.model.release.explorer import Explorer
     from sqlanon.model.release.release_report import Edition, ReleaseReport
-    from sqlanon.run.explain import ExplainedStep
+    from sqlanon.run.explain import ExplainedSteps
+    from sqlanon.run.overview import Overview
     from sqlanon.suggestion.suggestion import Profile, Suggestion
 
 
@@ -190,7 +192,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         return measure_source(self._engine, self._opened.resolve(source), checked(policy))
 
     @exclusive
-    def explain(self, source: Source, policy: GivenPolicy) -> list[ExplainedStep]:
+    def explain(self, source: Source, policy: GivenPolicy) -> ExplainedSteps:
         """The SQL of every step of a run, in its order: a dry run without a row of the source.
 
         The source and its taxonomies must be there; nothing is charged, and nothing stays. The node is the one that is
@@ -295,6 +297,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         progress = self._opened.callback(progress)
         release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)
         release._report = OfSession(partial(self.report, into, wanted, source=source))
+        release._sizes = OfSession(partial(self._released_sizes, into, wanted))
         return self._opened.with_rows(release, target)
 
     @exclusive
@@ -370,6 +373,27 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
         asked = ReportRequest(None if policy is None else checked(policy), source, edition, alternatives)
         return release_report(self._engine, release, asked, self._opened.resolve)
+
+    def _repr_html_(self) -> str:
+        """The tables of the warehouse, for a notebook; its repr once it is closed."""
+        from html import escape
+
+        try:
+            return self._overview()._repr_html_()
+        except SqlanonError:
+            return escape(repr(self))
+
+    @exclusive
+    def _overview(self) -> Overview:
+        from sqlanon.run.overview import overview
+
+        return overview(self._engine)
+
+    @exclusive
+    def _released_sizes(self, release: Source, policy: Policy) -> Sequence[ClassSizes]:
+        from sqlanon.run.release_reports import released_sizes
+
+        return released_sizes(self._engine, self._opened.resolve(release), policy)
 
     @exclusive
     def provenance(self, release: str | Path) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 
 from sqlanon.report import svg
 from sqlanon.report.document import (
@@ -46,7 +45,7 @@ def page(document: Document) -> str:
 @cache
 def style() -> str:
     """The colours and forms of all pages."""
-    return files("sqlanon.report").joinpath("page.css").read_text(encoding="utf-8")
+    return "".join(map(svg.stylesheet, ("picture.css", "page.css")))
 
 
 class _OnPage(Renderer[str]):

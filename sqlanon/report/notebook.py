@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
+from sqlanon.report import svg
 from sqlanon.report.document import (
     Bar,
+    Bars,
     Cell,
     Code,
     Document,
@@ -54,11 +56,15 @@ class _AsHtml(Renderer[str]):
         return f"<p><strong>{html.escape(part.heading)}</strong></p><ul>{items}</ul>"
 
     def code(self, part: Code) -> str:
-        return f"<pre>{html.escape(part.text)}</pre>"
+        lines = f"<pre>{html.escape(part.text)}</pre>"
+        return f"<details><summary>{html.escape(part.title)}</summary>{lines}</details>" if part.title else lines
 
     def section(self, part: Section) -> str:
         parts = "".join(map(self._part, part.parts))
         return f"<h4>{html.escape(part.heading)}</h4><p>{html.escape(part.remark)}</p>{parts}"
+
+    def bars(self, part: Bars) -> str:
+        return svg.image(svg.bars(part), part.title)
 
     def side_by_side(self, part: SideBySide) -> str:
         return "".join(self._part(each) for _, parts in part.columns for each in parts)

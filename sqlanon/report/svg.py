@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
 
 from sqlanon.report.document import Bars, Points, Steps, Strip, Strips, percent
 
@@ -25,19 +28,34 @@ MAX_PIECES = 150
 """A level of more labels is drawn as one piece."""
 
 
+def image(picture: str, words: str) -> str:
+    """A picture that brings its style along, for where there is no style sheet, with a text in its place."""
+    start = f'<svg xmlns="http://www.w3.org/2000/svg" style="background:var(--back)" {picture.removeprefix("<svg ")}'
+    alone = start.replace(">", f"><style>{stylesheet('picture.css')}</style>", 1)
+    data = f"data:image/svg+xml;base64,{base64.b64encode(alone.encode()).decode()}"
+    return f'<img alt="{html.escape(words)}" style="width:100%;max-width:{WIDTH}px" src="{data}">'
+
+
+@cache
+def stylesheet(name: str) -> str:
+    """A style sheet of this package."""
+    return files("sqlanon.report").joinpath(name).read_text(encoding="utf-8")
+
+
 def bars(chart: Bars) -> str:
     """Groups of bars, which are as high as the largest share of all."""
     top = max((share for _, shares in chart.series for share in shares), default=0) or 1
     group = (WIDTH - LEFT - RIGHT) / len(chart.groups)
     width = 0.84 * group / len(chart.series)
-    parts = [*_grid(top), *_legend(name for name, _ in chart.series)]
+    parts = [*_grid(top), *_legend([name for name, _ in chart.series])]
     for place, name in enumerate(chart.groups):
         start = LEFT + place * group + 0.08 * group
         for number, (series, shares) in enumerate(chart.series):
+            colour = _first_colour(chart.series) + number
             height = (HEIGHT - 10) * shares[place] / top
             if height > 0:
                 tip = f"{series}, {name}: {percent(shares[place])}"
-                parts.append(_bar(start + number * width, width - 1, max(height, 0.8), number, tip))
+                parts.append(_bar(start + number * width, width - 1, max(height, 0.8), colour, tip))
         parts.append(_text(start + 0.42 * group, HEIGHT + 15, name, "middle"))
     if chart.mark is not None:
         parts += _line_at(LEFT + chart.mark[0] * group, chart.mark[1])
@@ -52,18 +70,18 @@ def steps(chart: Steps) -> str:
         reached = (math.log(max(position, chart.ticks[0][0])) - first) / (last - first)
         return LEFT + (WIDTH - LEFT - RIGHT) * min(reached, 1.0)
 
-    parts = [*_grid(1.0), *_legend(name for name, _ in chart.series)]
+    parts = [*_grid(1.0), *_legend([name for name, _ in chart.series])]
     *others, (end, last_name) = chart.ticks
     parts += [_text(place(position), HEIGHT + 15, name, "middle") for position, name in others]
     parts.append(_text(place(end) + RIGHT, HEIGHT + 15, last_name, "end"))
-    for number, (series, found) in enumerate(chart.series):
+    for colour, (series, found) in enumerate(chart.series, start=_first_colour(chart.series)):
         start, points = float(LEFT), []
         for end, share in found:
             points += [(start, share), (place(end), share)]
             start = place(end)
         points.append((start, 0.0))
         path = " L".join(f"{x:.1f} {HEIGHT - (HEIGHT - 10) * share:.1f}" for x, share in points)
-        parts.append(f'<path d="M{path}" class="line s{number}"><title>{html.escape(series)}</title></path>')
+        parts.append(f'<path d="M{path}" class="line s{colour}"><title>{html.escape(series)}</title></path>')
     if chart.mark is not None:
         parts += _line_at(place(chart.mark[0]), chart.mark[1])
     return _picture(chart.title, chart.axis, parts)
@@ -151,10 +169,15 @@ def _grid(top: float) -> Iterator[str]:
         yield _text(LEFT - 6, y + 3.5, f"{100 * top * line / GRID:.0f} %", "end")
 
 
-def _legend(series: Iterable[str]) -> Iterator[str]:
+def _first_colour(series: Sequence[object]) -> int:
+    """The last series has the colour of what comes after, alone or beside what was before."""
+    return SERIES - len(series)
+
+
+def _legend(series: Sequence[str]) -> Iterator[str]:
     for number, name in enumerate(series):
         y = HEIGHT + BELOW + 2 + LEGEND * number
-        yield f'<rect x="{LEFT}" y="{y}" width="11" height="11" class="s{number}"/>'
+        yield f'<rect x="{LEFT}" y="{y}" width="11" height="11" class="s{_first_colour(series) + number}"/>'
         yield _text(LEFT + 17, y + 9.5, name, "start")
 
 

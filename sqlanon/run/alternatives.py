@@ -100,7 +100,7 @@ def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternativ
 
 
 def _front(points: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
-    """The points of which no other has a larger k at the same loss or less, ascending."""
+    """The points to which no other is better, with a larger k at the same loss or a smaller one, ascending."""
     most = 0
     for k, loss in sorted(points, key=lambda point: (point[1], -point[0])):
         if k > most:

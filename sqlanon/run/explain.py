@@ -23,6 +23,8 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
+from sqlanon.report.document import Code, Document
+from sqlanon.report.notebook import fragment
 from sqlanon.run.pipeline import carry_out
 
 STANDS_FOR = "stands_for"
@@ -38,7 +40,15 @@ class ExplainedStep:
     sql: str
 
 
-def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[ExplainedStep]:
+class ExplainedSteps(list[ExplainedStep]):
+    """The steps of a run in order; a notebook shows what each is for, and its SQL where that is asked for."""
+
+    def _repr_html_(self) -> str:
+        parts = tuple(Code(step.sql, f"{number}. {step.purpose}") for number, step in enumerate(self, start=1))
+        return fragment(Document("", parts))
+
+
+def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> ExplainedSteps:
     """The steps of a run in order; see :meth:`sqlanon.Session.explain`.
 
     Raises:
@@ -52,7 +62,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         dry_run.steps.clear()
         companions = {name: _DryRunTarget(dry_run, name) for name in run.companions}
         carry_out(engine, run, _DryRunTarget(dry_run), companions, None, Stages(silent))
-    return dry_run.steps
+    return ExplainedSteps(dry_run.steps)
 
 
 def without_rows(source: ResolvedSource) -> ResolvedSource:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import coded
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.base import method_of
@@ -27,8 +26,9 @@ from sqlanon.model.policy.policy import Policy, policy_of
 from sqlanon.model.record import PartitionRecord, PolicyRecord, Record
 from sqlanon.model.release import Exposure, Spent
 from sqlanon.model.release.alternatives import Alternatives
+from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
 from sqlanon.model.release.release_report import Edition, ReleaseReport
-from sqlanon.model.release.reported_columns import ClassSizes, LabelRows, Level, ReportedColumn
+from sqlanon.model.release.reported_columns import LabelRows, Level, ReportedColumn
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import names, string, subquery
@@ -239,19 +239,8 @@ class _Reported:
         """The rows by the size of their class."""
         if self.policy.has_private_method:
             return
-        k = max(self.policy.criteria.k, 2)
-        ends = [1, *([k - 1] if k > 2 else []), *(k * factor - 1 for factor in (2, 5, 10, 20, 50, 100)), math.inf]
-        after, before = self._class_sizes(self.found.source.relation), self._sizes_before
-        start = 0.0
-        for end in ends:
-            of_source = _rows_between(before, start, end)
-            is_shown = bool(before) and not 0 < of_source < k
-            yield ClassSizes(
-                most=None if end == math.inf else int(end),
-                before=of_source / _rows_between(before, 0, math.inf) if is_shown else None,
-                after=_rows_between(after, start, end) / max(_rows_between(after, 0, math.inf), 1),
-            )
-            start = end
+        after = size_counts(self.engine, self.found.source, self.policy)
+        yield from class_sizes(after, self._sizes_before, self.policy.criteria.k)
 
     def alternatives(self) -> Alternatives | None:
         """What else could have been published of the source."""
@@ -349,15 +338,24 @@ class _Reported:
         return taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
 
     @cached_property
-    def _sizes_before(self) -> list[tuple[int, int]]:
+    def _sizes_before(self) -> Sizes:
         """The sizes of the classes of the source; none if it is not to be compared."""
-        return [] if self.source is None else self._class_sizes(self.source.relation)
+        return [] if self.source is None else size_counts(self.engine, self.source, self.policy)
 
-    def _class_sizes(self, relation: exp.Expr) -> list[tuple[int, int]]:
-        columns = names(list(self.policy.quasi_identifiers))
-        sizes = subquery(table_call("class_sizes", relation.copy(), columns), "anon_sizes")
-        found = self.engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
-        return [(row["class_size"], row["classes"]) for row in found]
+
+def released_sizes(engine: Engine, release: ResolvedSource, policy: Policy) -> tuple[ClassSizes, ...]:
+    """The rows of a release by the size of their class; nothing of a private one."""
+    if policy.has_private_method:
+        return ()
+    return tuple(class_sizes(size_counts(engine, release, policy), (), policy.criteria.k))
+
+
+def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Sizes:
+    """The sizes of the classes of a table, the smallest first, each with how many classes have it."""
+    columns = names(list(policy.quasi_identifiers))
+    sizes = subquery(table_call("class_sizes", source.relation.copy(), columns), "anon_sizes")
+    found = engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
+    return [(row["class_size"], row["classes"]) for row in found]
 
 
 def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
@@ -387,10 +385,6 @@ def _levels(
         share = sum(after[label] for label in shown) / rows
         levels.append(Level(level=level, labels=labels, label_count=len(labels), shown=share))
     return tuple(levels)
-
-
-def _rows_between(sizes: Sequence[tuple[int, int]], above: float, most: float) -> int:
-    return sum(size * classes for size, classes in sizes if above < size <= most)
 
 
 def _unless_few(before: int | None, after: int, k: int) -> int | None:

@@ -328,3 +328,10 @@ def test_a_page_of_forty_columns_has_under_two_megabytes(session: sa.Session) ->
     page = session.report("released", wide, source="wide").to_html()
     assert page.count('role="img"') == 42  # a taxonomy each, and two charts
     assert len(page.encode()) < 2_000_000
+
+
+def test_the_release_has_one_colour_with_and_without_its_source(session: sa.Session) -> None:
+    session.anonymize("people", policy(**FINE), "released")
+    for source, colours in (("people", {"s0", "s1"}), (None, {"s1"})):
+        page = session.report("released", policy(**FINE), source=source).to_html()
+        assert set(re.findall(r'<(?:rect|path)[^>]* class="(?:line )?(s\d)"', page)) == colours

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from importlib.resources import files
 
 import pytest
+
+from sqlanon.report.svg import stylesheet
 
 TEXT, GRAPHIC = 4.5, 3.0
 """The least contrast of texts and of parts of pictures (WCAG 2.2, 1.4.3 and 1.4.11)."""
 
-STYLE = files("sqlanon.report").joinpath("page.css").read_text(encoding="utf-8")
+STYLE = stylesheet("picture.css")
 LIGHT, DARK, PRINT = (
     dict(re.findall(r"--(\w+): (#\w+)", block)) for block in re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from sqlanon.errors import EngineError, SqlanonError
+from sqlanon.model.release.class_sizes import ClassSizes, size_bars
 from sqlanon.model.release.measurement import Exposure, PartialResult, Result
 from sqlanon.model.release.reports import Guarantee, Report
 from sqlanon.report.document import (
@@ -108,6 +110,7 @@ class Release(Published):
     unchanged: bool = False
     tables: dict[str, str] = Field(default_factory=dict)
     _report: Callable[[], Result] | None = PrivateAttr(default=None)
+    _sizes: Callable[[], Sequence[ClassSizes]] | None = PrivateAttr(default=None)
 
     def to_html(self) -> str:
         """The report of :meth:`Session.report` beside the source, as a page that needs no other file.
@@ -160,9 +163,17 @@ class Release(Published):
             paragraph(self._sentence()),
             Figures(_figures(report)),
             *([Table(("quasi-identifier", "generalized to", "such as"), labels)] if labels else []),
+            *self._chart(),
             *([Table(tuple(rows[0]), [[*map(_cell, row.values())] for row in rows[:SHOWN_ROWS]])] if rows else []),
         ]
         return fragment(Document("", tuple(parts)))
+
+    def _chart(self) -> Iterator[Part]:
+        """The rows by the size of their class; nothing if they cannot be read."""
+        with suppress(SqlanonError):
+            sizes = () if self._sizes is None else self._sizes()
+            if sizes:
+                yield size_bars(sizes, None)
 
     def _sentence(self) -> str:
         report, models = self.report, "; ".join(dict.fromkeys(result.model for result in self.report.models))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
 from sqlanon.model.release.alternatives import Alternatives
+from sqlanon.model.release.class_sizes import ClassSizes, risk_steps, size_bars
 from sqlanon.model.release.measurement import Exposure, PartialResult, Verification, models_table
-from sqlanon.model.release.reported_columns import ClassSizes, ReportedColumn, example, levels_of, strip, tag
+from sqlanon.model.release.reported_columns import ReportedColumn, example, levels_of, strip, tag
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee, Spent, spent_table
 from sqlanon.report.document import (
-    Bars,
     Code,
     Document,
     Figure,
@@ -21,7 +21,6 @@ from sqlanon.report.document import (
     Part,
     Section,
     SideBySide,
-    Steps,
     Strips,
     Table,
     Text,
@@ -45,9 +44,6 @@ FOR_CUSTODIANS = (
 
 TWICE = 2
 """A label is marked that is left out this many times as often as all rows."""
-
-RISKS = ((1, "100 %"), (2, "50 %"), (5, "20 %"), (10, "10 %"), (20, "5 %"), (100, "1 %"), (1000, "0.1 %"))
-"""The sizes of classes whose risks are named on an axis, and these."""
 
 
 class ReleaseReport(PartialResult):
@@ -248,37 +244,12 @@ class ReleaseReport(PartialResult):
         )
 
     def _alike(self) -> Iterator[Section]:
-        if not self.sizes:
-            return
-        firsts = [1, *(each.most + 1 for each in self.sizes if each.most is not None)]
-        groups = tuple(_sizes(first, each.most) for first, each in zip(firsts, self.sizes, strict=True))
-        series = [("after: the release", tuple(each.after for each in self.sizes))]
-        if self.before is not None:
-            series.insert(0, ("before: the source", tuple(each.before or 0.0 for each in self.sizes)))
-        mark = None if self.k is None else (firsts.index(self.k) if self.k in firsts else 0, f"k = {self.k}")
-        curves = tuple((name, tuple(_risk_steps(firsts, shares))) for name, shares in series)
-        yield Section(
-            "How many rows look alike",
-            (
-                side_by_side(
-                    Bars(
-                        "rows by the size of their class",
-                        "rows that look alike (size of the class)",
-                        groups,
-                        tuple(series),
-                        mark,
-                    ),
-                    Steps(
-                        "rows by their risk",
-                        "risk that a row is taken for a person's, or higher (logarithmic)",
-                        tuple((1 / size, name) for size, name in reversed(RISKS)),
-                        curves,
-                        None if self.k is None else (1 / self.k, "1 / k"),
-                    ),
-                ),
-            ),
-            "Rows with the same labels in all quasi-identifiers make a class, in which nobody can be distinguished.",
-        )
+        if self.sizes:
+            yield Section(
+                "How many rows look alike",
+                (side_by_side(size_bars(self.sizes, self.k), risk_steps(self.sizes, self.k)),),
+                "Rows with the same labels in all quasi-identifiers make a class; nobody in it can be distinguished.",
+            )
 
     def _left_out(self) -> Iterator[Section]:
         compared = [column for column in self.columns if any(each.before is not None for each in column.labels)]
@@ -323,17 +294,3 @@ class ReleaseReport(PartialResult):
             "How to check this",
             (Code("\n".join(self.check)), *record, *listed, *((Code(self.policy, "Policy"),) if self.policy else ())),
         )
-
-
-def _sizes(first: int, most: int | None) -> str:
-    if most is None:
-        return f"{count(first)}+"
-    return count(first) if first == most else f"{count(first)}–{count(most)}"
-
-
-def _risk_steps(firsts: Sequence[int], shares: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Up to each risk, the share of the rows that have it or a higher one: those in classes of at most that size."""
-    left = sum(shares)
-    for first, share in zip(reversed(firsts), reversed(shares), strict=True):
-        yield 1 / first, min(left, 1.0)
-        left -= share

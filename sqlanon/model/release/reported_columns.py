@@ -1,23 +1,9 @@
-"""What a report of a release has of its columns, and of the sizes of its classes."""
+"""What a report of a release has of its columns."""
 
 from __future__ import annotations
 
 from sqlanon.model.release.measurement import PartialResult, Result
 from sqlanon.report.document import Strip, Text, count, percent
-
-
-class ClassSizes(Result):
-    """The rows in classes of some sizes, as shares of all rows.
-
-    Attributes:
-        most: the largest of these sizes, from above the size before; None without a limit.
-        before: of the source; None if it was not compared, or if they are fewer than k rows.
-        after: of the release.
-    """
-
-    most: int | None
-    before: float | None
-    after: float
 
 
 class Level(Result):

@@ -31,12 +31,22 @@ STYLES: dict[Tone, str] = {
     "doubtful": "color:#9a6700",
 }
 BAR_COLOURS = ("#c9ccd1", "#e3b341", "#2da44e")
+FRAME_HEIGHT = 900
+"""Pixels: the page of a lattice of eight columns fits in."""
 LEFT, RIGHT = "text-align:left", "text-align:right"
 
 
 def fragment(document: Document) -> str:
     """The parts of a document, without its title."""
     return "".join(_AsHtml().render(document))
+
+
+def framed(page: str, title: str) -> str:
+    """A whole page in a frame of its own, whose script sees nothing of the notebook."""
+    return (
+        f'<iframe title="{html.escape(title)}" sandbox="allow-scripts" srcdoc="{html.escape(page)}" '
+        f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
+    )
 
 
 class _AsHtml(Renderer[str]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
 
 import sqlanon as sa
@@ -52,6 +53,12 @@ def test_a_release_shows_a_chart_with_its_style(clinic: sa.Session) -> None:
         assert (f": {100 * each.after:.1f} %</title>" in picture) is (each.after > 0)
     clinic.connection.execute("DROP TABLE published")
     assert "<img" not in release._repr_html_()
+
+
+def test_an_explorer_shows_its_page_in_a_frame(clinic: sa.Session) -> None:
+    found = clinic.explore("visits", clinic_policy(sa.KAnonymity(3), suppression_limit=0.25))
+    [page] = re.findall(r'<iframe title="[^"]*" sandbox="allow-scripts" srcdoc="([^"]*)"', found._repr_html_())
+    assert html.unescape(page) == found.to_html()
 
 
 def test_steps_show_their_sql_when_asked(clinic: sa.Session) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlanon.model.release.measurement import Result
 from sqlanon.report import explorer
 from sqlanon.report.document import Document, Table, count, figure, percent
+from sqlanon.report.notebook import framed
 
 ASKED = (2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500)
 """The k that the page offers, besides that of the policy."""
@@ -88,6 +89,10 @@ class Explorer(Result):
         """
         content = {**self.model_dump(mode="json"), "policy_k": policy_k or self.k}
         return explorer.page(f"{self.source}: what could be released", content, command)
+
+    def _repr_html_(self) -> str:
+        """The page itself."""
+        return framed(self.to_html(), f"The lattice of {self.source}")
 
     def document(self) -> Document:
         """The least loss at each k."""

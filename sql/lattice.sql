@@ -140,3 +140,31 @@ SELECT anon_labels.attribute, anon_labels.level, anon_labels.label
 FROM anon_labels
 INNER JOIN anon_examples USING (attribute, value)
 ORDER BY anon_labels.attribute ASC, anon_labels.level ASC;
+
+-- name: nodes_at
+-- nodes at another k
+-- Those that attain it, in the order in which a run with that k prefers them, without numbers of few rows.
+-- :nodes (place BIGINT, others STRUCT(loss DOUBLE, suppressed_rows BIGINT)[], entropy DOUBLE, height INTEGER, best_k BIGINT)
+-- :position 1
+-- :asked 10
+-- :k 5
+SELECT
+    place,
+    anon_loss AS loss,
+    CASE WHEN anon_suppressed_rows = 0 OR anon_suppressed_rows >= :k THEN anon_suppressed_rows END AS suppressed_rows
+FROM (
+    SELECT
+        place,
+        entropy,
+        height,
+        struct_extract(list_extract(others, :position), 'loss') AS anon_loss,
+        struct_extract(list_extract(others, :position), 'suppressed_rows') AS anon_suppressed_rows
+    FROM :nodes
+    WHERE best_k >= :asked
+) AS anon_attaining
+ORDER BY
+    CAST(printf('%.10e', anon_loss) AS DOUBLE) ASC,
+    CAST(printf('%.10e', entropy) AS DOUBLE) ASC,
+    anon_suppressed_rows ASC,
+    height ASC,
+    place ASC;

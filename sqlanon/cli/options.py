@@ -155,13 +155,9 @@ def read_policy(path: Path, k: int | None = None) -> Policy:
     """
     import sqlanon.papers.methods  # noqa: F401
     from sqlanon.model.policy.policy import Policy
-    from sqlanon.model.privacy import KAnonymity
 
     policy = Policy.from_toml(path)
-    if k is None:
-        return policy
-    others = (model for model in policy.privacy if not isinstance(model, KAnonymity))
-    return policy.changed({"privacy": (KAnonymity(k), *others)})
+    return policy if k is None else policy.with_k(k)
 
 
 def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxonomy]:

@@ -8,9 +8,9 @@ const width = columns.length, count = nodes.places.length;
 const at = (id) => document.getElementById(id);
 
 // Losses are differences, and a place in the lattice is a number in mixed radix: the last column changes first.
-const losses = new Float64Array(count), levels = new Uint8Array(count * width);
-for (let node = 0, sum = 0; node < count; node++) {
-  losses[node] = sum += nodes.losses[node];
+const added = (differences) => { let sum = 0; return differences.map((each) => (sum += each)); };
+const levels = new Uint8Array(count * width);
+for (let node = 0; node < count; node++) {
   let rest = nodes.places[node];
   for (let column = width - 1; column >= 0; column--) {
     const { least, most } = columns[column], choices = most - least + 1;
@@ -21,38 +21,54 @@ for (let node = 0, sum = 0; node < count; node++) {
 const level = (node, column) => levels[node * width + column];
 const levelsOf = (node) => [...levels.subarray(node * width, (node + 1) * width)];
 
+// What is known of the nodes at a k: their order, and by node what is lost and how many rows are left out. At a
+// greater k than that of the policy it was counted for the nodes that attain it; else it is that of the policy.
+const ofPolicy = {
+  order: nodes.places.map((_, node) => node), losses: Float64Array.from(added(nodes.losses)), left: nodes.suppressed_rows,
+};
+const known = new Map([[data.k, ofPolicy]]);
+for (const { k, order, losses: differences, suppressed_rows } of data.others) {
+  const losses = ofPolicy.losses.slice(), left = [...ofPolicy.left], at = added(differences);
+  order.forEach((node, index) => { losses[node] = at[index]; left[node] = suppressed_rows[index]; });
+  known.set(k, { order, losses, left });
+}
+const knownAt = (k) => known.get(k) ?? ofPolicy;
+
 // k is asked for; caps has the most general level that is allowed of each column; taken is a node chosen by hand, or -1.
 const state = { k: data.k, caps: columns.map((column) => column.most), taken: -1 };
 
-// What follows from what is asked, in one pass: which nodes fit, the best one, the least loss at each level of a column
-// while the other columns stay as they are asked for, and the least loss at each k.
+// What follows from what is asked: which nodes fit, the best one, the best one at each level of a column while the other
+// columns stay as they are asked for, and the best one at each k.
 function found() {
-  const fits = new Uint8Array(count), leastAt = columns.map(() => []), leastBy = new Map();
-  let best = -1, fitting = 0;
+  const fits = new Uint8Array(count), bestAt = columns.map(() => []), bestBy = new Map();
+  const above = new Uint8Array(count), last = new Int16Array(count);  // columns above what is asked: how many, and which
   for (let node = 0; node < count; node++) {
-    let above = 0, last = -1;
-    for (let column = 0; column < width && above < 2; column++) {
-      if (level(node, column) > state.caps[column]) { above++; last = column; }
+    for (let column = 0; column < width; column++) {
+      if (level(node, column) > state.caps[column]) { above[node]++; last[node] = column; }
     }
-    if (above === 0) {
-      for (const k of data.asked) if (nodes.best_k[node] >= k && !leastBy.has(k)) leastBy.set(k, node);
-    }
-    if (nodes.best_k[node] < state.k || above > 1) continue;
-    if (above === 0) {
+  }
+  let best = -1, fitting = 0;
+  for (const node of knownAt(state.k).order) {
+    if (nodes.best_k[node] < state.k || above[node] > 1) continue;
+    if (above[node] === 0) {
       fits[node] = 1;
       fitting++;
       if (best < 0) best = node;
     }
     for (let column = 0; column < width; column++) {
-      if (above === 0 || column === last) leastAt[column][level(node, column)] ??= node;
+      if (above[node] === 0 || column === last[node]) bestAt[column][level(node, column)] ??= node;
     }
   }
-  return { fits, best, fitting, leastBy, leastAt };
+  for (const k of data.asked) {
+    const node = knownAt(k).order.find((each) => above[each] === 0 && nodes.best_k[each] >= k);
+    if (node !== undefined) bestBy.set(k, node);
+  }
+  return { fits, best, fitting, bestBy, bestAt };
 }
 
-// The best node whose level of a column is at most this one; undefined if there is none.
-const bestUpTo = (ofLevels, most) =>
-  ofLevels.slice(0, most + 1).reduce((best, node) => (node === undefined || best <= node ? best : node), undefined);
+// The least loss of a node whose level of a column is at most this one; infinite if there is none.
+const leastUpTo = (ofLevels, most) =>
+  ofLevels.slice(0, most + 1).reduce((least, node) => Math.min(least, now.losses[node]), Infinity);
 
 const counted = (number) => number.toLocaleString("en");
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
@@ -60,17 +76,20 @@ const inWords = (units) => data.is_share
   ? percent(units * data.loss_unit)
   : (units * data.loss_unit).toLocaleString("en", { maximumSignificantDigits: 6 });
 
-// The rows that are left out at the k that is asked for. They were counted at the k of the policy; at another k they are
-// at least or at most as many, and within the limit if the node attains it.
+// Whether a node was counted at the k that is asked for.
+const isCounted = (node) => state.k === data.k || (known.has(state.k) && nodes.best_k[node] >= state.k);
+
+// The rows that are left out at the k that is asked for. Where they were counted at the k of the policy alone, they are at
+// least or at most as many, and within the limit if the node attains that k.
 function leftOut(node) {
-  const rows = nodes.suppressed_rows[node], limit = percent(data.allowed_rows / data.row_count);
-  const known = rows === null ? `under ${data.k} rows` : percent(rows / data.row_count);
-  if (state.k === data.k) return known;
+  const rows = now.left[node], limit = percent(data.allowed_rows / data.row_count);
+  const words = rows === null ? `under ${data.k} rows` : percent(rows / data.row_count);
+  if (isCounted(node)) return words;
   if (nodes.best_k[node] < 1) return "–";
   if (nodes.best_k[node] < state.k) return `over ${limit}`;
   if (data.allowed_rows === 0) return percent(0);
-  if (state.k > data.k) return rows === 0 ? `up to ${limit}` : `${known} to ${limit}`;
-  return rows === 0 ? known : rows > data.allowed_rows ? `up to ${limit}` : rows === null ? known : `up to ${known}`;
+  if (state.k > data.k) return rows === 0 ? `up to ${limit}` : `${words} to ${limit}`;
+  return rows === 0 ? words : rows > data.allowed_rows ? `up to ${limit}` : rows === null ? words : `up to ${words}`;
 }
 
 // As Python's shlex.quote.
@@ -119,7 +138,7 @@ const rows = columns.map((column, index) => {
 let now, chosen, linked;  // what follows from the state, the node that is shown, and the timer of the link
 
 function show() {
-  now = found();
+  now = { ...knownAt(state.k), ...found() };
   chosen = state.taken < 0 ? now.best : state.taken;
   at("k").value = data.asked.indexOf(state.k);
   at("k").setAttribute("aria-valuetext", `k = ${state.k}`);
@@ -139,10 +158,10 @@ function showColumns() {
   columns.forEach((column, index) => {
     const isAsked = state.caps[index] < column.most;
     rows[index].buttons.forEach((button, step) => {
-      const to = column.least + step, best = bestUpTo(now.leastAt[index], to);
-      const price = best === undefined ? "no node fits" : `loss ${inWords(losses[best])}`;
+      const to = column.least + step, least = leastUpTo(now.bestAt[index], to);
+      const price = least === Infinity ? "no node fits" : `loss ${inWords(least)}`;
       button.classList.toggle("on", chosen >= 0 && level(chosen, index) === to);
-      button.classList.toggle("cannot", best === undefined);
+      button.classList.toggle("cannot", least === Infinity);
       button.setAttribute("aria-pressed", isAsked && state.caps[index] === to);
       button.setAttribute("aria-label", `${column.shown} at most ${to}: ${price}`);
       button.title = `at most ${to}: ${price}`;
@@ -157,10 +176,10 @@ function showColumns() {
 }
 
 function showNode() {
-  const isOther = state.k !== data.k;
+  const isOther = chosen < 0 ? !known.has(state.k) : !isCounted(chosen);
   at("measure").textContent = isOther && data.depends_on_k ? `Loss, k = ${data.k}` : "Loss";
   at("at").textContent = `Left out, k = ${state.k}`;
-  const doubt = data.depends_on_k ? `, and so were losses: at k = ${state.k} another node may lose less.` : ".";
+  const doubt = data.depends_on_k ? `, and so were losses: at k = ${state.k} others may lose less.` : ".";
   at("known").textContent = isOther ? `Rows left out were counted for k = ${data.k}${doubt}` : "";
   at("exact").textContent = isOther && data.command.length
     ? `All figures for this k: ${command("lattice", ["--out", `lattice_k${state.k}.html`])}`
@@ -171,21 +190,22 @@ function showNode() {
     at("copy").disabled = true;
     return;
   }
-  at("loss").textContent = inWords(losses[chosen]);
+  at("loss").textContent = inWords(now.losses[chosen]);
   at("best").textContent = nodes.best_k[chosen] || "none";
   at("left").textContent = leftOut(chosen);
   at("classes").textContent = counted(nodes.class_counts[chosen]);
   at("command").textContent = toRun(chosen);
   at("copy").disabled = false;
   const named = columns.map((column, index) => `${column.shown} ${level(chosen, index)}`).join(", ");
-  const loss = inWords(losses[chosen]), remark = now.fits[chosen] ? "" : " It does not fit.";
+  const loss = inWords(now.losses[chosen]), remark = now.fits[chosen] ? "" : " It does not fit.";
   at("chosen").textContent = `Chosen: ${named}. Loss ${loss}, k up to ${nodes.best_k[chosen]}.${remark}`;
 }
 
 function showLeast() {
-  at("least").replaceChildren(...data.asked.filter((k) => now.leastBy.has(k)).map((k) => {
-    const row = document.createElement("tr"), node = now.leastBy.get(k);
-    for (const text of [k, inWords(losses[node]), levelsOf(node).join(" · ")]) row.insertCell().textContent = text;
+  at("least").replaceChildren(...data.asked.filter((k) => now.bestBy.has(k)).map((k) => {
+    const row = document.createElement("tr"), node = now.bestBy.get(k);
+    const texts = [k, inWords(knownAt(k).losses[node]), levelsOf(node).join(" · ")];
+    for (const text of texts) row.insertCell().textContent = text;
     row.cells[1].className = "number";
     return row;
   }));
@@ -195,7 +215,9 @@ function showLeast() {
 const canvas = at("chart"), pen = canvas.getContext("2d");
 const MARGIN = { left: 58, right: 16, top: 12, bottom: 40 };
 const mostK = Math.max(2, nodes.best_k.reduce((most, k) => Math.max(most, k), 0));
-const mostLoss = data.is_share ? 1 / data.loss_unit : Math.max(losses[count - 1], 1);
+const mostLoss = data.is_share
+  ? 1 / data.loss_unit
+  : Math.max(1, ...[...known.values()].map(({ order, losses }) => losses[order[order.length - 1]]));
 const CROWDED = 20000;  // that many points are squares, which take less time
 let size = { width: 0, height: 0 };
 
@@ -213,13 +235,17 @@ function fit() {
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+}
+
+function place() {
   for (let node = 0; node < count; node++) {
     across[node] = acrossOf(nodes.best_k[node]);
-    down[node] = downOf(losses[node]);
+    down[node] = downOf(now.losses[node]);
   }
 }
 
 function draw() {
+  place();
   const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(`--${name}`);
   pen.clearRect(0, 0, size.width, size.height);
   drawAxes(colour);
@@ -390,7 +416,7 @@ function follow() {
 
 if (count < data.node_count) {
   at("part").hidden = false;
-  at("part").textContent = `The lattice has ${counted(data.node_count)} nodes, of which ${counted(count)} are here: the best `
+  at("part").textContent = `The lattice has ${counted(data.node_count)} nodes; ${counted(count)} of them are here: the best `
     + "at each k for every level of a column and of two columns, those on the Pareto front, and a sample of the others. "
     + "With levels set for three columns or more, a node that is not here may lose less.";
 }

@@ -36,8 +36,10 @@ def page(title: str, content: Mapping[str, Any], command: Sequence[str] = ()) ->
 
 def _data(content: Mapping[str, Any], command: Sequence[str]) -> str:
     """The content as it stands in the page: losses as differences, which are short, and names and labels as shown."""
-    nodes = content["nodes"]
-    differences = [after - before for before, after in itertools.pairwise((0, *nodes["losses"]))]
+    nodes, *others = [
+        {**each, "losses": [after - before for before, after in itertools.pairwise((0, *each["losses"]))]}
+        for each in (content["nodes"], *content["others"])
+    ]
     columns = [
         {
             **each,
@@ -46,7 +48,7 @@ def _data(content: Mapping[str, Any], command: Sequence[str]) -> str:
         }
         for each in content["columns"]
     ]
-    data = {**content, "columns": columns, "nodes": {**nodes, "losses": differences}, "command": [*command]}
+    data = {**content, "columns": columns, "nodes": nodes, "others": others, "command": [*command]}
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 

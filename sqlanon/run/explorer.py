@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,12 +12,13 @@ from sqlglot import exp
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec, QualityModel
-from sqlanon.model.release.explorer import ASKED, ExploredColumn, ExploredNodes, Explorer
+from sqlanon.model.release.explorer import ASKED, ExploredColumn, ExploredNodes, Explorer, NodesAtK
 from sqlanon.queries.classes import examination
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string
@@ -40,7 +42,14 @@ def explorer(engine: Engine, source: ResolvedSource, policy: Policy, progress: P
     """Check every node; see :meth:`sqlanon.Session.explore`."""
     stages = Stages(progress)
     with stages.watching(engine), engine.transaction(), engine.scratch():
-        table, nodes = examined(engine, source, policy, stages)
+        other_ks = [k for k in ASKED if k > policy.criteria.k and _takes(policy, k)]
+        table, nodes = examined(
+            engine,
+            source,
+            policy,
+            stages,
+            lambda count: [policy.with_k(k) for k in other_ks if count <= MAX_NODES],
+        )
         places = pa.array(range(nodes.num_rows), pa.int64())
         engine.put(NODES, nodes.drop_columns(["models"]).append_column("place", places))
         context, k = table.context, max(policy.criteria.k, 1)
@@ -48,6 +57,8 @@ def explorer(engine: Engine, source: ResolvedSource, policy: Policy, progress: P
         unit = 10.0 ** (math.ceil(math.log10(largest)) - DIGITS) if largest > 0 else 1.0
         best_k = max((each or 0 for each in nodes["best_k"].to_pylist()), default=0)
         asked = tuple(sorted({k, *(each for each in ASKED if each <= best_k)}))
+        shown = _shown(engine, nodes.num_rows, asked, k, unit)
+        is_whole = nodes.num_rows <= MAX_NODES
         return Explorer(
             source=source.description,
             row_count=context.row_count,
@@ -60,8 +71,18 @@ def explorer(engine: Engine, source: ResolvedSource, policy: Policy, progress: P
             loss_unit=unit,
             node_count=nodes.num_rows,
             columns=_columns(engine, table),
-            nodes=_shown(engine, nodes.num_rows, asked, k, unit),
+            nodes=shown,
+            others=tuple(_at_other_k(engine, shown, other_ks, k, unit)) if is_whole else (),
         )
+
+
+def _takes(policy: Policy, k: int) -> bool:
+    """Whether the method of a policy takes k-anonymity with another k."""
+    try:
+        policy.with_k(k)
+    except PolicyError:
+        return False
+    return True
 
 
 def _depends_on_k(quality: QualityModel) -> bool:
@@ -82,6 +103,23 @@ def _shown(engine: Engine, count: int, asked: tuple[int, ...], k: int, unit: flo
         suppressed_rows=tuple(row["suppressed_rows"] for row in rows),
         class_counts=tuple(row["class_count"] for row in rows),
     )
+
+
+def _at_other_k(
+    engine: Engine, shown: ExploredNodes, other_ks: Sequence[int], k: int, unit: float
+) -> Iterator[NodesAtK]:
+    """The nodes at each k that some of them attain."""
+    positions = {place: position for position, place in enumerate(shown.places)}
+    for position, other in enumerate(other_ks, start=1):
+        query = SQL.query("nodes_at", nodes=NODES, position=position, asked=other, k=k)
+        rows = engine.fetch(query, "nodes at another k", "node")
+        if rows:
+            yield NodesAtK(
+                k=other,
+                order=tuple(positions[row["place"]] for row in rows),
+                losses=tuple(round(row["loss"] / unit) for row in rows),
+                suppressed_rows=tuple(row["suppressed_rows"] for row in rows),
+            )
 
 
 def _columns(engine: Engine, table: EncodedTable) -> tuple[ExploredColumn, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,11 @@ from sqlanon.search import SearchProblem
 from sqlanon.search.problem import margin
 
 NODES = Relation("anon_lattice", "node")
+
+OtherPolicies = Callable[[int], Sequence[Policy]]
+
+OTHERS = "others"
+OTHER = pa.struct([("loss", pa.float64()), ("suppressed_rows", pa.int64())])
 
 MODELS = "models"
 
@@ -68,6 +73,10 @@ SCHEMA = pa.schema(
         (MODELS, pa.list_(MODEL)),
     ]
 )
+
+
+def _none(_nodes: int) -> Sequence[Policy]:
+    return ()
 
 
 @with_own_taxonomies
@@ -113,8 +122,13 @@ def _plain(nodes: pa.Table) -> exp.Select:
     )
 
 
-def examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages) -> tuple[EncodedTable, pa.Table]:
-    """The cells of a source, and the table of its lattice, in the scratch scope around it."""
+def examined(
+    engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages, others: OtherPolicies = _none
+) -> tuple[EncodedTable, pa.Table]:
+    """The cells of a source, and the table of its lattice, in the scratch scope around it.
+
+    ``others`` gives further policies for a number of nodes: the table has a column :data:`OTHERS` for them.
+    """
     refuse_method(policy, "look for")
     bound = prepare(engine, source, policy)
     refuse_wide(bound.lattice, "a lattice table")
@@ -125,19 +139,32 @@ def examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: Sta
     refuse_too_many(engine, bound, table.unknown, table.context.row_count)
     batches = []
     done = 0
+    under = [table.under(other) for other in others(bound.lattice.size)]
+    schema = SCHEMA.append(pa.field(OTHERS, pa.list_(OTHER))) if under else SCHEMA
     with stages.stage("search"):
-        for batch in _checked(engine, table):
+        for batch in _checked(engine, table, under, schema):
             batches.append(batch)
             done += batch.num_rows
             stages.counted(done, bound.lattice.size)
-    nodes = pa.Table.from_batches(batches, schema=SCHEMA)
+    nodes = pa.Table.from_batches(batches, schema=schema)
     return table, nodes.append_column("pareto", pa.array(_pareto(nodes)))
 
 
-def _checked(engine: Compute, table: EncodedTable) -> Iterator[pa.RecordBatch]:
+def _checked(
+    engine: Compute, table: EncodedTable, under: Sequence[EncodedTable], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
     for batch in examined_at_once(table, table.context.lattice.nodes()):
-        rows = [_row(table, node) for node in examine_nodes(engine, table, batch)]
-        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+        nodes = examine_nodes(engine, table, batch, under)
+        rows = [_row(table, node) | {OTHERS: _others(under, node)} for node in nodes]
+        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _others(under: Sequence[EncodedTable], node: Examination) -> list[dict[str, Any]]:
+    """What a node loses, and how many rows it leaves out, under other policies."""
+    return [
+        {"loss": other.bound.policy.quality.loss(summary, other.context), "suppressed_rows": summary.suppressed_rows}
+        for other, summary in zip(under, node.others, strict=True)
+    ]
 
 
 def _row(table: EncodedTable, node: Examination) -> dict[str, object]:

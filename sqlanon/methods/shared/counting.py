@@ -230,6 +230,7 @@ class Examination:
         blocked_rows: by privacy model, in the policy's order, the rows of classes that violate it.
         violating_rows: by bound of the policy, the rows of classes that are out of it.
         worst: by bound of the policy, the worst measure over all classes.
+        others: the summaries under other policies, as far as a loss needs them.
     """
 
     summary: NodeSummary
@@ -237,6 +238,7 @@ class Examination:
     blocked_rows: tuple[int, ...]
     violating_rows: tuple[int, ...]
     worst: tuple[float, ...]
+    others: tuple[NodeSummary, ...] = ()
 
 
 def examined_at_once(table: EncodedTable, nodes: Iterable[Levels]) -> Iterator[list[Levels]]:
@@ -244,10 +246,15 @@ def examined_at_once(table: EncodedTable, nodes: Iterable[Levels]) -> Iterator[l
     return batches(nodes, max(1, min(NODES_AT_ONCE, COUNTED_CELLS // max(table.cell_count, 1))))
 
 
-def examine_nodes(engine: Compute, table: EncodedTable, batch: Sequence[Levels]) -> list[Examination]:
-    """Examine a batch of nodes, in its order; they need not be allowed by the policy's bounds on levels."""
-    context = table.context
-    query = examine.examined(table.encoding, batch, context.row_count, context.allowed_rows)
+def examine_nodes(
+    engine: Compute, table: EncodedTable, batch: Sequence[Levels], others: Sequence[EncodedTable] = ()
+) -> list[Examination]:
+    """Examine a batch of nodes, in its order; they need not be allowed by the policy's bounds on levels.
+
+    ``others`` are the same cells under other policies, whose summaries are wanted as well.
+    """
+    context, encodings = table.context, [other.encoding for other in others]
+    query = examine.examined(table.encoding, batch, context.row_count, context.allowed_rows, encodings)
     rows = engine.fetch(query, "nodes of the lattice", "node")
     policy = table.bound.policy
     return [_examination(policy, batch[row.pop("node")], row) for row in sorted(rows, key=lambda row: int(row["node"]))]
@@ -267,11 +274,16 @@ def _examination(policy: Policy, levels: Levels, row: dict[str, Any]) -> Examina
     def taken(name: str, count: int) -> tuple[Any, ...]:
         return tuple(row.pop(f"{name}_{index}") for index in range(count))
 
+    of_others: dict[int, dict[str, Any]] = {}
+    for name in [name for name in row if name.startswith("other_")]:
+        _, index, column = name.split("_", 2)
+        of_others.setdefault(int(index), {})[column] = row.pop(name)
     return Examination(
         best_k=row.pop("best_k"),
         blocked_rows=taken("blocked", len(policy.privacy)),
         violating_rows=taken("violating", len(policy.criteria.bounds)),
         worst=taken("worst", len(policy.criteria.bounds)),
+        others=tuple(NodeSummary.of_row(levels, {**row, **of_others[index]}) for index in sorted(of_others)),
         summary=NodeSummary.of_row(levels, row),
     )
 

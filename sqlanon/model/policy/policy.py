@@ -29,7 +29,7 @@ from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.names import folded
 from sqlanon.model.policy.checks import column_misfits, contradictions
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, Action, PolicyFields
-from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import placed
 
@@ -196,6 +196,15 @@ class Policy(PolicyFields):
             PolicyError: the values are none of a policy.
         """
         return policy_of(self.model_copy(update=changes))
+
+    def with_k(self, k: int) -> Policy:
+        """The policy with k-anonymity of this k in place of its own.
+
+        Raises:
+            PolicyError: its method takes no k-anonymity.
+        """
+        others = (model for model in self.privacy if not isinstance(model, KAnonymity))
+        return self.changed({"privacy": (KAnonymity(k), *others)})
 
     def without_missing_identifiers(self, columns: Sequence[str]) -> Policy:
         """The policy for a source that lacks some of its identifiers, which would be dropped from it anyway."""

@@ -46,6 +46,21 @@ class ExploredNodes(Result):
     class_counts: tuple[int, ...]
 
 
+class NodesAtK(Result):
+    """The nodes that attain a greater k than that of the policy, in the order in which a run with that k prefers them.
+
+    Attributes:
+        k: that k.
+        order: the positions of the nodes in :class:`ExploredNodes`.
+        losses, suppressed_rows: as there, at that k.
+    """
+
+    k: int
+    order: tuple[int, ...]
+    losses: tuple[int, ...]
+    suppressed_rows: tuple[int | None, ...]
+
+
 class Explorer(Result):
     """All nodes of a lattice, to choose one from.
 
@@ -62,6 +77,7 @@ class Explorer(Result):
         node_count: the nodes of the lattice; more than there are in ``nodes`` if it is very large.
         columns: the quasi-identifiers.
         nodes: the nodes.
+        others: those at each greater k that is offered; none if the lattice is very large.
     """
 
     source: str
@@ -76,6 +92,7 @@ class Explorer(Result):
     node_count: int
     columns: tuple[ExploredColumn, ...]
     nodes: ExploredNodes
+    others: tuple[NodesAtK, ...]
 
     def to_html(self, command: Sequence[str] = (), policy_k: int | None = None) -> str:
         """A page to choose a node on: with its script, and nothing that is loaded from elsewhere.
@@ -103,5 +120,7 @@ class Explorer(Result):
         return Document(f"The lattice of {self.source}", (table,))
 
     def _least_loss(self, k: int) -> float | None:
-        pairs = zip(self.nodes.losses, self.nodes.best_k, strict=True)
-        return next((loss * self.loss_unit for loss, best_k in pairs if best_k >= k), None)
+        at_k = next((other.losses for other in self.others if other.k == k), None)
+        if at_k is None:
+            at_k = tuple(loss for loss, best_k in zip(self.nodes.losses, self.nodes.best_k, strict=True) if best_k >= k)
+        return at_k[0] * self.loss_unit if at_k else None

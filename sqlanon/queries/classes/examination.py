@@ -13,7 +13,7 @@ from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.labels import has_bits, label_bits
 from sqlanon.queries.classes.classes import KEPT, measure_of, within
 from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE, by_key
-from sqlanon.queries.classes.summaries import OUT_OF_BOUNDS, classes_and_summaries, kept_keys, worst_of
+from sqlanon.queries.classes.summaries import OUT_OF_BOUNDS, classes_and_summaries, columns_under, kept_keys, worst_of
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -45,19 +45,25 @@ REJECTED = "anon_rejected"
 ROWS_UP_TO = "anon_rows_up_to"
 
 
-def examined(encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
+def examined(
+    encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int, others: Sequence[Encoding] = ()
+) -> exp.Query:
     """The summaries of a batch of nodes, with what stands in the way of each.
 
     Besides the columns of a summary: ``best_k``, the largest k with which the node satisfies the criteria; for every
     bound ``worst_<bound>``, its worst measure over all classes, and ``violating_<bound>``, the rows of classes out of
-    it; for every privacy model ``blocked_<model>``, the rows of classes that violate it.
+    it; for every privacy model ``blocked_<model>``, the rows of classes that violate it. ``others`` are encodings with
+    other criteria, and ``other_<index>_<column>`` columns of the summary under these.
     """
     criteria = encoding.criteria
     columns = {f"worst_{index}": worst_of(encoding, bound) for index, bound in enumerate(criteria.bounds)}
     columns |= {f"violating_{index}": _rows_out_of(encoding, [bound]) for index, bound in enumerate(criteria.bounds)}
     columns |= {f"blocked_{index}": _rows_out_of(encoding, model.bounds) for index, model in enumerate(criteria.models)}
-    others = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
-    strictest = {"best_k": _Strictest(encoding, ANY_K, others, min(allowed_rows, row_count - 1))}
+    for index, other in enumerate(others):
+        found = columns_under(other, batch, row_count)
+        columns |= {f"other_{index}_{name}": value for name, value in found.items()}
+    bounds = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
+    strictest = {"best_k": _Strictest(encoding, ANY_K, bounds, min(allowed_rows, row_count - 1))}
     return _summaries(encoding, batch, row_count, columns, strictest)
 
 

@@ -97,6 +97,33 @@ def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count
     return summary.judged(classes, {OUT_OF_BOUNDS}), summary.query
 
 
+OF_CLASSES_ALONE = ("kept_class_count", "certain_suppressed_rows", "rejected")
+"""Columns of a summary that a search needs, and its loss does not."""
+
+
+def columns_under(encoding: Encoding, batch: Sequence[Levels], row_count: int) -> dict[str, exp.Expr]:
+    """The columns of a summary that the loss needs, and that follow from which classes are kept.
+
+    They stand over the classes of other criteria, which measure the same of a class and ask something else of it.
+
+    Args:
+        encoding: that of the run, with the criteria by which classes are kept.
+        batch, row_count: as in :func:`classes_and_summaries`.
+    """
+    quality = encoding.criteria.quality
+    losses = LabelLosses(encoding, batch, quality.label_losses)
+    of_others = {each.name for each in encoding.criteria.class_losses} - {each.name for each in quality.class_losses}
+    columns = {}
+    for each in _Summary(encoding, losses, "everything", row_count, None).query.expressions:
+        kept = [found for found in each.find_all(exp.Column) if found.name == KEPT]
+        if kept and each.alias not in {*OF_CLASSES_ALONE, *of_others}:
+            for found in kept:
+                of_classes = (bound for bound in encoding.criteria.bounds if bound.grain == "class")
+                found.replace(exp.paren(within(encoding, of_classes)))
+            columns[each.alias] = each.this
+    return columns
+
+
 # More than six parameters: each is a part of the text that is prepared.
 def any_node_summaries(
     encoding: Encoding,

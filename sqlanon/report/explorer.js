@@ -149,6 +149,7 @@ function show() {
   showNode();
   showLeast();
   draw();
+  if (location.protocol === "about:") return;  // in the frame of a notebook the page has no address of its own
   // Browsers refuse a link that changes with every step of a slider.
   clearTimeout(linked);
   linked = setTimeout(() => history.replaceState(null, "", fragment()), 250);

@@ -375,6 +375,20 @@ def test_buttons_keys_and_points_choose(session: sa.Session, page: Page, tmp_pat
     assert (page.problems, page.requests) == ([], [])
 
 
+def test_a_page_works_in_the_frame_of_a_notebook(session: sa.Session, page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "notebook.html"
+    file.write_text(session.explore("people", policy()).to_html(), encoding="utf-8")
+    # Without a sandbox the test can look into the frame, whose address is the same.
+    (tmp_path / "frame.html").write_text("<!DOCTYPE html><iframe></iframe>")
+    page.open(address(tmp_path / "frame.html"))
+    text = json.dumps(file.read_text(encoding="utf-8"))
+    frame = "document.querySelector('iframe')"
+    page.value(f"new Promise((done) => {{ {frame}.onload = done; {frame}.srcdoc = {text}; }})")
+    page.value("new Promise((done) => setTimeout(done, 400))")  # when a page at an address changes its link
+    assert page.value(f"{frame}.contentDocument.getElementById('command').textContent").startswith("node={")
+    assert page.problems == []
+
+
 @pytest.mark.parametrize("names", [("k", "node"), *zip(HOSTILE_NAMES[:14:2], HOSTILE_NAMES[1:14:2], strict=True)])
 def test_hostile_names_break_nothing(names: tuple[str, str], page: Page, tmp_path: Path) -> None:
     one, other = (f"</script><b onload={name}>" if name == "node" else name for name in names)

@@ -169,7 +169,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
                 ``description``.
 
         Raises:
-            PolicyError: the codebook cannot be read.
+            PolicyError: the codebook cannot be read, or rows are not in the database.
             EngineError: the source is not there, or cannot be read.
         """
         from sqlanon.suggestion.codebook import read_codebook

@@ -77,10 +77,8 @@ def next_commands(found: Suggestion, source: str, database: Path | None, policy:
         return []
     from sqlanon.suggestion.sets import MAX_NODES
 
-    path = Path(source)
-    stem = path.stem if path.suffix else source if re.fullmatch(r"\w+", source) else "release"
-    stem = re.sub(r"[^\w-]+", "_", stem) or "release"
-    release = policy.with_name(f"{stem}_k{found.k}{'.csv' if path.suffix.lower() == '.csv' else '.parquet'}")
+    is_csv = source.lower().endswith(".csv")
+    release = policy.with_name(f"{_stem(source)}_k{found.k}{'.csv' if is_csv else '.parquet'}")
     given = ["--db", str(database)] if database is not None else []
     limit = ["--time-limit", str(TIME_LIMIT)] if found.lattice_nodes > MAX_NODES else []
     with_policy = ["--policy", str(policy)]
@@ -88,3 +86,12 @@ def next_commands(found: Suggestion, source: str, database: Path | None, policy:
     page = str(release.with_suffix(".html"))
     report = ["sqlanon", "report", str(release), *given, *with_policy, "--source", source, "--out", page]
     return [shlex.join(run), shlex.join(report)]
+
+
+def _stem(source: str) -> str:
+    """What files of a source are called."""
+    from sqlanon.model.datasets import FILE_SUFFIXES
+
+    name = Path(source).stem if source.lower().endswith(FILE_SUFFIXES) else source
+    is_name = re.fullmatch(r"[\w.*/-]+", name)
+    return (re.sub(r"[^\w-]+", "_", name).strip("_") if is_name else "") or "release"

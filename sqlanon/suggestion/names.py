@@ -15,6 +15,13 @@ from sqlanon.suggestion.evidence import Role
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 """The parts of a name without accents: ``patientID_2`` has three."""
 
+IDENTIFYING = frozenset(("name", "contact", "address", "number", "text"))
+KNOWN_TO_OTHERS = frozenset(("age", "year", "date", "zip", "place", "region", "sex", "origin"))
+"""Kinds of words that count before others of a name: what is dropped, and what is generalized."""
+
+WHOLE_NAMES = frozenset(("status",))
+"""Kinds of words that say something as a whole name alone: nobody knows what the status of something is."""
+
 MAX_PARTS = 40
 """Parts of a description that are looked at."""
 
@@ -56,14 +63,21 @@ def plain(text: str) -> str:
 def word_of(text: str) -> Word | None:
     """What a name or a description says: the whole before a part, and longer words before shorter ones.
 
-    Words are whole parts, or several parts in a row: ``age`` is not in ``wage``, and ``date of birth`` is one word.
+    Words are whole parts, or several parts in a row: ``age`` is not in ``wage``, and ``date of birth`` is one word. Of
+    several words the one that asks for more care counts: ``diagnosis_age`` is an age, and ``job_status`` a job.
     """
     parts = [part.lower() for part in PARTS.findall(plain(text))][:MAX_PARTS]
     known = known_words()
     if whole := known.get("".join(parts)) or known.get("".join(part for part in parts if not part.isdigit())):
         return Word(whole.role, whole.kind, whole.text, is_whole=True)
-    found = [known[word] for word in _runs(parts) if word in known]
-    return max(found, key=lambda word: len(word.text), default=None)
+    found = [known[word] for word in _runs(parts) if word in known and known[word].kind not in WHOLE_NAMES]
+    return max(found, key=lambda word: (_care(word), len(word.text)), default=None)
+
+
+def _care(word: Word) -> int:
+    if word.role == "identifier":
+        return 2 if word.kind in IDENTIFYING else 0
+    return int(word.kind in KNOWN_TO_OTHERS)
 
 
 def _runs(parts: list[str]) -> Iterator[str]:

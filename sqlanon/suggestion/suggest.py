@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
 from sqlanon.model.extras import installed_version
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import relations, safe_harbor, taxonomies
@@ -43,6 +44,10 @@ class SuggestionRequest:
 
 def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> Suggestion:
     """Suggest a policy; see :meth:`sqlanon.Session.suggest`."""
+    if engine.is_far(source.relation):
+        raise PolicyError(
+            f"a policy is suggested by values, which stay where they are: copy some of {source.description}"
+        )
     with engine.transaction(), engine.scratch():
         return _Table(engine, source, asked).suggestion()
 

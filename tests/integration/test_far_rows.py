@@ -182,6 +182,11 @@ REFUSED = {
 }
 
 
+def test_no_policy_is_suggested_of_far_rows(sides: Sides) -> None:
+    with pytest.raises(sa.PolicyError, match="stay where they are"):
+        sides.session.suggest("far.visits")
+
+
 @pytest.mark.parametrize(("source", "wanted", "into", "reason"), REFUSED.values(), ids=REFUSED)
 def test_a_refused_run_leaves_nothing(
     sides: Sides, tmp_path: Path, source: str, wanted: sa.Policy, into: str, reason: str

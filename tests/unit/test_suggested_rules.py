@@ -69,6 +69,21 @@ class TestWords:
         assert (word_of("sex_age") or pytest.fail()).text == "age"
         assert (word_of("age_sex") or pytest.fail()).text == "sex"
 
+    @pytest.mark.parametrize(
+        ("name", "word"),
+        [
+            ("diagnosis_age", "age"), ("year_of_death", "year"), ("treatment city", "city"), ("job_status", "job"),
+            ("family_status", "family"), ("household_income", "household"),
+            ("diagnosis_comment", "comment"), ("income_group", "income"),
+            ("status", "status"), ("score", "score"),
+        ],
+    )  # fmt: skip
+    def test_that_ask_for_more_care_count(self, name: str, word: str) -> None:
+        assert (word_of(name) or pytest.fail()).text == word
+
+    def test_of_a_status_say_nothing_as_a_part(self) -> None:
+        assert word_of("occupational_status") is None
+
     def test_are_spelled_as_they_are_compared(self) -> None:
         assert {word for word in known_words() if not re.fullmatch("[a-z0-9]+", word)} == set()
         assert plain("ß") == "ss"

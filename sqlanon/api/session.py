@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from sqlanon.model.release.release_report import Edition, ReleaseReport
     from sqlanon.run.explain import ExplainedSteps
     from sqlanon.run.overview import Overview
-    from sqlanon.suggestion.suggestion import Profile, Suggestion
 
 
 class Session(Preparations, AbstractContextManager["Session"]):
@@ -144,41 +143,6 @@ class Session(Preparations, AbstractContextManager["Session"]):
         from sqlanon.run.explorer import explorer
 
         return explorer(self._engine, self._opened.resolve(source), checked(policy), self._opened.callback(progress))
-
-    @exclusive
-    def suggest(
-        self,
-        source: Source,
-        *,
-        k: int | None = None,
-        profile: Profile = "research",
-        codebook: Mapping[str, str] | str | Path | None = None,
-    ) -> Suggestion:
-        """Suggest a policy for a source: a role for each column with its reason, taxonomies, and what they give away.
-
-        Columns are taken for what the forms of their values, their names, what is written about them (comments on the
-        columns of a table, a codebook) and counts say, by rules. A column without evidence is dropped until a person
-        decides. ``write("policy.toml")`` writes the policy, which runs as it is.
-
-        Args:
-            source: what would be anonymized.
-            k: rows of a class, at least; that of the profile if it is not given.
-            profile: ``"research"`` for recipients who have signed what they may do (k = 5); ``"public"`` for anybody
-                (k = 10, sensitive columns generalized as well); ``"hipaa-safe-harbor"`` for 45 CFR 164.514(b)(2).
-            codebook: what is written about columns, by their names; or the path of a CSV file that has ``column`` and
-                ``description``.
-
-        Raises:
-            PolicyError: the codebook cannot be read, or rows are not in the database.
-            EngineError: the source is not there, or cannot be read.
-        """
-        from sqlanon.suggestion.codebook import read_codebook
-        from sqlanon.suggestion.suggest import SuggestionRequest, suggest
-
-        if isinstance(codebook, str | Path):
-            codebook = read_codebook(codebook)
-        written = {name.lower(): text for name, text in (codebook or {}).items()}
-        return suggest(self._engine, self._opened.resolve(source), SuggestionRequest(profile, k, written))
 
     @exclusive
     def measure(self, source: Source, policy: GivenPolicy) -> Measurement:

@@ -70,6 +70,7 @@ function found() {
 const leastUpTo = (ofLevels, most) =>
   ofLevels.slice(0, most + 1).reduce((least, node) => Math.min(least, now.losses[node]), Infinity);
 
+const noun = count < data.node_count ? "shown node" : "node";
 const counted = (number) => number.toLocaleString("en");
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 const inWords = (units) => data.is_share
@@ -105,8 +106,9 @@ function command(verb, more) {
 function toRun(node) {
   const chosen = columns.map((column, index) => [column.name, level(node, index)]);
   if (!data.command.length) {
-    const asked = state.k === data.policy_k ? "" : `  # with k = ${state.k} in the policy`;
-    return `node={${chosen.map(([name, of]) => `${JSON.stringify(name)}: ${of}`).join(", ")}}${asked}`;
+    const asked = state.k === data.policy_k ? "policy" : `policy.with_k(${state.k})`;
+    const pairs = chosen.map(([name, of]) => `${JSON.stringify(name)}: ${of}`).join(", ");
+    return `session.anonymize(source, ${asked}, "release_k${state.k}", node={${pairs}})`;
   }
   const target = `release_k${state.k}${data.command.includes("--db") ? "" : ".parquet"}`;
   return command("run", ["--node", chosen.map(([name, of]) => `${name}=${of}`).join(","), "--into", target]);
@@ -143,8 +145,7 @@ function show() {
   at("k").value = data.asked.indexOf(state.k);
   at("k").setAttribute("aria-valuetext", `k = ${state.k}`);
   at("asked").textContent = state.k;
-  const all = count < data.node_count ? "shown nodes" : "nodes";
-  at("count").textContent = `${counted(now.fitting)} of ${counted(count)} ${all} fit. The loss is ${data.measure}.`;
+  at("count").textContent = `${counted(now.fitting)} of ${counted(count)} ${noun}s fit. The loss is ${data.measure}.`;
   showColumns();
   showNode();
   showLeast();
@@ -160,7 +161,7 @@ function showColumns() {
     const isAsked = state.caps[index] < column.most;
     rows[index].buttons.forEach((button, step) => {
       const to = column.least + step, least = leastUpTo(now.bestAt[index], to);
-      const price = least === Infinity ? "no node fits" : `loss ${inWords(least)}`;
+      const price = least === Infinity ? `no ${noun} fits` : `loss ${inWords(least)}`;
       button.classList.toggle("on", chosen >= 0 && level(chosen, index) === to);
       button.classList.toggle("cannot", least === Infinity);
       button.setAttribute("aria-pressed", isAsked && state.caps[index] === to);
@@ -187,7 +188,7 @@ function showNode() {
     : "";
   if (chosen < 0) {
     for (const id of ["loss", "best", "left", "classes"]) at(id).textContent = "–";
-    at("command").textContent = at("chosen").textContent = "No node keeps that much at this k.";
+    at("command").textContent = at("chosen").textContent = `No ${noun} keeps that much at this k.`;
     at("copy").disabled = true;
     return;
   }

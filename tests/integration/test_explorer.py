@@ -272,6 +272,16 @@ def opened(page: Page, folder: Path, explored: Any, fragment: str = "") -> None:
     page.open(address(file, fragment))
 
 
+def test_without_a_command_a_page_has_a_call(session: sa.Session, page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(session.explore("people", policy()).to_html(), encoding="utf-8")
+    page.open(address(file, "#k=31&illness=0"))
+    names = {"session": session, "source": "people", "policy": policy()}
+    release = eval(page.text("command"), names)  # noqa: S307
+    assert list(release.node.values()) == page.value("levelsOf(chosen)")
+    assert release.report.min_class_size >= 31
+
+
 @pytest.mark.parametrize("quality", [sa.Entropy(), sa.LM()])
 def test_a_page_chooses_as_sql_does(quality: Any, session: sa.Session, page: Page, tmp_path: Path) -> None:
     asked = policy(quality=quality)
@@ -385,7 +395,7 @@ def test_a_page_works_in_the_frame_of_a_notebook(session: sa.Session, page: Page
     frame = "document.querySelector('iframe')"
     page.value(f"new Promise((done) => {{ {frame}.onload = done; {frame}.srcdoc = {text}; }})")
     page.value("new Promise((done) => setTimeout(done, 400))")  # when a page at an address changes its link
-    assert page.value(f"{frame}.contentDocument.getElementById('command').textContent").startswith("node={")
+    assert page.value(f"{frame}.contentDocument.getElementById('command').textContent").startswith("session.anonymize(")
     assert page.problems == []
 
 

@@ -101,7 +101,7 @@ class Explorer(Result):
 
         Args:
             command: the source and the options of a command ``sqlanon run`` but for node and target, if the page is to
-                show one; else it shows the argument of :meth:`sqlanon.Session.anonymize`.
+                show one; else it shows a call of :meth:`sqlanon.Session.anonymize`.
             policy_k: the k of the policy that the command names, if the nodes were counted for another one.
         """
         content = {**self.model_dump(mode="json"), "policy_k": policy_k or self.k}

@@ -12,9 +12,10 @@ from sqlanon.api.ledger import Ledger, LedgerMode
 from sqlanon.api.opened import OfSession, Opened, OpenedEngine, checked
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
+from sqlanon.api.releases import Releases
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.engines.locks import exclusive
-from sqlanon.errors import SqlanonError, VerificationError
+from sqlanon.errors import SqlanonError
 from sqlanon.methods.progress import Progress, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
@@ -24,16 +25,14 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb import Connection
     from sqlanon.engines.relations import Source
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.model.policy.policy import GivenPolicy, Policy
-    from sqlanon.model.release import Measurement, Release, Verification
-    from sqlanon.model.release.class_sizes import ClassSizes
+    from sqlanon.model.policy.policy import GivenPolicy
+    from sqlanon.model.release import Measurement, Release
     from sqlanon.model.release.explorer import Explorer
-    from sqlanon.model.release.release_report import Edition, ReleaseReport
     from sqlanon.run.explain import ExplainedSteps
     from sqlanon.run.overview import Overview
 
 
-class Session(Preparations, AbstractContextManager["Session"]):
+class Session(Preparations, Releases, AbstractContextManager["Session"]):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
     Its ``taxonomies``, ``partitions`` and ``ledger`` have verbs of their own. Where a verb takes many options, each is
@@ -264,80 +263,6 @@ class Session(Preparations, AbstractContextManager["Session"]):
         release._sizes = OfSession(partial(self._released_sizes, into, wanted))
         return self._opened.with_rows(release, target)
 
-    @exclusive
-    def verify(
-        self,
-        release: Source,
-        policy: GivenPolicy,
-        *,
-        source: Source | None = None,
-        strict: bool = True,
-        without_provenance: bool = False,
-        record_sha256: str | None = None,
-    ) -> Verification:
-        """Measure a published table again, and hold it against its policy and its provenance.
-
-        It falls short if it does not meet the privacy models, has other columns than the policy releases, has no
-        provenance, or is not what its provenance describes: by the hashes of its content and of the record itself, the
-        number of its rows, its classes, its node, the labels of its taxonomies if those are loaded, and the tables
-        beside it; of a private release, by all but what its mechanism promises. What could not be compared is in the
-        ``notes`` of the result, what was not looked at in ``not_covered``.
-
-        Args:
-            release: the published table, file or folder, or several partitions by a glob.
-            policy: its policy.
-            source: the table that it was made from, which has its sensitive and insensitive values as often at least;
-                without it there is no verdict on t-closeness, β-likeness and δ-disclosure, but a note.
-            without_provenance: True if it may have no provenance, and is then held against its policy alone.
-            record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
-                result): a release that was changed together with its record falls short.
-            strict: False if what it falls short of is to be in the ``shortfalls`` of the result, and not an error.
-
-        Raises:
-            VerificationError: it falls short, or there is nothing in it, and that is to be an error.
-            PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
-            EngineError: it is not there, or cannot be read.
-        """
-        from sqlanon.verification.verify import Asked, verify_release
-
-        asked = Asked(source, without_provenance, record_sha256)
-        verification = verify_release(self._engine, release, checked(policy), asked, self._opened.resolve)
-        if strict and not verification.met:
-            raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
-        return verification
-
-    @exclusive
-    def report(
-        self,
-        release: Source,
-        policy: GivenPolicy | None = None,
-        *,
-        source: Source | None = None,
-        edition: Edition = "custodian",
-        alternatives: bool = False,
-    ) -> ReleaseReport:
-        """Report on a release: what is promised and was measured, what became of each column, and who is left out.
-
-        No label is in it that the release does not show, no count of 1 to k - 1 rows, and no such difference.
-        ``to_html()`` makes a page of it that needs no other file, ``model_dump_json()`` what the page is made from.
-
-        Args:
-            release: the published table, file or folder.
-            policy: its policy; the one that its provenance records if it is not given, which names the files of its
-                taxonomies without their places.
-            source: the table that it was made from, to be compared with.
-            edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
-            alternatives: whether to look at all nodes of the lattice, for what else could have been published.
-
-        Raises:
-            EngineError: it is not there, cannot be read, or has no provenance of a release.
-            PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
-        """
-        from sqlanon.run.release_reports import ReportRequest, release_report
-
-        asked = ReportRequest(None if policy is None else checked(policy), source, edition, alternatives)
-        return release_report(self._engine, release, asked, self._opened.resolve)
-
     def _repr_html_(self) -> str:
         """The tables of the warehouse, for a notebook; its repr once it is closed."""
         from html import escape
@@ -352,22 +277,6 @@ class Session(Preparations, AbstractContextManager["Session"]):
         from sqlanon.run.overview import overview
 
         return overview(self._engine)
-
-    @exclusive
-    def _released_sizes(self, release: Source, policy: Policy) -> Sequence[ClassSizes]:
-        from sqlanon.run.release_reports import released_sizes
-
-        return released_sizes(self._engine, self._opened.resolve(release), policy)
-
-    @exclusive
-    def provenance(self, release: str | Path) -> str | None:
-        """The provenance that travels with a published table, file or folder, as JSON; None without one.
-
-        That of a CSV is in the note beside it; it is of no other content than was written.
-        """
-        from sqlanon.verification.published import provenance_at
-
-        return provenance_at(self._engine, self._opened.resolve(release), destination(release))
 
     def close(self) -> None:
         """Close the connection, unless it was lent to the session, which takes no more calls."""

@@ -1,4 +1,4 @@
-"""The command that reports on what was published."""
+"""The commands that describe what was published: a report for people, a contract for programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer import Argument, Exit, Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import NOT_MET
-from sqlanon.cli.output import say, show, write_json
+from sqlanon.cli.output import say, show, write, write_json
 from sqlanon.cli.sessions import reading
 
 
@@ -68,3 +68,34 @@ def report(
     if not found.verification.met:
         say(f"Not met: {release} falls short of its policy.")
         raise Exit(NOT_MET)
+
+
+def contract(
+    release: Annotated[
+        str,
+        Argument(metavar="RELEASE", help="A published table, or the path of a published Parquet file, CSV or folder."),
+    ],
+    database: opt.OptionalDatabase = None,
+    out: Annotated[Path | None, Option("--out", metavar="FILE", help="Write it to a file, release.odcs.yaml.")] = None,
+    replace: opt.ReplaceFile = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Describe a published table as a data contract: columns, promises, and the queries that check them.
+
+    It is one of the Open Data Contract Standard, which data catalogs and contract testers read. --json prints the same
+    fields as JSON.
+
+    Example: sqlanon contract visits_k5 --db clinic.duckdb --out visits_k5.odcs.yaml
+    """
+    with reading(database) as session:
+        found = session.contract(release)
+    if out is not None:
+        from sqlanon.publish.files import cannot_be_written, staged_file
+
+        with staged_file(out, replace=replace) as staged, cannot_be_written(out, "contract"):
+            staged.write_text(found.to_yaml(), encoding="utf-8")
+        say(f"Wrote the contract to {out}.")
+    if as_json:
+        write_json(found.to_odcs())
+    elif out is None:
+        write(found.to_yaml())

@@ -16,14 +16,14 @@ from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import coded
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource, Source
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import PolicyError
 from sqlanon.methods.base import method_of
 from sqlanon.methods.progress import silent
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.policy.policy import Policy, policy_of
-from sqlanon.model.record import PartitionRecord, PolicyRecord, Record
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import PartitionRecord, Record
 from sqlanon.model.release import Exposure, Spent
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
@@ -36,7 +36,8 @@ from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.report.document import count, percent
 from sqlanon.run.alternatives import alternatives_of
 from sqlanon.run.lattice import lattice
-from sqlanon.verification.published import Published, published
+from sqlanon.run.recorded import recorded_release
+from sqlanon.verification.published import Published
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
 
 SQL = Queries("report")
@@ -87,12 +88,8 @@ def release_report(
         EngineError: there is none, or it has no provenance of a release.
         PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
     """
-    found = published(engine, release, resolve)
-    record = found.record
-    if record is None or record.policy is None or _is_beside(record):
-        reason = f"{found.source.description} has no provenance of a release: measure it as any other table"
-        raise EngineError(reason, step="report")
-    policy = asked.policy or _recorded_policy(record.policy)
+    found, record, recorded = recorded_release(engine, release, resolve)
+    policy = asked.policy or recorded
     if asked.alternatives:
         _refuse_alternatives(asked, policy, record)
     source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
@@ -133,23 +130,9 @@ def release_report(
         spent=tuple(Spent(**each) for each in facts.get("spent", ())),
         thresholds=facts.get("thresholds", {}),
         facts={**_of_partitions(record.fit), **_titled(facts, policy)},
-        policy=_policy_text(record.policy.as_json),
+        policy="" if record.policy is None else _policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),
     )
-
-
-def _is_beside(record: Record) -> bool:
-    """Whether a record is that of another table than a release."""
-    others = (record.companion, record.lattice, record.flattened, record.generalized)
-    return any(other is not None for other in others)
-
-
-def _recorded_policy(recorded: PolicyRecord) -> Policy:
-    """The policy of a record, without the taxonomies that are in files: it does not say where these are."""
-    fields = recorded.as_json
-    rules = fields.get("taxonomies", {})
-    rules = {name: rule for name, rule in rules.items() if not isinstance(rule, str) and rule.get("kind") != "file"}
-    return policy_of({**fields, "taxonomies": rules})
 
 
 def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -> None:

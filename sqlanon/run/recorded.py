@@ -1,0 +1,42 @@
+"""A release with the policy that its provenance records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource, Source
+from sqlanon.errors import EngineError
+from sqlanon.model.policy.policy import Policy, policy_of
+from sqlanon.model.record import PolicyRecord, Record
+from sqlanon.verification.published import Published, published
+
+
+def recorded_release(
+    engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource]
+) -> tuple[Published, Record, Policy]:
+    """A release as it is found, its record, and the policy that is recorded.
+
+    Raises:
+        EngineError: there is none, or it has no provenance of a release.
+    """
+    found = published(engine, release, resolve)
+    record = found.record
+    if record is None or record.policy is None or _is_beside(record):
+        reason = f"{found.source.description} has no provenance of a release: measure it as any other table"
+        raise EngineError(reason, step="provenance")
+    return found, record, _recorded_policy(record.policy)
+
+
+def _is_beside(record: Record) -> bool:
+    """Whether a record is that of another table than a release."""
+    others = (record.companion, record.lattice, record.flattened, record.generalized)
+    return any(other is not None for other in others)
+
+
+def _recorded_policy(recorded: PolicyRecord) -> Policy:
+    """The policy of a record, without the taxonomies that are in files: it does not say where these are."""
+    fields = recorded.as_json
+    rules = fields.get("taxonomies", {})
+    rules = {name: rule for name, rule in rules.items() if not isinstance(rule, str) and rule.get("kind") != "file"}
+    return policy_of({**fields, "taxonomies": rules})

@@ -11,6 +11,7 @@ import typer
 
 from sqlanon.cli import evaluation, lattice, ledger, outcome, plan, publishing, reporting, suggesting, tables, taxonomy
 from sqlanon.cli.demo import demo
+from sqlanon.cli.guide import guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts, interrupt_once
 from sqlanon.cli.output import silence, write_event
 from sqlanon.cli.publishing import apply, fit
@@ -26,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(demo)
+app.command()(guide)
 app.command()(on_this_machine(tables.install))
 app.command()(tables.sql)
 app.command()(tables.schema)

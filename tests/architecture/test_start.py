@@ -12,7 +12,7 @@ import pytest
 
 COMMAND = """
 import sys, sqlanon.cli
-sys.argv = ["sqlanon", "{}"]
+sys.argv = ["sqlanon", *"{}".split()]
 try:
     sqlanon.cli.main()
 except SystemExit:
@@ -69,6 +69,7 @@ TERMINAL = {"rich", "typer", "click"}
 STARTS = {
     "version": (COMMAND.format("--version"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
     "help": (COMMAND.format("--help"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES}),
+    "guide": (COMMAND.format("guide h-ceiling"), {"duckdb", "sqlglot", "numpy", "rich.markdown", *FRAMES}),
     "import": ("import sqlanon\n", {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
     "connect": (SESSION.format(""), {"sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
     "connect to a file": (

@@ -1,0 +1,92 @@
+"""The guides on the command line: a list, a page, a section, and what becomes of a topic that there is not."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands import environment, sqlanon
+from tests.conftest import ROOT
+
+GUIDES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "sqlanon" / "guides").glob("*.md")}
+
+pytestmark = pytest.mark.one_line
+
+
+def test_the_list_has_a_line_a_page(tmp_path: Path) -> None:
+    done = sqlanon("guide", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(GUIDES)
+    for line in lines:
+        heading = GUIDES[line.split()[0]].splitlines()[0].removeprefix("# ")
+        assert f"{heading}. " in line
+        assert line.endswith((".", ":"))
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_a_page_is_printed_as_it_is(name: str, tmp_path: Path) -> None:
+    for topic in (name, f"{name}.md"):
+        done = sqlanon("guide", topic, folder=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, GUIDES[name], "")
+
+
+def section(heading: str) -> str:
+    """The text from a heading to the next of its level, cut by hand out of the one page that has it."""
+    [page] = [text for text in GUIDES.values() if f"\n{heading}" in text]
+    level = heading.partition(" ")[0]
+    return heading + page.partition(f"\n{heading}")[2].split(f"\n{level} ")[0]
+
+
+@pytest.mark.parametrize(
+    ("topic", "heading"),
+    [
+        (["h-ceiling"], "## h-ceiling: "),
+        (["h-ceiling-limit-generalization-add-counterfeits"], "## h-ceiling: "),
+        (["Impossible", "combinations"], "### Impossible combinations"),
+        (["exit", "codes"], "## Exit codes"),
+        (["counterfeits"], "## h-ceiling: "),
+    ],
+)
+def test_a_section_is_found_by_its_heading(topic: list[str], heading: str, tmp_path: Path) -> None:
+    done = sqlanon("guide", *topic, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == section(heading).strip()
+    assert "sqlanon guide " in done.stderr
+
+
+def test_an_unknown_topic_is_an_error_with_near_names_and_the_list(tmp_path: Path) -> None:
+    done = sqlanon("guide", "tutorail", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean tutorial" in done.stderr
+    assert ", ".join(sorted(GUIDES)) in done.stderr
+    assert "did you mean" not in sqlanon("guide", "xyzzy", folder=tmp_path).stderr
+
+
+def test_a_terminal_shows_a_page_laid_out(tmp_path: Path) -> None:
+    reader, writer = pty.openpty()
+    command = [sys.executable, "-m", "sqlanon", "guide", "limitations"]
+    settings = environment(COLUMNS="80", TERM="xterm")
+    process = subprocess.Popen(command, cwd=tmp_path, env=settings, stdout=writer, stderr=subprocess.DEVNULL)
+    os.close(writer)
+    shown = b""
+    while chunk := _read(reader):
+        shown += chunk
+    os.close(reader)
+    assert process.wait() == 0
+    text = shown.decode()
+    assert "Limitations" in text
+    assert "](" not in text
+    assert "•" in text
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # the end, on Linux
+        return b""

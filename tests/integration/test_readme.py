@@ -23,7 +23,8 @@ from tests.conftest import ROOT
 README = "README.md"
 GUIDES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "sqlanon" / "guides").glob("*.md"))
 KIT = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / ".github").glob("*.md"))  # none in an sdist
-TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in (README, *GUIDES, *KIT)}
+MAPS = ["sqlanon/README.md", "sql/README.md", "tests/README.md"]
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in (README, *GUIDES, *KIT, *MAPS)}
 REFERENCE = TEXTS["sqlanon/guides/reference.md"]
 
 
@@ -103,23 +104,51 @@ def test_the_blocks_of_a_guide_run(guide: str, after_the_readme: Path) -> None:
     run_blocks(guide, after_the_readme)
 
 
-def anchors(name: str) -> set[str]:
-    """The anchors of the headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", TEXTS[name], flags=re.M | re.S), flags=re.M)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings, as GitHub makes them: those of a heading that is there again are numbered."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), flags=re.M)
+    slugs = [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    return {f"{slug}-{before}" if (before := slugs[:at].count(slug)) else slug for at, slug in enumerate(slugs)}
+
+
+def broken_links(name: str, text: str) -> list[str]:
+    """The links of a text, those of its HTML too, to a file that there is not, or to a heading that a file has not."""
+    targets = re.findall(
+        r"""\]\(([^)\s]*)\)|(?:href|src)=["']([^"']*)["']""", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    )
+    broken = []
+    for link in filter(lambda link: "://" not in link, map("".join, targets)):
+        file, _, anchor = link.partition("#")
+        target = ((ROOT / name).parent / file if file else ROOT / name).resolve()
+        leads_on = link and target.is_relative_to(ROOT) and target.exists()
+        if not leads_on or (anchor and anchor not in anchors(text if not file else target.read_text(encoding="utf-8"))):
+            broken.append(link)
+    return broken
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_links_lead_to_headings(name: str) -> None:
-    links = [link for link in re.findall(r"\]\(([^)]*)\)", TEXTS[name]) if "://" not in link]
-    broken = []
-    for link in links:
-        file, _, anchor = link.partition("#")
-        target = ((ROOT / name).parent / file if file else ROOT / name).resolve()
-        known = anchors(target.relative_to(ROOT).as_posix()) if target.exists() else set()
-        if not target.exists() or (anchor and anchor not in known):
-            broken.append(link)
-    assert broken == []
+    assert broken_links(name, TEXTS[name]) == []
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[x](nowhere.md)",
+        "[x](#nowhere)",
+        "[x](sqlanon/guides/reference.md#nowhere)",
+        "[x](#a-heading-2)",
+        "[x]()",
+        '<img src="x.png">',
+        "[x](/etc/hosts)",
+    ],
+)
+def test_a_broken_link_is_found(link: str) -> None:
+    headings = (
+        "# A heading\n\n# A heading\n\n[x](#a-heading) [x](#a-heading-1) [x](sqlanon/guides/reference.md#policies)"
+    )
+    assert broken_links(README, headings) == []
+    assert len(broken_links(README, f"{headings}\n{link}")) == 1
 
 
 def test_the_readme_leads_with_the_two_commands() -> None:

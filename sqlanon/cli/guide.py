@@ -47,11 +47,11 @@ def guide(
     if not topic:
         width = max(map(len, pages))
         write("".join(f"{name:<{width}}  {page.heading}. {page.summary}\n" for name, page in pages.items()))
-        say("sqlanon guide NAME shows one, sqlanon guide h-ceiling the section with this heading.")
+        say("sqlanon guide NAME shows one, sqlanon guide exit codes the section with this heading.")
         return
     found = _found("-".join(topic).lower().removesuffix(".md"), pages)
     _show(found.text)
-    if found is not pages[found.page]:
+    if found.text != pages[found.page].text:
         say(f"This is a section of a page: sqlanon guide {found.page}")
 
 

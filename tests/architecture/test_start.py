@@ -69,7 +69,7 @@ TERMINAL = {"rich", "typer", "click"}
 STARTS = {
     "version": (COMMAND.format("--version"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
     "help": (COMMAND.format("--help"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES}),
-    "guide": (COMMAND.format("guide h-ceiling"), {"duckdb", "sqlglot", "numpy", "rich.markdown", *FRAMES}),
+    "guide": (COMMAND.format("guide exit codes"), {"duckdb", "sqlglot", "numpy", "rich.markdown", *FRAMES}),
     "import": ("import sqlanon\n", {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
     "connect": (SESSION.format(""), {"sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
     "connect to a file": (

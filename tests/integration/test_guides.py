@@ -46,11 +46,12 @@ def section(heading: str) -> str:
 @pytest.mark.parametrize(
     ("topic", "heading"),
     [
-        (["h-ceiling"], "## h-ceiling: "),
-        (["h-ceiling-limit-generalization-add-counterfeits"], "## h-ceiling: "),
-        (["Impossible", "combinations"], "### Impossible combinations"),
+        (["Impossible", "combinations"], "## Impossible combinations"),
         (["exit", "codes"], "## Exit codes"),
-        (["counterfeits"], "## h-ceiling: "),
+        (["hipaa"], "## HIPAA"),
+        (["diffgen-labels-that-predict"], "## DiffGen: labels that predict"),
+        (["diffgen"], "## DiffGen: labels that predict"),
+        (["budget"], "## The budget"),
     ],
 )
 def test_a_section_is_found_by_its_heading(topic: list[str], heading: str, tmp_path: Path) -> None:
@@ -58,6 +59,15 @@ def test_a_section_is_found_by_its_heading(topic: list[str], heading: str, tmp_p
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == section(heading).strip()
     assert "sqlanon guide " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("topic", "page"),
+    [(["choose", "k"], "choose-k"), (["Local", "Recoding"], "local-recoding"), (["t-closeness"], "l-diversity")],
+)
+def test_a_page_is_found_by_its_heading(topic: list[str], page: str, tmp_path: Path) -> None:
+    done = sqlanon("guide", *topic, folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, GUIDES[page], "")
 
 
 def test_an_unknown_topic_is_an_error_with_near_names_and_the_list(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """Every block of the README and of the guides runs, in order, in one folder, as a reader would run them.
 
-The README comes first. A guide needs what the README made, and nothing of another guide.
+The README comes first; a table of your own, which it does not make, is there. A guide needs what the README made, and
+nothing of another guide: each runs in a copy of that folder.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -50,6 +52,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{command_client.__file__}" "{server()}" "$@"\n')
     command.chmod(0o755)
+    duckdb.sql(
+        """
+        COPY (
+            SELECT
+                'person' || i || '@example.org' AS email,
+                18 + i * i * 7919 % 10007 % 63 AS age,
+                ['Bonn', 'Bremen', 'Hamburg'][1 + i * i * i * 31 % 10007 % 3] AS city,
+                ['flu', 'asthma', 'gout'][1 + i * i * 613 % 10007 % 3] AS diagnosis
+            FROM range(400) AS people (i)
+        ) TO '$folder/people.csv'
+    """.replace("$folder", str(folder))
+    )
     return folder
 
 
@@ -100,8 +114,9 @@ def test_the_blocks_of_the_readme_run(after_the_readme: Path) -> None:
 
 
 @pytest.mark.parametrize("guide", GUIDES)
-def test_the_blocks_of_a_guide_run(guide: str, after_the_readme: Path) -> None:
-    run_blocks(guide, after_the_readme)
+def test_the_blocks_of_a_guide_run(guide: str, after_the_readme: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(after_the_readme, tmp_path / "folder")
+    run_blocks(guide, copy)
 
 
 def anchors(text: str) -> set[str]:

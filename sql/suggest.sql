@@ -87,6 +87,20 @@ FROM (
     GROUP BY :key
 ) AS anon_classes;
 
+-- name: ordered_values
+-- values of a text in the order of numbers that stand beside them
+-- :place 0
+-- :value age
+-- :number age
+SELECT :place AS place, anon_text AS value
+FROM (
+    SELECT anon.text_of(:value) COLLATE "binary" AS anon_text, min(:number) AS anon_number
+    FROM :source AS anon_source
+    WHERE :value IS NOT NULL
+    GROUP BY anon.text_of(:value) COLLATE "binary"
+) AS anon_numbered
+ORDER BY anon_number ASC, value ASC;
+
 -- name: own_labels
 -- values of a text, and whether they have a label of their own
 -- A value has one from a share of the rows on.

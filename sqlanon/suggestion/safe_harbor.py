@@ -36,6 +36,10 @@ def decision_of(found: Evidence, decision: Decision) -> Decision:
     """The role of a column: places below a state, parts of dates, and dates that no rule reads are dropped."""
     if decision.kind == "date" and decision.role == "quasi-identifier" and not found.is_moment:
         return Decision("identifier", "date", f"{decision.reason}; a part of a date, or not written as a date")
+    if decision.kind == "zip" and found.has_empty:
+        return Decision(
+            "identifier", "zip", f"{decision.reason}; a file cannot name its empty texts: make them missing"
+        )
     if decision.kind == "place" and decision.role == "quasi-identifier":
         return Decision("identifier", "place", f"{decision.reason}; smaller than a state")
     return decision

@@ -68,6 +68,7 @@ class _Table:
         described = [replace(each, description=written.get(each.name.lower(), "")) for each in found]
         self._evidence = {each.name: each for each in described}
         self._rows = found[0].rows if found else 0
+        self._numbers: dict[str, str] = {}
 
     def suggestion(self) -> Suggestion:
         """Roles first, then taxonomies, then what the columns give away."""
@@ -99,7 +100,11 @@ class _Table:
     def _decisions(self) -> dict[str, Decision]:
         found = {name: decided(each) for name, each in self._evidence.items()}
         counts = self._pair_counts(relations.twin_candidates(self._evidence))
-        found = with_twins(found, relations.twins(counts, self._evidence))
+        twins = relations.twins(counts, self._evidence)
+        found = with_twins(found, twins)
+        self._numbers = {
+            one: other for pair in twins for one, other in (pair, pair[::-1]) if self._evidence[other].is_number
+        }
         found = {name: for_profile(self._asked.profile, self._evidence[name], found[name]) for name in found}
         individuals = [name for name, decision in found.items() if decision.is_individual]
         for name in individuals[1:]:
@@ -158,6 +163,10 @@ class _Table:
     def _of_texts(self, name: str) -> SuggestedTaxonomy:
         if self._evidence[name].has_empty:
             return taxonomies.flat("a file of groups cannot name its empty texts: make them missing")
+        if name in self._numbers:
+            numbers = self._evidence[self._numbers[name]].column
+            ordered = queries.ordered_values(self._relation, name, numbers)
+            return taxonomies.of_ordered([row["value"] for row in self._engine.fetch(ordered, "an order", "cell")])
         return taxonomies.of_texts(self._values(name))
 
     def _column(self, name: str, decision: Decision, made: Mapping[str, SuggestedTaxonomy]) -> SuggestedColumn:

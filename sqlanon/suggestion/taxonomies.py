@@ -108,6 +108,22 @@ def of_columns(columns: Sequence[str]) -> SuggestedTaxonomy:
     return _made("columns", "columns", list(columns))
 
 
+def of_ordered(values: Sequence[str]) -> SuggestedTaxonomy:
+    """Labels of texts that have an order: two neighbours, four, eight, by the first and the last of them."""
+    widths = [width for width in (2, 4, 8) if width < len(values)]
+    labels = tuple(
+        (value, *(_group(values, place, width) for width in widths), "*") for place, value in enumerate(values)
+    )
+    return SuggestedTaxonomy(
+        {"kind": "file"}, "neighbours by twos, fours and eights", len(widths), labels, "in the order of its twin"
+    )
+
+
+def _group(values: Sequence[str], place: int, width: int) -> str:
+    group = values[place // width * width :][:width]
+    return group[0] if len(group) == 1 else f"{group[0]} – {group[-1]}"
+
+
 def of_texts(values: Sequence[tuple[str, bool]]) -> SuggestedTaxonomy:
     """Labels of texts: an own one where many rows have the value, and one of the others together.
 

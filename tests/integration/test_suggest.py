@@ -324,6 +324,14 @@ class TestTables:
             "education": "quasi-identifier", "education_num": "identifier", "v9": "identifier"
         }  # fmt: skip
 
+    def test_a_twin_gives_a_text_its_order(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute(NUMBER.format("'e' || (i * 7) % 12 AS education, i % 12 AS education_num", 400))
+        session.suggest("t").write(tmp_path / "policy.toml")
+        lines = (tmp_path / "policy_education.csv").read_text().splitlines()
+        assert [line.split(";")[0] for line in lines] == [f"e{i * 7 % 12}" for i in range(12)]
+        assert lines[2].split(";") == ["e2", "e2 – e9", "e0 – e9", "e0 – e1", "*"]
+        assert session.anonymize("t", tmp_path / "policy.toml", into="out").report.rows.released == 400
+
 
 class TestDescriptions:
     STATEMENT = NUMBER.format("i % 50 AS v1, i % 9 AS v2, i % 4 AS v3", 300)

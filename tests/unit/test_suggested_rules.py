@@ -16,7 +16,7 @@ from sqlanon.suggestion.names import known_words, plain, word_of
 from sqlanon.suggestion.roles import Decision, decided, with_twins
 from sqlanon.suggestion.safe_harbor import SPARSE_AREAS, area_of, decision_of
 from sqlanon.suggestion.sets import MAX_NODES, coarsened, lattice_nodes
-from sqlanon.suggestion.taxonomies import flat, of_texts, suggested
+from sqlanon.suggestion.taxonomies import flat, of_ordered, of_texts, suggested
 from sqlanon.suggestion.writing import Draft, text_of
 
 pytestmark = pytest.mark.fast
@@ -200,6 +200,12 @@ class TestTaxonomies:
         for pointless in ([("a", True), ("b", False)], [("a", False), ("b", False)]):
             assert of_texts(pointless).rule == {"kind": "flat"}
 
+    def test_texts_in_order_are_joined_with_their_neighbours(self) -> None:
+        assert of_ordered("abcde").labels == (
+            ("a", "a – b", "a – d", "*"), ("b", "a – b", "a – d", "*"), ("c", "c – d", "a – d", "*"),
+            ("d", "c – d", "a – d", "*"), ("e", "e", "e", "*"),
+        )  # fmt: skip
+
     def test_become_coarser_until_the_lattice_is_small(self) -> None:
         numbers = suggested(evidence("x", NUMBERS, values=500, maximum=640.0), "", (3, 630))
         fine = {f"x{number}": numbers for number in range(8)}
@@ -230,6 +236,10 @@ class TestSafeHarbor:
     def test_places_below_a_state_are_dropped(self) -> None:
         for name, expected in (("city", "identifier"), ("county", "identifier"), ("state", "quasi-identifier")):
             assert decision_of(evidence(name), decided(evidence(name))).role == expected
+
+    def test_zip_codes_that_no_file_can_list_are_dropped(self) -> None:
+        found = evidence("zip", has_empty=True)
+        assert decision_of(found, decided(found)).role == "identifier"
 
     def test_dates_that_no_rule_reads_are_dropped(self) -> None:
         for found, expected in (

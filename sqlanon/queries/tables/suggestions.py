@@ -97,6 +97,12 @@ def own_labels(source: exp.Expr, name: str) -> exp.Query:
     return SQL.query("own_labels", source=source, place=0, value=name, share=SHARE_OF_OWN_LABEL)
 
 
+def ordered_values(source: exp.Expr, name: str, numbers: SourceColumn) -> exp.Query:
+    """The values of a column of texts, in the order of the numbers of another one."""
+    number = _number(numbers, column(numbers.name))
+    return SQL.query("ordered_values", source=source, place=0, value=name, number=number)
+
+
 def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
     """The combinations of values of some columns, with their rows; the hash of each value is ``anon_0`` and so on.
 

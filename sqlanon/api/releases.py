@@ -82,8 +82,8 @@ class Releases(Part):
 
         Args:
             release: the published table, file or folder.
-            policy: its policy; the one that its provenance records if it is not given, which names the files of its
-                taxonomies without their places.
+            policy: its policy, for the files of its taxonomies: the one that its provenance records, which is reported
+                on, names them without their places.
             source: the table that it was made from, to be compared with.
             edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
             alternatives: whether to look at all nodes of the lattice, for what else could have been published.

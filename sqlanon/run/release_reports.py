@@ -61,7 +61,7 @@ class ReportRequest:
     """What is asked of a report.
 
     Attributes:
-        policy: the policy, with the files of its taxonomies; None for the one that is recorded.
+        policy: a policy with the files of the taxonomies, which the recorded one lacks; None without any.
         source: the table that the release was made from; None if it is not there.
         edition: who may read it.
         alternatives: whether all nodes of the lattice are looked at.
@@ -89,7 +89,7 @@ def release_report(
         PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
     """
     found, record, recorded = recorded_release(engine, release, resolve)
-    policy = asked.policy or recorded
+    policy = recorded if asked.policy is None else recorded.changed({"taxonomies": asked.policy.taxonomies})
     if asked.alternatives:
         _refuse_alternatives(asked, policy, record)
     source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)

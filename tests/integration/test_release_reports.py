@@ -335,3 +335,12 @@ def test_the_release_has_one_colour_with_and_without_its_source(session: sa.Sess
     for source, colours in (("people", {"s0", "s1"}), (None, {"s1"})):
         page = session.report("released", policy(**FINE), source=source).to_html()
         assert set(re.findall(r'<(?:rect|path)[^>]* class="(?:line )?(s\d)"', page)) == colours
+
+
+def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:
+    stricter = policy(privacy=[sa.KAnonymity(9)], **FINE)
+    session.anonymize("people", stricter, "released")
+    found = session.report("released", policy(**FINE), source="people")
+    assert found.k == 9
+    assert [each.required for each in found.verification.measurement.models] == [9]
+    assert found.verification.notes == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -224,7 +225,8 @@ class _Table:
         sensitive = [self._evidence[name] for name in columns.get("sensitive", ())]
         diversity = [{"model": "distinct-l-diversity", "column": each.name, "l": 2} for each in protected(sensitive)]
         heading = [
-            f"A policy for {suggestion.source}, by sqlanon init {installed_version()}; {profile.reason}.",
+            # Where a file lies is nobody's business who gets the policy.
+            f"A policy for {Path(suggestion.source).name}, by sqlanon init {installed_version()}; {profile.reason}.",
             "Roles are guesses by rules. Look at each, first at those with a ?: they are dropped until you decide.",
             *suggestion.notes,
         ]

@@ -137,6 +137,12 @@ class TestPeople:
         assert {*first} == {"policy.toml", "policy_job.csv", "policy_job.csv.sqlanon.json"}
         assert written() == first
 
+    def test_a_policy_does_not_say_where_its_source_lies(self, folder: Path) -> None:
+        assert sqlanon("init", str(folder / "people.csv"), folder=folder).returncode == 0
+        policy = (folder / "policy.toml").read_text()
+        assert policy.startswith("# A policy for people.csv, ")
+        assert str(folder) not in policy
+
     def test_values_are_for_their_owner(self, folder: Path) -> None:
         assert sqlanon("init", "people.csv", folder=folder).returncode == 0
         for name in ("policy_job.csv", "policy_job.csv.sqlanon.json"):

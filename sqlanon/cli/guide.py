@@ -31,12 +31,13 @@ class Part:
     def summary(self) -> str:
         """The first sentence below the heading."""
         below = self.text.partition("\n\n")[2].partition("\n\n")[0]
-        return re.split(r"(?<=[.:]) ", " ".join(below.split()))[0]
+        return re.split(r"(?<=\.) ", " ".join(below.split()))[0]
 
 
 def guide(
     topic: Annotated[
-        list[str] | None, Argument(metavar="[TOPIC]", help="The name of a page, or the first words of a heading.")
+        list[str] | None,
+        Argument(metavar="TOPIC", help="The name of a page, words of a heading, or a link in a guide."),
     ] = None,
 ) -> None:
     """Show a guide, or a section of one, of the installed version; without a topic, list the guides.
@@ -49,7 +50,7 @@ def guide(
         write("".join(f"{name:<{width}}  {page.heading}. {page.summary}\n" for name, page in pages.items()))
         say("sqlanon guide NAME shows one, sqlanon guide exit codes the section with this heading.")
         return
-    found = _found("-".join(topic).lower().removesuffix(".md"), pages)
+    found = _found("-".join(topic).lower().rpartition("#")[2].removesuffix(".md"), pages)
     _show(found.text)
     if found.text != pages[found.page].text:
         say(f"This is a section of a page: sqlanon guide {found.page}")
@@ -107,5 +108,5 @@ def _show(text: str) -> None:
 
     console = Console(width=min(Console().width, 100))
     with console.capture() as capture:
-        console.print(Markdown(text))
+        console.print(Markdown(text, hyperlinks=False))
     write(capture.get())

@@ -41,6 +41,13 @@ EXIT_CODES: dict[type[SqlanonError], int] = {
     TargetError: USAGE,
 }
 
+GUIDES: dict[str, str] = {
+    "TaxonomyError": "taxonomies",
+    "UnsatisfiableError": "when-no-node-meets-the-policy",
+    "BudgetError": "the-budget",
+}
+"""The topic of ``sqlanon guide`` that says more, where one does, by the name of the error."""
+
 USAGE_ERRORS = BadParameter.__bases__
 """typer brings its own click from 0.2x on; this is the same class in all of them."""
 
@@ -123,6 +130,8 @@ def _text(error: BaseException, document: dict[str, Any]) -> str:
         lines.append(f"Try '{context.command_path if context else 'sqlanon'} --help'.")
     elif document["kind"] not in {kind.__name__ for kind in EXIT_CODES} | {"Interrupted"}:
         lines.append("Please report it, with what --debug prints once you have made sure that it shows no data.")
+    if topic := GUIDES.get(document["kind"]):
+        lines.append(f"What to do about it: sqlanon guide {topic}")
     return "\n".join(lines)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from sqlanon.cli.outcome import GUIDES as GUIDES_OF_ERRORS
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
 
@@ -26,7 +28,7 @@ def test_the_list_has_a_line_a_page(tmp_path: Path) -> None:
     for line in lines:
         heading = GUIDES[line.split()[0]].splitlines()[0].removeprefix("# ")
         assert f"{heading}. " in line
-        assert line.endswith((".", ":"))
+        assert line.endswith(".")
 
 
 @pytest.mark.parametrize("name", GUIDES)
@@ -49,6 +51,7 @@ def section(heading: str) -> str:
         (["Impossible", "combinations"], "## Impossible combinations"),
         (["exit", "codes"], "## Exit codes"),
         (["hipaa"], "## HIPAA"),
+        (["publishing.md#pseudonyms"], "## Pseudonyms"),
         (["diffgen-labels-that-predict"], "## DiffGen: labels that predict"),
         (["diffgen"], "## DiffGen: labels that predict"),
         (["budget"], "## The budget"),
@@ -78,6 +81,23 @@ def test_an_unknown_topic_is_an_error_with_near_names_and_the_list(tmp_path: Pat
     assert "did you mean" not in sqlanon("guide", "xyzzy", folder=tmp_path).stderr
 
 
+@pytest.mark.parametrize("topic", GUIDES_OF_ERRORS.values())
+def test_errors_lead_to_a_section(topic: str, tmp_path: Path) -> None:
+    done = sqlanon("guide", topic, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.sub(r"[^a-z]+", "-", done.stdout.splitlines()[0].lower()).strip("-") == topic
+
+
+def test_an_error_names_its_guide(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age\n1\n2\n")
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["age"]\nprivacy = [{ model = "k-anonymity", k = 9 }]\n[taxonomies]\nage = "flat"\n'
+    )
+    done = sqlanon("run", "people.csv", "--policy", "policy.toml", "--into", "out.csv", folder=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == "What to do about it: sqlanon guide when-no-node-meets-the-policy"
+
+
 def test_a_terminal_shows_a_page_laid_out(tmp_path: Path) -> None:
     reader, writer = pty.openpty()
     command = [sys.executable, "-m", "sqlanon", "guide", "limitations"]
@@ -92,6 +112,7 @@ def test_a_terminal_shows_a_page_laid_out(tmp_path: Path) -> None:
     text = shown.decode()
     assert "Limitations" in text
     assert "](" not in text
+    assert "differential-privacy.md" in text
     assert "•" in text
 
 

@@ -384,7 +384,7 @@ def test_every_command_that_opens_a_warehouse_can_be_bounded(folder: Path) -> No
     for group in ("taxonomy", "ledger", "plan"):
         commands |= {f"{group} {name}": command for name, command in commands.pop(group).commands.items()}
     bounded = {name for name, command in commands.items() if "threads" in {each.name for each in command.params}}
-    assert set(commands) - bounded == {"delta", "demo", "plan epsilon-safe", "schema", "sql"}
+    assert set(commands) - bounded == {"delta", "demo", "guide", "plan epsilon-safe", "schema", "sql"}
     refused = sqlanon(*published("measure"), "--memory-limit", "lots", "--threads", "0", folder=folder)
     assert refused.returncode == 2
     assert '--memory-limit "lots" is not a size' in refused.stderr

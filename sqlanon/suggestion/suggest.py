@@ -201,10 +201,15 @@ class _Table:
         if measured.together and (len(made) > MAX_QUASI_IDENTIFIERS or lattice_nodes(made) > MAX_NODES):
             least = ", ".join(measured.least_telling[:MAX_NAMED_COLUMNS])
             yield f"{len(made)} quasi-identifiers make a release coarse; without {least} least would be given away less"
+        yield from self._notes_on_columns(decisions)
+        yield from PROFILES[self._asked.profile].notes
+
+    def _notes_on_columns(self, decisions: Mapping[str, Decision]) -> Iterator[str]:
         for name, decision in decisions.items():
             if decision.kind == "weight":
                 yield f'"{name}" is dropped: `row_weight` counts a survey weight in losses'
-        yield from PROFILES[self._asked.profile].notes
+            if decision.role == "sensitive" and self._evidence[name].is_unique:
+                yield f'"{name}" stays as it is and is nearly unique: drop it, or round its values'
 
     def _draft(
         self, decisions: Mapping[str, Decision], made: Mapping[str, SuggestedTaxonomy], suggestion: Suggestion

@@ -318,6 +318,14 @@ class TestTables:
         found = session.suggest("t")
         assert any("12 quasi-identifiers" in note for note in found.notes)
 
+    def test_nearly_unique_sensitive_values_are_noted(self, session: sa.Session) -> None:
+        session.connection.execute(
+            "CREATE TABLE t AS SELECT i % 7 AS age, i / 10 AS salary, i % 3 AS score FROM range(90) r (i)"
+        )
+        notes = session.suggest("t").notes
+        assert [note for note in notes if "nearly unique" in note] == [note for note in notes if '"salary"' in note]
+        assert any('"salary" stays as it is and is nearly unique' in note for note in notes)
+
     def test_a_source_that_is_not_there(self, session: sa.Session) -> None:
         with pytest.raises(sa.EngineError):
             session.suggest("nothing")

@@ -132,7 +132,8 @@ def broken_links(name: str, text: str) -> list[str]:
         r"""\]\(([^)\s]*)\)|(?:href|src)=["']([^"']*)["']""", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     )
     broken = []
-    for link in filter(lambda link: "://" not in link, map("".join, targets)):
+    links = [link for link in map("".join, targets) if "://" not in link and (KIT or not link.startswith(".github/"))]
+    for link in links:
         file, _, anchor = link.partition("#")
         target = ((ROOT / name).parent / file if file else ROOT / name).resolve()
         leads_on = link and target.is_relative_to(ROOT) and target.exists()

@@ -128,17 +128,14 @@ class HCeilingRun(Run):
         return publication
 
     def companion_rows(self) -> Mapping[str, exp.Query]:
-        wanted = {}
-        if self.settings.has_catalog:
-            wanted[CATALOG] = catalogs.catalog_rows(self.filled)
+        wanted = {CATALOG: catalogs.catalog_rows(self.filled)} if self.settings.has_catalog else {}
         if INVENTED in self.request.tables:
             wanted[INVENTED] = invented_rows(self.encoding, self.filled.levels)
         return wanted
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        if CATALOG not in companions:
-            return []
-        return catalogs.catalog_shortfalls(self.engine, self.filled, written, companions[CATALOG])
+        catalog = companions.get(CATALOG)
+        return [] if catalog is None else catalogs.catalog_shortfalls(self.engine, self.filled, written, catalog)
 
     def record(self, report: Report, inputs: Inputs | None) -> Record:
         return ceiling_record(self.filled.table.bound, self.decision, report)

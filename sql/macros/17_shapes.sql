@@ -36,8 +36,9 @@ AND list_sum(
     )
 ) % 10 = 0;
 
--- What a text looks like: email, url, guid, mac, ip, iban, ssn, hash, date (as ISO 8601 has it), phone, card, street,
--- icd10 (with its dot), postcode (of more than digits), or text (four words or more).
+-- What a text looks like: email, url, guid, mac, ip, iban, ssn, hash, date (as ISO 8601 has it), period (a month, quarter
+-- or week of a year), phone, card, street, icd10 (with its dot), postcode (of more than digits), or text (four words or
+-- more).
 --
 -- Returns: VARCHAR; NULL for what looks like none of these.
 -- Example:
@@ -54,6 +55,7 @@ CASE
     WHEN regexp_full_match(value, '[0-9]{3}-[0-9]{2}-[0-9]{4}') THEN 'ssn'
     WHEN regexp_full_match(value, '(?i)[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}') THEN 'hash'
     WHEN regexp_full_match(value, '[0-9]{4}-[01][0-9]-[0-3][0-9]([ T][0-9:.]+(Z|[+-][0-9:]+)?)?') THEN 'date'
+    WHEN regexp_full_match(value, '[0-9]{4}-(Q[1-4]|W[0-5][0-9]|[01][0-9])') THEN 'period'
     WHEN regexp_full_match(
         value,
         '[+][0-9][0-9 ()./-]{6,18}[0-9]|(1[ .-])?[(]?[0-9]{3}[)]?[ .-] ?[0-9]{3}[ .-][0-9]{4}|0[0-9]{1,4}[ /-][0-9][0-9 -]{4,}'

@@ -33,6 +33,7 @@ class Releases(Part):
         strict: bool = True,
         without_provenance: bool = False,
         record_sha256: str | None = None,
+        safe_harbor: bool = False,
     ) -> Verification:
         """Measure a published table again, and hold it against its policy and its provenance.
 
@@ -50,6 +51,8 @@ class Releases(Part):
             without_provenance: True if it may have no provenance, and is then held against its policy alone.
             record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
                 result): a release that was changed together with its record falls short.
+            safe_harbor: whether it also falls short if the form of its values shows one of the 18 kinds of identifiers
+                that 45 CFR 164.514(b)(2) removes; a note names the columns that are called like one.
             strict: False if what it falls short of is to be in the ``shortfalls`` of the result, and not an error.
 
         Raises:
@@ -61,6 +64,11 @@ class Releases(Part):
 
         asked = Asked(source, without_provenance, record_sha256)
         verification = verify_release(self._engine, release, checked(policy), asked, self._opened.resolve)
+        if safe_harbor:
+            from sqlanon.suggestion.visible_identifiers import visible_identifiers, with_safe_harbor
+
+            table = self._opened.resolve(release).relation
+            verification = with_safe_harbor(verification, visible_identifiers(self._engine, table))
         if strict and not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification

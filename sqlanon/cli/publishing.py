@@ -159,6 +159,9 @@ def verify(
     record_sha256: Annotated[
         str | None, Option("--record-sha256", metavar="HASH", help="The hash of its record, handed over another way.")
     ] = None,
+    safe_harbor: Annotated[
+        bool, Option("--safe-harbor", help="It must show none of the 18 kinds of identifiers of HIPAA either.")
+    ] = False,
     as_json: opt.Json = False,
 ) -> None:
     """Hold a published table against its policy and its provenance: exit code 0 if it meets them, 3 if it falls short.
@@ -181,6 +184,7 @@ def verify(
             strict=False,
             without_provenance=without_provenance,
             record_sha256=record_sha256,
+            safe_harbor=safe_harbor,
         )
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})

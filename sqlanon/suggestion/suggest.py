@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.binding.taxonomies import shapes
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
@@ -79,6 +80,9 @@ class _Table:
         made = coarsened(fine)
         measured = measured_sets(self._engine, self._relation, [self._evidence[name].column for name in wanted])
         notes = [*self._notes(decisions, measured, fine, made)]
+        in_the_way = tuple(name for name in shapes(self._engine, wanted) if made[name].rule)
+        if in_the_way:
+            notes.append(_removal(in_the_way))
         suggestion = Suggestion(
             source=self._source.description,
             profile=self._asked.profile,
@@ -89,6 +93,7 @@ class _Table:
             alone=measured.alone,
             without=measured.without,
             lattice_nodes=lattice_nodes(made),
+            in_the_way=in_the_way,
             notes=tuple(notes),
         )
         suggestion._draft = self._draft(decisions, made, suggestion)
@@ -118,15 +123,17 @@ class _Table:
     def _taxonomies(self, decisions: Mapping[str, Decision], wanted: list[str]) -> dict[str, SuggestedTaxonomy]:
         numbers = [name for name in wanted if self._evidence[name].is_number]
         tails = self._tails(numbers)
+        stored = shapes(self._engine, wanted)
         found = {
             name: self._of_profile(name, decisions[name].kind)
+            or (taxonomies.stored(stored[name].height - 1) if name in stored else None)
             or taxonomies.suggested(self._evidence[name], decisions[name].kind, tails.get(name))
             for name in wanted
         }
         texts = [
             name
             for name, each in found.items()
-            if each.rule["kind"] == "flat" and self._evidence[name].values > taxonomies.FEW_TEXTS
+            if each.rule.get("kind") == "flat" and self._evidence[name].values > taxonomies.FEW_TEXTS
         ]
         coarser = self._coarser_columns(texts, [name for name in wanted if self._evidence[name].column.traits.is_text])
         return {
@@ -240,8 +247,17 @@ class _Table:
             columns=columns,
             settings=settings,
             privacy=[{"model": "k-anonymity", "k": self._k}, *diversity],
-            taxonomies=made,
+            taxonomies={name: taxonomy for name, taxonomy in made.items() if taxonomy.rule},
         )
+
+
+def _removal(names: Sequence[str]) -> str:
+    """How the stored taxonomies of some columns are removed."""
+    statement = exp.delete("anon.taxonomy", where=exp.column("attribute").isin(*names), dialect="duckdb")
+    return (
+        "the warehouse stores taxonomies of columns that need others for this profile; if nothing else uses them: "
+        + statement.sql("duckdb")
+    )
 
 
 def _comments(engine: Engine, source: ResolvedSource) -> dict[str, str]:

@@ -70,6 +70,7 @@ class Suggestion(Result):
         alone: the same of each by itself.
         without: the same of all but each; without the columns at the end least is given away.
         lattice_nodes: of the suggested taxonomies.
+        in_the_way: the columns for which the warehouse stores a taxonomy, and the profile needs another one.
         notes: what is to be known before a run.
     """
 
@@ -82,6 +83,7 @@ class Suggestion(Result):
     alone: tuple[SetMeasures, ...]
     without: tuple[SetMeasures, ...]
     lattice_nodes: int
+    in_the_way: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     _draft: Draft = PrivateAttr()
@@ -128,7 +130,8 @@ class Suggestion(Result):
         left = [f"{len(shown) - MAX_SHOWN:,} more columns are in the policy"] if len(shown) > MAX_SHOWN else []
         table = Table(("column", "role", "why", "generalized to"), rows)
         return Document(
-            f"A policy for {self.source}", (facts(self._figures()), table, *notes("Notes", [*self.notes, *left]))
+            f"A policy for {self.source}",
+            (facts(self._figures()), table, *notes("Notes", [*self.notes, *left])),
         )
 
     def _figures(self) -> list[tuple[str, str]]:

@@ -41,7 +41,7 @@ class SuggestedTaxonomy:
     """How a column is generalized.
 
     Attributes:
-        rule: the rule as a policy has it.
+        rule: the rule as a policy has it; empty for a taxonomy that the warehouse stores.
         words: the rule in words that quote no value.
         levels: between the values and the top.
         labels: the values of a file, each with its labels; they are written beside the policy.
@@ -57,7 +57,7 @@ class SuggestedTaxonomy:
     def coarser(self) -> SuggestedTaxonomy | None:
         """The same without its finest level above the values; None if it has only one."""
         setting = {"intervals": "widths", "dates": "units", "prefixes": "keep", "columns": "columns"}.get(
-            self.rule["kind"]
+            self.rule.get("kind", "")
         )
         if setting is None or len(self.rule[setting]) < 2:
             return None
@@ -96,6 +96,11 @@ def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> 
 def flat(hint: str = "") -> SuggestedTaxonomy:
     """The value, or nothing."""
     return SuggestedTaxonomy({"kind": "flat"}, "the value or *", 0, hint=hint)
+
+
+def stored(levels: int) -> SuggestedTaxonomy:
+    """What the warehouse has for a column."""
+    return SuggestedTaxonomy({}, "the taxonomy that the warehouse stores", levels)
 
 
 def of_dates(units: Sequence[str]) -> SuggestedTaxonomy:

@@ -185,6 +185,22 @@ class TestPeople:
         assert policy["minimum_levels"] == {"zip": 1, "birth_date": 1, "admitted": 1}
         assert policy["top_coding"] == {"age": 90}
 
+    def test_stored_taxonomies_are_taken(self, tmp_path: Path) -> None:
+        assert sqlanon("demo", "--db", "clinic.duckdb", "--rows", "1000", "--json", folder=tmp_path).returncode == 0
+        found = document(sqlanon("init", "visits", "--db", "clinic.duckdb", "--json", folder=tmp_path))
+        stored = {each["name"] for each in found["columns"] if "warehouse stores" in (each["taxonomy"] or "")}
+        assert stored == {"age", "sex", "zip", "admission"}
+        for command in found["next"]:
+            assert sqlanon(*shlex.split(command)[1:], folder=tmp_path).returncode == 0
+
+    def test_stored_taxonomies_may_be_in_the_way(self, tmp_path: Path) -> None:
+        assert sqlanon("demo", "--db", "clinic.duckdb", "--rows", "1000", "--json", folder=tmp_path).returncode == 0
+        asked = ("init", "visits", "--db", "clinic.duckdb", "--profile", "hipaa-safe-harbor")
+        found = document(sqlanon(*asked, "--json", folder=tmp_path))
+        assert (found["in_the_way"], found["next"]) == (["admission", "zip"], [])
+        shown = " ".join(sqlanon(*asked, "--replace", folder=tmp_path).stdout.split())
+        assert "DELETE FROM anon.taxonomy WHERE attribute IN ('admission', 'zip')" in shown
+
     def test_k_is_that_of_the_command(self, folder: Path) -> None:
         found = document(sqlanon("init", "people.csv", "--k", "7", "--json", folder=folder))
         assert found["k"] == 7

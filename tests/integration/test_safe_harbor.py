@@ -1,0 +1,111 @@
+"""The check of a release for the 18 kinds of identifiers of HIPAA: what it sees, and what it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.suggestion.visible_identifiers import NOT_SEEN
+from tests.commands import document, sqlanon
+
+FORMS = {
+    "mail": ("'a' || i || '@example.org'", "F"),
+    "site": ("'https://example.org/' || i", "N"),
+    "line": ("'+49 228 12345' || i", "D"),
+    "ssn_like": ("format('{:03d}-45-{:04d}', i, i)", "G"),
+    "box": ("format('10.0.{}.{}', i, i)", "O"),
+    "device": ("format('0a:1b:2c:3d:4e:{:02d}', i)", "M"),
+    "token": ("md5(i::VARCHAR)", "R"),
+    "lane": ("i || ' Church Street'", "B"),
+    "day": ("DATE '2024-01-01' + i::INTEGER", "C"),
+    "moment": ("(TIMESTAMP '2024-01-01 10:00:00' + INTERVAL (i) HOUR)::VARCHAR", "C"),
+    "quarter": ("format('2024-Q{}', 1 + i % 4)", "C"),
+    "month": ("format('2024-{:02d}', 1 + i % 12)", "C"),
+    "age": ("80 + i", "C"),
+    "zip": ("10000 + i", "B"),
+}
+HARMLESS = {
+    "year": "2000 + i",
+    "decade": "format('{}0s', 190 + i % 4)",
+    "age": "format('[{}, {})', 10 * (i % 5), 10 * (i % 5) + 10)",
+    "ages": "60 + i",
+    "zip": "format('{:03d}', 40 + i)",
+    "postcode": "format('{:03d}**', 40 + i)",
+    "city": "'*'",
+    "diagnosis": "format('E{:02d}.1', i)",
+    "score": "i / 7",
+}
+
+
+@pytest.fixture
+def memory() -> Iterator[sa.Session]:
+    with sa.connect() as session:
+        yield session
+
+
+def verified(session: sa.Session, column: str, values: str, *, strict: bool = False) -> sa.Verification:
+    session.connection.execute(
+        f'CREATE OR REPLACE TABLE released AS SELECT {values} AS "{column}", 1 AS g FROM range(20) r (i)'
+    )
+    policy = sa.Policy(
+        quasi_identifiers=["g"], insensitive=[column], privacy=[sa.KAnonymity(2)], taxonomies={"g": "flat"}
+    )
+    return session.verify("released", policy, strict=strict, without_provenance=True, safe_harbor=True)
+
+
+@pytest.mark.parametrize("column", FORMS)
+def test_forms_of_values_fall_short(memory: sa.Session, column: str) -> None:
+    values, letter = FORMS[column]
+    found = verified(memory, column, values)
+    [shortfall] = found.shortfalls
+    assert shortfall.startswith(f'Safe Harbor: "{column}" has ')
+    assert shortfall.endswith(f"(45 CFR 164.514(b)(2)(i)({letter}))")
+    with pytest.raises(sa.VerificationError, match="Safe Harbor"):
+        verified(memory, column, values, strict=True)
+
+
+@pytest.mark.parametrize("column", HARMLESS)
+def test_what_may_stay_passes(memory: sa.Session, column: str) -> None:
+    found = verified(memory, column, HARMLESS[column])
+    assert found.met
+    assert not any("Safe Harbor" in note for note in found.notes)
+    assert NOT_SEEN in found.not_covered
+
+
+def test_names_of_columns_are_noted(memory: sa.Session) -> None:
+    found = verified(memory, "last_name", "['Miller', 'Smith'][1 + i % 2]")
+    assert found.met
+    assert [note for note in found.notes if "Safe Harbor" in note] == [
+        'Safe Harbor: "last_name" may have identifiers: name, by its name ("lastname") (45 CFR 164.514(b)(2)(i)(A))'
+    ]
+
+
+def test_nothing_is_looked_at_unasked(memory: sa.Session) -> None:
+    memory.connection.execute(
+        "CREATE TABLE released AS SELECT 'a' || i || '@example.org' AS mail, 1 AS g FROM range(20) r (i)"
+    )
+    policy = sa.Policy(
+        quasi_identifiers=["g"], insensitive=["mail"], privacy=[sa.KAnonymity(2)], taxonomies={"g": "flat"}
+    )
+    found = memory.verify("released", policy, without_provenance=True)
+    assert found.met
+    assert NOT_SEEN not in found.not_covered
+
+
+def test_the_command_holds_what_the_profile_makes(tmp_path: Path) -> None:
+    assert sqlanon("demo", "--db", "clinic.duckdb", "--rows", "2000", "--json", folder=tmp_path).returncode == 0
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("DELETE FROM anon.taxonomy WHERE attribute IN ('admission', 'zip')")
+    for profile, code in (("hipaa-safe-harbor", 0), ("research", 3)):
+        files = ("--profile", profile, "--out", f"{profile}.toml")
+        assert sqlanon("init", "visits", "--db", "clinic.duckdb", *files, folder=tmp_path).returncode == 0
+        policy = ("--db", "clinic.duckdb", "--policy", f"{profile}.toml")
+        made = sqlanon("run", "visits", *policy, "--into", f"{profile}.parquet", folder=tmp_path)
+        assert made.returncode == 0, made.stderr
+        checked = sqlanon("verify", f"{profile}.parquet", *policy, "--safe-harbor", "--json", folder=tmp_path)
+        assert checked.returncode == code, checked.stdout
+        assert document(checked)["met"] is (code == 0)

@@ -260,6 +260,8 @@ class TestReleasesAsFrames:
 
 CALLS: dict[str, Callable[[Session], object]] = {
     "lattice": lambda session: session.lattice("visits", POLICY),
+    "explore": lambda session: session.explore("visits", POLICY),
+    "suggest": lambda session: session.suggest("visits"),
     "measure": lambda session: session.measure("visits", POLICY),
     "explain": lambda session: session.explain("visits", POLICY),
     "anonymize": lambda session: session.anonymize("visits", POLICY, "released"),
@@ -273,6 +275,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "provenance": lambda session: session.provenance("expected"),
     "install": lambda session: session.install(),
     "report": lambda session: session.report("visits"),
+    "contract": lambda session: session.contract("visits"),
     "taxonomies.load": lambda session: session.taxonomies.load("age", sa.Taxonomy.flat([1])),
     "taxonomies.load_all": lambda session: session.taxonomies.load_all({"age": sa.Taxonomy.flat([1])}),
     "taxonomies.make": lambda session: session.taxonomies.make("age", "flat", values=[1]),

@@ -47,7 +47,7 @@ class Releases(Part):
             release: the published table, file or folder, or several partitions by a glob.
             policy: its policy.
             source: the table that it was made from, which has its sensitive and insensitive values as often at least;
-                without it there is no verdict on t-closeness, β-likeness and δ-disclosure, but a note.
+                without it, t-closeness, β-likeness and δ-disclosure get a note in place of a verdict.
             without_provenance: True if it may have no provenance, and is then held against its policy alone.
             record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
                 result): a release that was changed together with its record falls short.

@@ -95,7 +95,7 @@ def _unknown(topic: str, pages: dict[str, Part], parts: list[Part]) -> str:
     words = {word for part in parts for word in part.topic.split("-") if len(word) > 3}
     near = get_close_matches(topic, sorted({*pages, *(part.topic for part in parts), *words}), cutoff=0.7)
     asked = f"; did you mean {' or '.join(near)}?" if near else "."
-    return f"There is no guide on {topic!r}{asked} The pages are {', '.join(pages)}."
+    return f"No guide covers {topic!r}{asked} The pages are {', '.join(pages)}."
 
 
 def _show(text: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import BadParameter, Option
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.output import progress, say, show, write_event, write_json
+from sqlanon.cli.output import progress, say, show, write_event, write_file, write_json
 from sqlanon.cli.sessions import loading_options, reading, writing
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def lattice(
     if out is not None:
         command = [source, "--policy", str(policy), *_others(database, taxonomies)]
         written_k = opt.read_policy(policy).criteria.k
-        _write(out, explored.to_html(command, written_k), replace=bool(may_go))
+        write_file(out, explored.to_html(command, written_k), "page", replace=bool(may_go))
         if as_json:
             write_json(explored.model_dump(mode="json"))
         return
@@ -79,14 +79,6 @@ def _others(database: Path | None, taxonomies: list[str] | None) -> list[str]:
     warehouse = [] if database is None else ["--db", str(database)]
     files = [word for each in taxonomies or () for word in ("--taxonomy", each)]
     return [*warehouse, *files, *loading_options()]
-
-
-def _write(out: Path, page: str, *, replace: bool) -> None:
-    from sqlanon.publish.files import cannot_be_written, staged_file
-
-    with staged_file(out, replace=replace) as staged, cannot_be_written(out, "page"):
-        staged.write_text(page, encoding="utf-8")
-    say(f"Wrote the page to {out}.")
 
 
 def _nodes(nodes: pa.Table, policy: Policy) -> dict[str, Any]:

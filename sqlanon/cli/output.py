@@ -13,6 +13,8 @@ from sqlanon.errors import EngineError
 from sqlanon.report.document import printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.progress import Progress as Display
     from rich.progress import TaskID
 
@@ -34,6 +36,19 @@ def write(text: str) -> None:
     except OSError as error:
         silence(sys.stdout)
         raise EngineError(f"the output cannot be written: {error.strerror}", step="output", original=error) from None
+
+
+def write_file(out: Path, text: str, what: str, *, replace: bool) -> None:
+    """Write a text to a file, beside its place first, and say so; ``what`` is in it, in a word.
+
+    Raises:
+        EngineError, TargetError: it is there and may not be replaced, or cannot be written.
+    """
+    from sqlanon.publish.files import cannot_be_written, staged_file
+
+    with staged_file(out, replace=replace) as staged, cannot_be_written(out, what):
+        staged.write_text(text, encoding="utf-8")
+    say(f"Wrote the {what} to {out}.")
 
 
 def write_json(document: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typer import Argument, Exit, Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import NOT_MET
-from sqlanon.cli.output import say, show, write, write_json
+from sqlanon.cli.output import say, show, write, write_file, write_json
 from sqlanon.cli.sessions import reading
 
 
@@ -56,11 +56,7 @@ def report(
             alternatives=alternatives,
         )
     if out is not None:
-        from sqlanon.publish.files import cannot_be_written, staged_file
-
-        with staged_file(out, replace=replace) as staged, cannot_be_written(out, "report"):
-            staged.write_text(found.to_html(), encoding="utf-8")
-        say(f"Wrote the report to {out}.")
+        write_file(out, found.to_html(), "report", replace=replace)
     if as_json:
         write_json(found.model_dump(mode="json"))
     elif out is None:
@@ -90,11 +86,7 @@ def contract(
     with reading(database) as session:
         found = session.contract(release)
     if out is not None:
-        from sqlanon.publish.files import cannot_be_written, staged_file
-
-        with staged_file(out, replace=replace) as staged, cannot_be_written(out, "contract"):
-            staged.write_text(found.to_yaml(), encoding="utf-8")
-        say(f"Wrote the contract to {out}.")
+        write_file(out, found.to_yaml(), "contract", replace=replace)
     if as_json:
         write_json(found.to_odcs())
     elif out is None:

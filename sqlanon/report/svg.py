@@ -29,7 +29,7 @@ MAX_PIECES = 150
 
 
 def image(picture: str, words: str) -> str:
-    """A picture that brings its style along, for where there is no style sheet, with a text in its place."""
+    """The picture as an image that carries its own style, with the words as its text alternative."""
     start = f'<svg xmlns="http://www.w3.org/2000/svg" style="background:var(--back)" {picture.removeprefix("<svg ")}'
     alone = start.replace(">", f"><style>{stylesheet('picture.css')}</style>", 1)
     data = f"data:image/svg+xml;base64,{base64.b64encode(alone.encode()).decode()}"

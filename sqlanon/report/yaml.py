@@ -16,23 +16,19 @@ def _lines(value: Any) -> Iterator[str]:
     """A mapping or a list that is not empty, without indentation."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _entry(f"{key}:", item, "  ")
+            if _is_block(item):
+                yield f"{key}:"
+                yield from (f"  {line}" for line in _lines(item))
+            elif isinstance(item, str) and _is_literal(item):
+                yield f"{key}: |-"
+                yield from (f"  {line}" for line in item.split("\n"))
+            else:
+                yield f"{key}: {_scalar(item)}"
     else:
         for item in value:
             inner = [*_lines(item)] if _is_block(item) else [_scalar(item)]
             yield f"- {inner[0]}"
             yield from (f"  {line}" for line in inner[1:])
-
-
-def _entry(start: str, item: Any, indent: str) -> Iterator[str]:
-    if _is_block(item):
-        yield start
-        yield from (f"{indent}{line}" for line in _lines(item))
-    elif isinstance(item, str) and _is_literal(item):
-        yield f"{start} |-"
-        yield from (f"  {line}" for line in item.split("\n"))
-    else:
-        yield f"{start} {_scalar(item)}"
 
 
 def _is_block(value: Any) -> bool:

@@ -14,15 +14,8 @@ from sqlanon.model.record import Record
 from sqlanon.model.release.contract import Contract, ContractCheck, ContractColumn
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, attained
-from sqlanon.run.recorded import recorded_release
+from sqlanon.run.recorded import ROLES, recorded_release
 from sqlanon.verification.published import Published
-
-ROLES = {
-    "quasi_identifiers": "quasi-identifier",
-    "sensitive": "sensitive",
-    "insensitive": "insensitive",
-    "pseudonyms": "pseudonym",
-}
 
 
 def contract(engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource]) -> Contract:

@@ -11,6 +11,14 @@ from sqlanon.model.policy.policy import Policy, policy_of
 from sqlanon.model.record import PolicyRecord, Record
 from sqlanon.verification.published import Published, published
 
+ROLES = {
+    "quasi_identifiers": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+    "pseudonyms": "pseudonym",
+}
+"""The role of the columns in each list of a policy whose columns are released."""
+
 
 def recorded_release(
     engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource]

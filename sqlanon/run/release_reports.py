@@ -36,7 +36,7 @@ from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.report.document import count, percent
 from sqlanon.run.alternatives import alternatives_of
 from sqlanon.run.lattice import lattice
-from sqlanon.run.recorded import recorded_release
+from sqlanon.run.recorded import ROLES, recorded_release
 from sqlanon.verification.published import Published
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
 
@@ -47,13 +47,6 @@ MAX_LABELS = 12
 
 MAX_PIECES = 1_000
 """The most labels of a level that are drawn."""
-
-ROLES = {
-    "quasi_identifiers": "quasi-identifier",
-    "sensitive": "sensitive",
-    "insensitive": "insensitive",
-    "pseudonyms": "pseudonym",
-}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ class ExploredColumn(Result):
     Attributes:
         name: the column.
         least, most: the levels that the policy allows.
-        example: the labels of one value at each level from 0 to the top, or nothing if there is no value to show.
+        example: the labels of one value at each level from 0 to the top; empty if no value may be shown.
     """
 
     name: str

@@ -250,11 +250,11 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tu
     observed = [f'"{name}"' for name, domain in report.domains.items() if domain == "observed"]
     if observed:
         conditions.append(f"everybody knows which values of {', '.join(observed)} occur: they were read off the data")
-    files = {name: str(shape.origin) for name, shape in bound.all_shapes.items() if shape.domain == "stated"}
-    if files:
-        columns, named = ", ".join(f'"{name}"' for name in files), ", ".join(dict.fromkeys(files.values()))
+    stated = {name: str(shape.origin) for name, shape in bound.all_shapes.items() if shape.domain == "stated"}
+    if stated:
+        columns, files = ", ".join(f'"{name}"' for name in stated), [*dict.fromkeys(stated.values())]
         state, each = (
-            (f"file {named} states", "it") if len({*files.values()}) == 1 else (f"files {named} state", "each")
+            (f"file {files[0]} states", "it") if len(files) == 1 else (f"files {', '.join(files)} state", "each")
         )
         conditions.append(
             f"the values of {columns} were not read off the data: the {state} them, whoever made and loaded {each} "

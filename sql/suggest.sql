@@ -89,10 +89,9 @@ FROM (
 
 -- name: ordered_values
 -- values of a text in the order of numbers that stand beside them
--- :place 0
 -- :value age
 -- :number age
-SELECT :place AS place, anon_text AS value
+SELECT anon_text AS value
 FROM (
     SELECT anon.text_of(:value) COLLATE "binary" AS anon_text, min(:number) AS anon_number
     FROM :source AS anon_source
@@ -104,10 +103,9 @@ ORDER BY anon_number ASC, value ASC;
 -- name: own_labels
 -- values of a text, and whether they have a label of their own
 -- A value has one from a share of the rows on.
--- :place 0
 -- :value age
 -- :share 0.02
-SELECT :place AS place, anon_text AS value, anon_rows >= :share * sum(anon_rows) OVER () AS is_frequent
+SELECT anon_text AS value, anon_rows >= :share * sum(anon_rows) OVER () AS is_frequent
 FROM (
     SELECT anon.text_of(:value) COLLATE "binary" AS anon_text, count(*) AS anon_rows
     FROM :source AS anon_source

@@ -16,8 +16,6 @@ from sqlanon.cli.sessions import reading
 if TYPE_CHECKING:
     from sqlanon.suggestion.suggestion import Suggestion
 
-PROFILES = ("research", "public", "hipaa-safe-harbor")
-
 TIME_LIMIT = 60
 """Seconds that are proposed for a search of a large lattice."""
 
@@ -48,6 +46,8 @@ def init(
 
     Example: sqlanon init members.csv
     """
+    from sqlanon.suggestion.profiles import PROFILES
+
     if profile not in PROFILES:
         raise BadParameter(f'"{profile}" is not one of {", ".join(PROFILES)}', param_hint="--profile")
     if k is not None and k < 2:
@@ -55,7 +55,7 @@ def init(
     from sqlanon.model.taxonomy.arguments import counted
 
     with reading(database) as session:
-        found = session.suggest(source, k=k, profile=profile, codebook=codebook)  # type: ignore[arg-type]
+        found = session.suggest(source, k=k, profile=profile, codebook=codebook)
     files = found.write(out, replace=replace)
     commands = next_commands(found, source, database, out)
     if as_json:

@@ -13,6 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.extras import installed_version
+from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import relations, safe_harbor, taxonomies
 from sqlanon.suggestion.evidence import evidence_of
@@ -76,11 +77,12 @@ class _Table:
         """Roles first, then taxonomies, then what the columns give away."""
         decisions = self._decisions()
         wanted = [name for name, decision in decisions.items() if decision.role == "quasi-identifier"]
-        fine = self._taxonomies(decisions, wanted)
+        stored = shapes(self._engine, wanted)
+        fine = self._taxonomies(decisions, wanted, stored)
         made = coarsened(fine)
         measured = measured_sets(self._engine, self._relation, [self._evidence[name].column for name in wanted])
         notes = [*self._notes(decisions, measured, fine, made)]
-        in_the_way = tuple(name for name in shapes(self._engine, wanted) if made[name].rule)
+        in_the_way = tuple(name for name in stored if made[name].rule)
         if in_the_way:
             notes.append(_removal(in_the_way))
         suggestion = Suggestion(
@@ -120,10 +122,10 @@ class _Table:
     def _pair_counts(self, pairs: list[relations.Pair]) -> relations.Counts:
         return relations.pair_counts(self._engine, self._relation, self._evidence, pairs)
 
-    def _taxonomies(self, decisions: Mapping[str, Decision], wanted: list[str]) -> dict[str, SuggestedTaxonomy]:
-        numbers = [name for name in wanted if self._evidence[name].is_number]
-        tails = self._tails(numbers)
-        stored = shapes(self._engine, wanted)
+    def _taxonomies(
+        self, decisions: Mapping[str, Decision], wanted: list[str], stored: Mapping[str, TaxonomyShape]
+    ) -> dict[str, SuggestedTaxonomy]:
+        tails = self._tails([name for name in wanted if self._evidence[name].is_number and name not in stored])
         found = {
             name: self._of_profile(name, decisions[name].kind)
             or (taxonomies.stored(stored[name].height - 1) if name in stored else None)
@@ -237,7 +239,7 @@ class _Table:
         sensitive = [self._evidence[name] for name in columns.get("sensitive", ())]
         diversity = [{"model": "distinct-l-diversity", "column": each.name, "l": 2} for each in protected(sensitive)]
         heading = [
-            # Where a file lies is nobody's business who gets the policy.
+            # Recipients of the policy need not know where the file lies.
             f"A policy for {Path(suggestion.source).name}, by sqlanon init {installed_version()}; {profile.reason}.",
             "Roles are guesses by rules. Look at each, first at those with a ?: they are dropped until you decide.",
             *suggestion.notes,

@@ -11,6 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.model.release import Verification
 from sqlanon.suggestion.evidence import Evidence, evidence_of
 from sqlanon.suggestion.roles import IDENTIFYING_SHAPES, decided
+from sqlanon.suggestion.safe_harbor import OLDEST_AGE
 
 PARAGRAPH = "45 CFR 164.514(b)(2)(i)({})"
 
@@ -37,7 +38,6 @@ LETTERS = {
 }
 """The letter of a kind of columns."""
 
-OLDEST_AGE = 89
 HIGHEST_AREA = 999
 """The largest number of three digits."""
 
@@ -88,8 +88,8 @@ def _sightings(found: Evidence) -> Iterator[Sighting]:
 def _by_name(found: Evidence) -> Iterator[Sighting]:
     decision = decided(found)
     match decision.kind:
-        case "age" if found.maximum is not None and found.maximum > OLDEST_AGE:
-            yield _by_values(found, f"ages above {OLDEST_AGE}", "C")
+        case "age" if found.maximum is not None and found.maximum > OLDEST_AGE - 1:
+            yield _by_values(found, f"ages above {OLDEST_AGE - 1}", "C")
         case "zip" if found.shape == "postcode" or (found.maximum or 0) > HIGHEST_AREA:
             yield _by_values(found, "postal codes of more than three digits", "B")
         case kind if kind in LETTERS and not decision.is_undecided:

@@ -94,13 +94,13 @@ def tails(source: exp.Expr, columns: Sequence[SourceColumn]) -> exp.Query:
 
 def own_labels(source: exp.Expr, name: str) -> exp.Query:
     """The values of a column of texts as they are in the taxonomy, and whether each is frequent."""
-    return SQL.query("own_labels", source=source, place=0, value=name, share=SHARE_OF_OWN_LABEL)
+    return SQL.query("own_labels", source=source, value=name, share=SHARE_OF_OWN_LABEL)
 
 
 def ordered_values(source: exp.Expr, name: str, numbers: SourceColumn) -> exp.Query:
     """The values of a column of texts, in the order of the numbers of another one."""
     number = _number(numbers, column(numbers.name))
-    return SQL.query("ordered_values", source=source, place=0, value=name, number=number)
+    return SQL.query("ordered_values", source=source, value=name, number=number)
 
 
 def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sqlanon.suggestion import descriptions, names
 from sqlanon.suggestion.evidence import Evidence, Role
-from sqlanon.suggestion.names import Word, word_of
+from sqlanon.suggestion.names import IDENTIFYING, Word
 
 MIN_ROWS = 5
 """Rows below which a constant says nothing: every value of a single row is one."""
@@ -76,19 +77,56 @@ def _by_shape(found: Evidence) -> Decision | None:
 
 
 def _by_words(found: Evidence) -> Decision | None:
-    for text, where in ((found.name, "by its name"), (found.description, "by its description")):
-        if (word := word_of(text)) is not None:
-            return _by_word(found, word, where)
+    for text, word_of, where in (
+        (found.name, names.word_of, "by its name"),
+        (found.description, descriptions.word_of, "by its description"),
+    ):
+        word = word_of(text)
+        if word is not None and word.kind in IDENTIFYING and _cannot_identify(found, word, text):
+            # The name of a city is a city.
+            other = word_of(text, IDENTIFYING)
+            if other is None or other.role == "identifier":
+                return undecided(f"{_because(word, where)}, but its values repeat: {_seen(found)}")
+            word = other
+        if word is not None:
+            return _by_word(found, _key_of(found, word) or word, where)
     return None
 
 
+def _key_of(found: Evidence, word: Word) -> Word | None:
+    """The word for ids in the name of a column that has one value a row: ``job_id`` is a key, not a job."""
+    if word.role == "identifier" or not found.is_unique:
+        return None
+    ids = (each for _, _, each in names.words_in(names.parts_of(found.name)) if each.kind == "id")
+    return next(ids, None)
+
+
+def _cannot_identify(found: Evidence, word: Word, text: str) -> bool:
+    """Whether the values of a column do not have what a word for identifiers promises.
+
+    A whole name is believed. What has two values says whether there is a telephone; the name of a course is on many
+    rows; and a sentence may speak of an address at which somebody has lived for months.
+    """
+    if word.is_whole:
+        return False
+    repeats = found.values < found.filled / 2
+    is_sentence = text == found.description
+    return (
+        found.values <= 2 < found.filled
+        or (repeats and (is_sentence or word.text == "name"))
+        or (is_sentence and found.is_number and not found.is_whole)
+    )
+
+
+def _because(word: Word, where: str) -> str:
+    return f'{_of_kind(word)}, {where} ("{word.text}")'
+
+
 def _by_word(found: Evidence, word: Word, where: str) -> Decision:
-    reason = f'{_of_kind(word)}, {where} ("{word.text}")'
+    reason = _because(word, where)
     repeats = not found.is_unique and not found.counts_rows
     if word.kind in ("id", "person") and repeats:
         return _repeated_id(found, word, reason)
-    if word.kind == "name" and word.text == "name" and not word.is_whole and found.values < found.filled / 2:
-        return undecided(f"{reason}, but its values repeat: {_seen(found)}")
     return Decision(word.role, word.kind, reason)
 
 

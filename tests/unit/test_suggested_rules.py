@@ -11,6 +11,7 @@ import pytest
 
 from sqlanon.model.taxonomy.rules import made
 from sqlanon.queries.source import SourceColumn, Traits
+from sqlanon.suggestion import descriptions
 from sqlanon.suggestion.evidence import Evidence
 from sqlanon.suggestion.names import known_words, plain, word_of
 from sqlanon.suggestion.roles import Decision, decided, with_twins
@@ -81,6 +82,29 @@ class TestWords:
     def test_that_ask_for_more_care_count(self, name: str, word: str) -> None:
         assert (word_of(name) or pytest.fail()).text == word
 
+    @pytest.mark.parametrize(
+        ("name", "word"),
+        [
+            ("homeowner", "homeowner"), ("birthweight", "birthweight"), ("yearsmarried", "married"),
+            ("lowincome", "income"), ("agegroup", "agegroup"), ("racegrp", "race"), ("is_female", "female"),
+            ("Haushaltseinkommen", "haushaltseinkommen"), ("Wohnungsmiete", "wohnung"), ("incomes", "income"),
+            ("ageSq", "age"), ("logwage", "wage"), ("hhincome", "income"),
+            ("lwage", "wage"), ("lincome", "income"), ("meducation", "education"), ("fage", "age"), ("hwage", "wage"),
+        ],
+    )  # fmt: skip
+    def test_are_found_in_compounds(self, name: str, word: str) -> None:
+        assert (word_of(name) or pytest.fail()).text == word
+
+    @pytest.mark.parametrize(
+        "name",
+        ["page", "stage2x", "lage", "mcity", "learner", "engagement", "xwage", "level", "ageing", "is"],
+    )
+    def test_of_a_compound_leave_nothing_over(self, name: str) -> None:
+        assert word_of(name) is None
+
+    def test_of_long_parts_are_not_looked_for(self) -> None:
+        assert word_of("age" * 3000) is None
+
     def test_of_a_status_say_nothing_as_a_part(self) -> None:
         assert word_of("occupational_status") is None
 
@@ -90,6 +114,33 @@ class TestWords:
 
     def test_nobody_is_let_through_as_insensitive(self) -> None:
         assert {word.role for word in known_words().values()} == {"identifier", "quasi-identifier", "sensitive"}
+
+
+class TestDescriptions:
+    @pytest.mark.parametrize(
+        ("text", "word"),
+        [
+            ("Age of the respondent in years", "age"), ("monthly family income, in dollars", "familyincome"),
+            ("Date of birth", "dateofbirth"), ("Year of the interview", "year"),
+            ("Wife's wage in the year 1975", "wage"),
+            ("number of visits in the last month", "visits"), ("cigarettes smoked per day", "smoked"),
+            ("Indicator. Is the person married?", "married"), ("=1 if married", "married"),
+            ("sign, with levels `Cancer` and `Leo`", None), ("sign, levels: Cancer, Leo", None),
+            ("Time to arrival (hours)", None), ("avg. income, before taxes", "income"),
+            ("Hourly wage in the state", "state"), ("Diagnosis: age of the patient", "diagnosis"),
+            ("treatment of the patient", "treatment"), ("Nummer des Patienten", "nummer"),
+            ("Alter des Kindes", "alter"), ("Ingresos del hogar", "ingresos"), ("Revenu du ménage", "revenu"),
+            ("", None), ("nothing of use", None), ("(age)", None), ("status of the application", None),
+        ],
+    )  # fmt: skip
+    def test_say_first_what_they_are_about(self, text: str, word: str | None) -> None:
+        found = descriptions.word_of(text)
+        assert (found and found.text) == word
+
+    def test_of_others_are_looked_for(self) -> None:
+        text = "months at this address in the city"
+        assert (descriptions.word_of(text) or pytest.fail()).text == "address"
+        assert (descriptions.word_of(text, {"address"}) or pytest.fail()).text == "city"
 
 
 def role(found: Evidence) -> str:
@@ -126,6 +177,16 @@ class TestRoles:
             (evidence("patient_id", NUMBERS, values=20), "undecided"),
             (evidence("course_name"), "undecided"),
             (evidence("last_name"), "identifier"),
+            (evidence("city_name"), "quasi-identifier"),
+            (evidence("city_name", values=900), "identifier"),
+            (evidence("has_email", values=2), "undecided"),
+            (evidence("income_phone", values=2), "sensitive"),
+            (evidence("job_id", NUMBERS, values=990), "identifier"),
+            (evidence("job_id", NUMBERS), "quasi-identifier"),
+            (evidence("x", NUMBERS, description="months at the address"), "undecided"),
+            (evidence("x", description="months at the address", values=900), "identifier"),
+            (evidence("x", NUMBERS, description="payments by credit card", values=900, fractions=90), "sensitive"),
+            (evidence("x", NUMBERS, description="age of the subject"), "quasi-identifier"),
             (evidence("name"), "identifier"),
             (evidence("x", moments=40), "quasi-identifier"),
             (evidence("city", values=20_000, rows=100_000), "undecided"),

@@ -5,17 +5,27 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from inspect import Parameter, Signature
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+)
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from sqlanon.errors import PolicyError
+from sqlanon.model.docstrings import Docstring, docstring_of
 from sqlanon.model.names import spelled_like
 
 Level = Annotated[int, Field(ge=0, strict=True)]
@@ -125,6 +135,25 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
     def arguments(cls) -> dict[str, FieldInfo]:
         """What a value can be made of, by name; its kind goes without saying."""
         return {name: field for name, field in cls.model_fields.items() if name != "model"}
+
+    @classmethod
+    def documentation(cls) -> Docstring:
+        """What its docstring says of it and of its fields; of inherited ones, what is said where they are defined."""
+        inherited = [docstring_of(kind).members for kind in reversed(cls.__mro__) if issubclass(kind, PolicyValue)]
+        own = docstring_of(cls)
+        return replace(own, members=reduce(or_, inherited, {}))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The schema, with what the docstring says of each field: editors show it."""
+        schema = handler(core_schema)
+        described, documentation = handler.resolve_ref_schema(schema), cls.documentation()
+        if documentation.text:
+            described["description"] = documentation.text
+        for name, text in documentation.members.items():
+            if name in cls.model_fields and name in described["properties"]:
+                described["properties"][name]["description"] = text
+        return schema
 
     @classmethod
     def by_name(cls, values: Sequence[Any], settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -750,6 +750,18 @@ class TestDocuments:
             assert properties["model"]["const"] == kind.model_fields["model"].default
             assert all("description" in properties[name] for name in properties if name != "model")
 
+    def test_the_schema_describes_every_key(self) -> None:
+        schema = sa.Policy.model_json_schema()
+        undescribed = [
+            f"{name}.{key}"
+            for name, definition in (("Policy", schema), *schema["$defs"].items())
+            for key, field in {"": definition, **definition["properties"]}.items()
+            if key not in ("model", "kind") and not field.get("description", "")
+        ]
+        assert undescribed == []
+        assert ":class:" not in json.dumps(schema)
+        assert schema["$defs"]["Intervals"]["properties"]["origin"]["description"] == "a boundary of every level."
+
     def test_the_hash_is_of_the_meaning(self) -> None:
         assert policy().sha256() == policy(suppression_limit=0).sha256() == policy(quality=None).sha256()
         assert policy().sha256() != policy(suppression_limit=0.1).sha256()

@@ -23,6 +23,11 @@ class PrivateMethod(MethodSettings):
 
     It publishes the quasi-identifiers, generalized, and one sensitive column as it is; every other column is an
     identifier, which is dropped.
+
+    Args:
+        rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
+            anything is counted, if the policy says by ``individual`` whose row it is.
+        accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
     """
 
     rows_per_individual: Annotated[int, Field(ge=1, le=MAX_ROWS, strict=True)] = 1

@@ -55,8 +55,8 @@ class Policy(PolicyFields):
         privacy: one or more privacy models; a class must meet all of them.
         quality: the loss that is minimized: :class:`LM` by default, which charges for suppressed rows, or
             :class:`Entropy` for a search that needs a monotonic loss, and for a private method, which minimizes none.
-        method: how it is anonymized, by :class:`FullDomain` if nothing else is given; or a differentially private
-            method, :class:`IPA` or :class:`Histogram`, in place of privacy models, a search and suppression.
+        method: how it is anonymized, by :class:`FullDomain` if nothing else is given. A differentially private method,
+            such as :class:`IPA`, takes the place of privacy models, a search and suppression.
         suppression_limit, suppression, search, objective, max_loss: as in :class:`FullDomain`; either place will do.
         minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
         row_weight: a column of survey weights: losses that are means or sums over rows count it; all else counts rows.
@@ -64,8 +64,9 @@ class Policy(PolicyFields):
         taxonomies: for this policy alone, by column: a :class:`Taxonomy`, the file of an ARX hierarchy, or a rule whose
             kind is a method of that: ``{"zip": "zip", "age": {"kind": "intervals", "widths": [5]}, "city": "c.csv"}``.
             Values that are not declared are read off the source. Other columns have theirs in the warehouse.
-        unknown: what becomes of rows with a value that its taxonomy lacks: ``"error"``, ``"suppress"`` or ``"top"``,
-            for all columns or by column; see :mod:`sqlanon.model.policy.fields`.
+        unknown: what becomes of rows with a value that its taxonomy lacks: ``"error"`` refuses the source, as without
+            this field; ``"suppress"`` leaves them out, within the suppression limit; ``"top"`` gives them the label of
+            the top level in that column. One for all columns, or one by column, where ``"*"`` stands for the others.
         bottom_coding, top_coding: by column of numbers, a public bound: before anything else is done, values below that
             of ``bottom_coding`` and above that of ``top_coding`` become the bound.
 

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import NotBoolean, PolicyValue, did_you_mean
+from sqlanon.model.docstrings import Docstring, docstring_of
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, exact_number
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
@@ -102,8 +103,34 @@ GROUPS_SCHEMA: dict[str, Any] = {
 """The JSON Schema of values listed under their labels, to the first level."""
 
 
+MAKERS: dict[str, Callable[..., Taxonomy]] = {
+    "intervals": Taxonomy.intervals,
+    "cuts": Taxonomy.cuts,
+    "dates": Taxonomy.dates,
+    "prefixes": Taxonomy.prefixes,
+    "zip": Taxonomy.zip_codes,
+    "icd9": Taxonomy.icd9,
+    "icd10": Taxonomy.icd10,
+    "ipv4": Taxonomy.ipv4,
+    "flat": Taxonomy.flat,
+    "groups": Taxonomy.groups,
+    "columns": Taxonomy.columns,
+    "rows": Taxonomy.from_rows,
+    "file": Taxonomy.from_csv,
+}
+"""What makes the taxonomy of each kind, and documents it."""
+
+
 class _Rule(PolicyValue):
     """A rule, or a file, that a taxonomy is made by."""
+
+    @classmethod
+    def documentation(cls) -> Docstring:
+        """That of what makes the taxonomy, whose arguments are the settings; and its own, where it has more to say."""
+        of_kind = [docstring_of(MAKERS[kind]) for kind in get_args(cls.model_fields["kind"].annotation)]
+        own = docstring_of(cls)
+        text = "\n\n".join(each.text for each in of_kind)
+        return replace(own, text=text, members={**of_kind[0].members, **own.members})
 
     def taxonomy(self) -> Taxonomy:
         """The taxonomy.
@@ -243,13 +270,7 @@ class Codes(_Rule):
 
     def taxonomy(self) -> Taxonomy:
         """The taxonomy."""
-        makers = {
-            "zip": Taxonomy.zip_codes,
-            "icd9": Taxonomy.icd9,
-            "icd10": Taxonomy.icd10,
-            "flat": Taxonomy.flat,
-        }
-        return makers[self.kind](self.values)
+        return MAKERS[self.kind](self.values)
 
 
 class FileOfTaxonomy(_Rule):

@@ -90,7 +90,14 @@ class Taxonomy:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:
-        """Rows like those of an ARX hierarchy, values first; None stands for NULL, all else is taken as text."""
+        """Rows like those of an ARX hierarchy, values first; None stands for NULL, all else is taken as text.
+
+        Args:
+            rows: for each value a list: the value, then its label at every level, from level 1 up to the top.
+
+        Raises:
+            TaxonomyError: there are none, or they do not all have the same number of fields.
+        """
         texts = tuple(tuple(None if field is None else text_of(field) for field in row) for row in rows)
         if len({len(row) for row in texts}) > 1 or not texts or len(texts[0]) < 1:
             raise TaxonomyError(
@@ -105,7 +112,11 @@ class Taxonomy:
 
     @classmethod
     def flat(cls, values: Iterable[object] | None = None) -> Taxonomy:
-        """One level: every value falls under ``*``."""
+        """One level: every value falls under ``*``.
+
+        Args:
+            values: the declared domain; without it the values are read off a column.
+        """
         return cls(rules=(), values=_declared(values), origin="flat")
 
     @classmethod
@@ -250,36 +261,53 @@ class Taxonomy:
         )
 
     @classmethod
-    def prefixes(cls, kept: Sequence[int], values: Iterable[object] | None = None) -> Taxonomy:
+    def prefixes(cls, keep: Sequence[int], values: Iterable[object] | None = None) -> Taxonomy:
         """The first characters of a value, the others masked: ``10115`` → ``101**`` → ``1****`` → ``*``.
 
         Args:
-            kept: how many characters stay at each level, from level 1 up; each fewer than the one before.
+            keep: how many characters stay at each level, from level 1 up; each fewer than the one before.
             values: the declared domain; without it the values are read off a column.
         """
-        if not kept or any(number < 0 for number in kept) or list(kept) != sorted(set(kept), reverse=True):
+        if not keep or any(number < 0 for number in keep) or list(keep) != sorted(set(keep), reverse=True):
             raise TaxonomyError("the numbers of kept characters must be given, not negative, each less than the last")
-        rules = tuple(LabelRule("prefix_label", (number,)) for number in kept)
+        rules = tuple(LabelRule("prefix_label", (number,)) for number in keep)
         return cls(rules=rules, values=_declared(values), origin="prefixes")
 
     @classmethod
     def zip_codes(cls, values: Iterable[object] | None = None) -> Taxonomy:
-        """Five-digit postal codes: one more digit masked at each of four levels, then ``*``."""
+        """Five-digit postal codes: one more digit masked at each of four levels, then ``*``.
+
+        Args:
+            values: the declared domain; without it the values are read off a column.
+        """
         return cls.prefixes((4, 3, 2, 1), values)
 
     @classmethod
     def icd10(cls, values: Iterable[object] | None = None) -> Taxonomy:
-        """ICD-10 codes: ``E11.65`` → category ``E11`` → chapter ``E00-E90`` → ``*``."""
+        """ICD-10 codes: ``E11.65`` → category ``E11`` → chapter ``E00-E90`` → ``*``.
+
+        Args:
+            values: the declared domain; without it the values are read off a column.
+        """
         return cls(rules=_ranks("icd10_label", "ICD-10 codes"), values=_declared(values), origin="ICD-10")
 
     @classmethod
     def icd9(cls, values: Iterable[object] | None = None) -> Taxonomy:
-        """ICD-9 diagnosis codes, V and E codes included: ``250.01`` → ``250`` → chapter ``240-279`` → ``*``."""
+        """ICD-9 diagnosis codes, V and E codes included: ``250.01`` → ``250`` → chapter ``240-279`` → ``*``.
+
+        Args:
+            values: the declared domain; without it the values are read off a column.
+        """
         return cls(rules=_ranks("icd9_label", "ICD-9 codes"), values=_declared(values), origin="ICD-9")
 
     @classmethod
     def ipv4(cls, bits: Sequence[int] = (24, 16, 8), values: Iterable[object] | None = None) -> Taxonomy:
-        """IPv4 addresses by network: ``192.168.17.4`` → ``192.168.17.0/24`` → ... → ``*``."""
+        """IPv4 addresses by network: ``192.168.17.4`` → ``192.168.17.0/24`` → ... → ``*``.
+
+        Args:
+            bits: the length of the network's prefix at each level, from level 1 up; each less than the one before.
+            values: the declared domain; without it the values are read off a column.
+        """
         if not bits or list(bits) != sorted(set(bits), reverse=True) or bits[0] > IPV4_BITS or bits[-1] < 1:
             raise TaxonomyError("the prefix lengths must be given, between 32 and 1, each less than the last")
         rules = tuple(LabelRule("ipv4_label", (number,), "IPv4 addresses") for number in bits)

@@ -1,0 +1,60 @@
+"""Docstrings taken apart: the text, and what it says of each argument, for schemas and reference pages."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, field
+from textwrap import dedent
+
+HEADING = re.compile(r"^(Args|Attributes|Returns|Raises|Yields):\n((?: {4}.*(?:\n|$)|\n(?= {4}))+)", re.MULTILINE)
+ENTRY = re.compile(r"^([\w*]+(?:, [\w*]+)*): ((?:.*)(?:\n +.*|\n(?=\n))*)", re.MULTILINE)
+ROLE = re.compile(r":(?:class|meth|func|attr|mod|data):`~?(?:sqlanon\.)?([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Docstring:
+    """A docstring in Markdown.
+
+    Attributes:
+        text: all but the sections below.
+        members: what is said of each argument, attribute or field.
+        returns: what a call returns; empty if nothing is said.
+        errors: when each error is raised.
+    """
+
+    text: str = ""
+    members: dict[str, str] = field(default_factory=dict)
+    returns: str = ""
+    errors: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph in a line."""
+        return " ".join(self.text.partition("\n\n")[0].split())
+
+
+def docstring_of(described: object) -> Docstring:
+    """The docstring of a class, function or property; an empty one if there is none, as without docstrings at all."""
+    written = inspect.cleandoc(getattr(described, "__doc__", None) or "")
+    sections = {heading: dedent(body) for heading, body in HEADING.findall(f"{written}\n")}
+    return Docstring(
+        text=_markdown(HEADING.sub("", f"{written}\n")),
+        members=_entries(sections.get("Args", "")) | _entries(sections.get("Attributes", "")),
+        returns=_markdown(sections.get("Returns", "")),
+        errors=_entries(sections.get("Raises", "")),
+    )
+
+
+def _entries(section: str) -> dict[str, str]:
+    """What a section says, by name; several names can share a text."""
+    found: dict[str, str] = {}
+    for names, text in ENTRY.findall(section):
+        found |= dict.fromkeys(names.split(", "), " ".join(_markdown(text).split()))
+    return found
+
+
+def _markdown(text: str) -> str:
+    """Markup of docstrings as Markdown: code in single backticks, and a reference as its name."""
+    coded = re.sub(r"``(.+?)``", r"`\1`", ROLE.sub(r"`\1`", text), flags=re.DOTALL)
+    return re.sub(r"\n{3,}", "\n\n", coded).strip()

@@ -13,6 +13,7 @@ from sqlanon.cli import evaluation, lattice, ledger, outcome, plan, publishing, 
 from sqlanon.cli.demo import demo
 from sqlanon.cli.guide import guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts, interrupt_once
+from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import silence, write_event
 from sqlanon.cli.publishing import apply, fit
 from sqlanon.cli.sessions import on_this_machine
@@ -20,35 +21,35 @@ from sqlanon.cli.version import show_version
 
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
-    epilog="Exit codes: 0 done or met, 1 failed, 2 usage, policy or taxonomy, 3 not met or infeasible, 4 budget spent, "
-    "5 release withdrawn, 130 interrupted.",
+    epilog="Exit codes: " + ". ".join(f"{code} {code.meaning}" for code in ExitCode) + ".",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+# In the order of a first day; typer puts groups at the end.
 app.command()(demo)
 app.command()(guide)
+app.command()(on_this_machine(suggesting.init))
+app.command()(on_this_machine(publishing.measure))
+app.command()(on_this_machine(publishing.run))
+app.command()(on_this_machine(reporting.report))
+app.command()(on_this_machine(publishing.verify))
+app.command()(on_this_machine(lattice.lattice))
+app.command()(on_this_machine(publishing.explain))
+app.command()(on_this_machine(reporting.contract))
+app.command()(on_this_machine(fit))
+app.command()(on_this_machine(apply))
+app.command()(on_this_machine(tables.flatten))
+app.command()(on_this_machine(tables.generalize))
 app.command()(on_this_machine(tables.install))
 app.command()(tables.sql)
 app.command()(tables.schema)
-app.add_typer(taxonomy.app, name="taxonomy")
-app.add_typer(ledger.app, name="ledger")
-app.command()(on_this_machine(tables.flatten))
-app.command()(on_this_machine(suggesting.init))
-app.command()(on_this_machine(publishing.measure))
-app.command()(on_this_machine(lattice.lattice))
-app.command()(on_this_machine(publishing.explain))
-app.command()(on_this_machine(publishing.run))
-app.command()(on_this_machine(reporting.report))
-app.command()(on_this_machine(reporting.contract))
-app.command()(on_this_machine(publishing.verify))
-app.command()(on_this_machine(tables.generalize))
-app.command()(on_this_machine(fit))
-app.command()(on_this_machine(apply))
 app.command()(plan.delta)
-app.add_typer(plan.app, name="plan")
 app.command()(on_this_machine(evaluation.audit_privacy))
 app.command()(on_this_machine(evaluation.reproduce))
+app.add_typer(taxonomy.app, name="taxonomy")
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(plan.app, name="plan")
 
 
 def _show_version(wanted: bool) -> None:
@@ -114,14 +115,14 @@ def _run(arguments: list[str]) -> int:
             command.invoke(context)
         ignore_interrupts()
         if as_events:
-            write_event({"event": "done", "exit_code": outcome.DONE})
-        return outcome.DONE
+            write_event({"event": "done", "exit_code": ExitCode.DONE})
+        return ExitCode.DONE
     except typer.Exit as end:
         return end.exit_code
     except (BrokenPipeError, SystemExit):
         # The reader of a help has had enough. Rich, which writes it, ends the program; not if that is only seen later.
         silence(sys.stdout)
-        return outcome.DONE
+        return ExitCode.DONE
     except (Exception, KeyboardInterrupt) as error:
         ignore_interrupts()
         ended_by = as_interruption(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, BadParameter, Exit, Option
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.outcome import NOT_MET
+from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import put, say, show, write_json
 from sqlanon.cli.sessions import reading
 from sqlanon.papers import NAMES
@@ -17,19 +17,28 @@ if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit
     from sqlanon.model.budget import Budget
 
-Neighbour = Annotated[str, Argument(metavar="NEIGHBOUR", help="The same with one row added or removed.")]
-Runs = Annotated[int, Option("--runs", metavar="N", help="Runs on each of the two.")]
-Confidence = Annotated[float, Option("--confidence", metavar="C", help="That the bound holds, below 1.")]
-Chart = Annotated[Path | None, Option("--chart", metavar="FILE", help="A chart of both: .html, .svg, .png or .json.")]
-Epsilon = Annotated[str | None, Option("--epsilon", metavar="E", help="Hold it to this ε, not to the policy's claim.")]
-Delta = Annotated[str | None, Option("--delta", metavar="D", help="Hold it to this δ; 0 if only ε is given.")]
-ShowEvent = Annotated[bool, Option("--show-event", help="Describe the event with values of the release, maybe raw.")]
+Neighbour = Annotated[str, Argument(metavar="NEIGHBOUR", help="The same table with one row added or removed.")]
+Runs = Annotated[int, Option("--runs", metavar="N", help="How many runs each of the two tables has.")]
+Confidence = Annotated[
+    float, Option("--confidence", metavar="C", help="How probable it is at least that the bound holds, below 1.")
+]
+Chart = Annotated[
+    Path | None,
+    Option("--chart", metavar="FILE", help="Draw what is claimed and what was found: .html, .svg, .png or .json."),
+]
+Epsilon = Annotated[
+    str | None, Option("--epsilon", metavar="E", help="The ε to hold the policy to, in place of its own.")
+]
+Delta = Annotated[str | None, Option("--delta", metavar="D", help="The δ to hold it to; 0 if only ε is given.")]
+ShowEvent = Annotated[
+    bool, Option("--show-event", help="Describe the event with values of the release, which can be raw.")
+]
 
 Name = Annotated[str, Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")]
 Data = Annotated[Path | None, Option("--data", metavar="DIR", help="The folder with the paper's data; ipa needs none.")]
 Out = Annotated[Path, Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")]
 First = Annotated[
-    int | None, Option("--seed", metavar="N", min=0, help="The first seed; the same make the same table.")
+    int | None, Option("--seed", metavar="N", min=0, help="The first seed; the same one makes the same table.")
 ]
 Seeds = Annotated[
     int | None,
@@ -102,7 +111,7 @@ def _refuse_chart(path: Path, *, replace: bool) -> None:
 def _conclude(audit: Audit) -> None:
     if audit.violates:
         say("Violated: more is given away than is claimed.")
-        raise Exit(NOT_MET)
+        raise Exit(ExitCode.NOT_MET)
 
 
 # More than six parameters: one for each option.

@@ -60,10 +60,14 @@ CsvFormulas = Annotated[
         help="Cells of a CSV that a spreadsheet would compute: keep (default), quote with an apostrophe, or refuse.",
     ),
 ]
-TimeLimit = Annotated[float | None, Option("--time-limit", metavar="SECONDS", help="Take the best node found by then.")]
+TimeLimit = Annotated[
+    float | None, Option("--time-limit", metavar="SECONDS", help="After this time, take the best node that was found.")
+]
 GivenNode = Annotated[
     list[str] | None,
-    Option("--node", metavar="COLUMN=LEVEL,…", help="Search for no node, take this one: a level per quasi-identifier."),
+    Option(
+        "--node", metavar="COLUMN=LEVEL,…", help="Take this node, and search for none: a level per quasi-identifier."
+    ),
 ]
 TablesBeside = Annotated[
     list[str] | None,
@@ -122,7 +126,7 @@ TaxonomyColumn = Annotated[
 ]
 TaxonomyFiles = Annotated[
     list[str] | None,
-    Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; can be repeated."),
+    Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; repeat it."),
 ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import traceback
 from dataclasses import asdict
-from typing import Any
+from enum import IntEnum
+from typing import Any, Self
 
 import typer
 from typer import BadParameter
@@ -23,22 +24,36 @@ from sqlanon.errors import (
 )
 from sqlanon.report.document import printable
 
-DONE = 0
-FAILED = 1
-USAGE = 2
-NOT_MET = 3
-OVERSPENT = 4
-WITHDRAWN = 5
-INTERRUPTED = 130
 
-EXIT_CODES: dict[type[SqlanonError], int] = {
-    PolicyError: USAGE,
-    TaxonomyError: USAGE,
-    UnsatisfiableError: NOT_MET,
-    BudgetError: OVERSPENT,
-    VerificationError: WITHDRAWN,
-    EngineError: FAILED,
-    TargetError: USAGE,
+class ExitCode(IntEnum):
+    """How a command ended; the only list of the codes, which the help and the guides show."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Self:
+        """A code with its meaning."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    DONE = 0, "done, or met"
+    FAILED = 1, "the database or the file system refused a step"
+    USAGE = 2, "wrong usage, policy or taxonomy; or a target that is not free, or cannot be one"
+    NOT_MET = 3, "not met: a table or release falls short, a mechanism is not private, or nothing meets the policy"
+    OVERSPENT = 4, "the ledger has less budget left than was asked for"
+    WITHDRAWN = 5, "the written release fell short, and was withdrawn"
+    INTERRUPTED = 130, "interrupted"
+
+
+EXIT_CODES: dict[type[SqlanonError], ExitCode] = {
+    PolicyError: ExitCode.USAGE,
+    TaxonomyError: ExitCode.USAGE,
+    UnsatisfiableError: ExitCode.NOT_MET,
+    BudgetError: ExitCode.OVERSPENT,
+    VerificationError: ExitCode.WITHDRAWN,
+    EngineError: ExitCode.FAILED,
+    TargetError: ExitCode.USAGE,
 }
 
 GUIDES: dict[str, str] = {
@@ -97,14 +112,14 @@ def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
         document = _document(type(error).__name__, message, problems)
         if isinstance(error, UnsatisfiableError):
             document["relaxations"] = _relaxations(error)
-        return EXIT_CODES.get(type(error), FAILED), document
+        return EXIT_CODES.get(type(error), ExitCode.FAILED), document
     if isinstance(error, USAGE_ERRORS):
-        return USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
+        return ExitCode.USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        return INTERRUPTED, _document("Interrupted", str(error) or "interrupted")
+        return ExitCode.INTERRUPTED, _document("Interrupted", str(error) or "interrupted")
     # Its text is left out: it could quote data.
     unexpected = f"{type(error).__name__} was not expected; this is a bug of sqlanon"
-    return FAILED, _document(type(error).__name__, unexpected)
+    return ExitCode.FAILED, _document(type(error).__name__, unexpected)
 
 
 def _document(kind: str, message: str, problems: tuple[str, ...] = ()) -> dict[str, Any]:

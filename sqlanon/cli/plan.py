@@ -15,20 +15,23 @@ if TYPE_CHECKING:
     from sqlanon.evaluation.plans import EpsilonSafePlan
 
 Rows = Annotated[int, Option("--rows", metavar="N", min=1, help="How many rows the table has.")]
-Epsilon = Annotated[str, Option("--epsilon", metavar="E", help="ε of the node and the sampling in all, as 1.5 or 1/3.")]
-Delta = Annotated[str, Option("--delta", metavar="D", help="δ, above 0 and below 1: all of it for the sampling.")]
+Epsilon = Annotated[
+    str, Option("--epsilon", metavar="E", help="ε of the node and the sampling in all, such as 1.5 or 1/3.")
+]
+Delta = Annotated[str, Option("--delta", metavar="D", help="δ, above 0 and below 1; all of it is for the sampling.")]
 EpsilonNode = Annotated[
-    str, Option("--epsilon-node", metavar="E", help="The part of ε for the choice of the node; 0: it is public.")
+    str, Option("--epsilon-node", metavar="E", help="The part of ε for the choice of the node; 0 if it is public.")
 ]
 Out = Annotated[
     Path | None, Option("--out", metavar="DIR", help="A folder for a table (.csv, .md) and a chart (.svg).")
 ]
 K = Annotated[int | None, Option("--k", metavar="K", help="The least count of a class that is published.")]
-Beta = Annotated[float | None, Option("--beta", metavar="B", help="With which probability each row is in the sample.")]
+Beta = Annotated[float | None, Option("--beta", metavar="B", help="The probability of each row to be in the sample.")]
 EpsilonOfSampling = Annotated[
-    str, Option("--epsilon", metavar="E", help="ε of the sampling, as 1.5 or 1/3; to choose a node costs more.")
+    str,
+    Option("--epsilon", metavar="E", help="ε of the sampling, such as 1.5 or 1/3; the choice of a node is not in it."),
 ]
-DeltaLimit = Annotated[str | None, Option("--delta", metavar="D", help="What δ may be, above 0 and below 1.")]
+DeltaLimit = Annotated[str | None, Option("--delta", metavar="D", help="The largest δ, above 0 and below 1.")]
 
 DIGITS = Context(prec=5, rounding=ROUND_CEILING)
 """δ is shown in five digits, never with less than it is."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, BadParameter, Exit, Option
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.outcome import NOT_MET
+from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, put, say, show, write, write_json
 from sqlanon.cli.sessions import reading, writing
 
@@ -30,7 +30,7 @@ def measure(
     put(measurement, as_json=as_json, met=measurement.met)
     if not measurement.met:
         say(f"Not met: {measurement.source} falls short of the policy.")
-        raise Exit(NOT_MET)
+        raise Exit(ExitCode.NOT_MET)
 
 
 def explain(
@@ -194,7 +194,7 @@ def verify(
         say(f"Not met: {verification.source} falls short of its policy:")
         for shortfall in verification.shortfalls:
             say(f"  - {shortfall}")
-        raise Exit(NOT_MET)
+        raise Exit(ExitCode.NOT_MET)
     say(f"Met: {verification.source} meets its policy.")
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.outcome import NOT_MET
+from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import say, show, write, write_file, write_json
 from sqlanon.cli.sessions import reading
 
@@ -20,7 +20,7 @@ def report(
     ],
     policy: Annotated[
         Path | None,
-        Option("--policy", metavar="FILE", help="Its policy, where the files of its taxonomies are beside it."),
+        Option("--policy", metavar="FILE", help="Its policy file, if that has files of taxonomies beside it."),
     ] = None,
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
@@ -63,7 +63,7 @@ def report(
         show(found.document())
     if not found.verification.met:
         say(f"Not met: {release} falls short of its policy.")
-        raise Exit(NOT_MET)
+        raise Exit(ExitCode.NOT_MET)
 
 
 def contract(
@@ -72,7 +72,9 @@ def contract(
         Argument(metavar="RELEASE", help="A published table, or the path of a published Parquet file, CSV or folder."),
     ],
     database: opt.OptionalDatabase = None,
-    out: Annotated[Path | None, Option("--out", metavar="FILE", help="Write it to a file, release.odcs.yaml.")] = None,
+    out: Annotated[
+        Path | None, Option("--out", metavar="FILE", help="Write it to a file, such as release.odcs.yaml.")
+    ] = None,
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
 ) -> None:

@@ -33,20 +33,33 @@ class _Machine(TypedDict, total=False):
 
 MACHINE: dict[str, Any] = {
     "memory_limit": Annotated[
-        str | None, Option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, such as 2GB.")
+        str | None,
+        Option(
+            "--memory-limit",
+            metavar="SIZE",
+            help="How much memory DuckDB may take, such as 2GB; else 80 % of the machine's.",
+        ),
     ],
     "temp_directory": Annotated[
         Path | None,
-        Option("--temp-directory", metavar="DIR", help="Where it puts what does not fit, until the end."),
+        Option(
+            "--temp-directory",
+            metavar="DIR",
+            help="Where DuckDB puts what does not fit in memory, until the command ends.",
+        ),
     ],
-    "threads": Annotated[int | None, Option("--threads", metavar="N", help="Threads for DuckDB.")],
+    "threads": Annotated[
+        int | None, Option("--threads", metavar="N", help="How many threads DuckDB uses; else one per core.")
+    ],
     "extensions": Annotated[
         list[str] | None,
-        Option("--load", metavar="NAME", help="Load an installed extension of DuckDB, as httpfs; repeat it."),
+        Option("--load", metavar="NAME", help="Load an installed extension of DuckDB, such as httpfs; repeat it."),
     ],
     "show_values": Annotated[
         bool,
-        Option("--show-values", help="Show up to ten values of each column that its taxonomy does not have."),
+        Option(
+            "--show-values", help="Show up to ten of the values that a taxonomy does not have, in the error about them."
+        ),
     ],
 }
 

@@ -27,14 +27,18 @@ def init(
         "policy.toml"
     ),
     k: Annotated[
-        int | None, Option("--k", metavar="K", help="Rows that look alike, at least; else the profile's.")
+        int | None, Option("--k", metavar="K", help="How many rows look alike at least; else the k of the profile.")
     ] = None,
     codebook: Annotated[
-        Path | None, Option("--codebook", metavar="FILE.csv", help="What its columns mean: column, description.")
+        Path | None, Option("--codebook", metavar="FILE.csv", help="A CSV with what columns mean: column, description.")
     ] = None,
     profile: Annotated[
         str,
-        Option("--profile", metavar="NAME", help="Who gets it: research (k = 5), public (k = 10), hipaa-safe-harbor."),
+        Option(
+            "--profile",
+            metavar="NAME",
+            help="Who gets the data: research (k = 5), public (k = 10), or hipaa-safe-harbor.",
+        ),
     ] = "research",
     replace: Annotated[bool, Option("--replace", help="Replace the policy and taxonomies that are there.")] = False,
     as_json: opt.Json = False,

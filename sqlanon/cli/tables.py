@@ -29,7 +29,9 @@ def install(database: NewDatabase, as_json: Json = False) -> None:
 def sql() -> None:
     """Print the SQL that creates schema anon with all macros.
 
-    Example: sqlanon sql > sqlanon.sql, then .read sqlanon.sql in DuckDB's shell.
+    DuckDB's shell runs it by .read sqlanon.sql.
+
+    Example: sqlanon sql > sqlanon.sql
     """
     from sqlanon.queries.kit.macros import install_script
 
@@ -62,7 +64,8 @@ def flatten(
     ],
     first: Annotated[int, Option(metavar="N", help="How many events of an individual become columns.")],
     keep: Annotated[
-        list[str] | None, Option(metavar="COLUMN", help="A column that is constant per individual; repeat it.")
+        list[str] | None,
+        Option(metavar="COLUMN", help="A column that is the same in all rows of an individual; repeat it."),
     ] = None,
     count: Annotated[str | None, Option(metavar="NAME", help="A new column for the number of events.")] = None,
     database: opt.OptionalDatabase = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, BadParameter, Exit, Option, Typer
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.outcome import USAGE
+from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import say, show, write_json
 from sqlanon.cli.sessions import existing, existing_or_new, on_this_machine
 
@@ -22,7 +22,7 @@ app = Typer(help="Load, make, check, list and export taxonomies.", rich_markup_m
 
 Days = Annotated[
     datetime | None,
-    Option(metavar="YEAR-MONTH-DAY", formats=["%Y-%m-%d"], help="For dates: an end of the declared domain."),
+    Option(metavar="YEAR-MONTH-DAY", formats=["%Y-%m-%d"], help="For dates: the first or the last day that can occur."),
 ]
 
 
@@ -56,7 +56,7 @@ def load(
     source: opt.TaxonomySource = None,
     column: opt.TaxonomyColumn = None,
     delimiter: Annotated[
-        str | None, Option(metavar="CHARACTER", help="What separates the fields, if not found out.")
+        str | None, Option(metavar="CHARACTER", help="What separates the fields; found by looking unless given.")
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -80,13 +80,22 @@ def make(
     kind: Annotated[Kind, Argument(metavar="KIND", help=f"How the labels are made: {', '.join(Kind)}.")],
     database: opt.NewDatabase,
     width: Annotated[
-        list[float] | None, Option(metavar="NUMBER", help="For intervals: a level's width; repeat it.")
+        list[float] | None,
+        Option(metavar="NUMBER", help="For intervals: the width of a level, from level 1 up; repeat it."),
     ] = None,
     origin: Annotated[float | None, Option(metavar="NUMBER", help="For intervals: a boundary of every level.")] = None,
-    minimum: Annotated[int | None, Option(metavar="NUMBER", help="For intervals and cuts: the least value.")] = None,
-    maximum: Annotated[int | None, Option(metavar="NUMBER", help="For intervals and cuts: the greatest value.")] = None,
-    below: Annotated[float | None, Option(metavar="NUMBER", help="For intervals: one label for all below.")] = None,
-    above: Annotated[float | None, Option(metavar="NUMBER", help="For intervals: one label from here on.")] = None,
+    minimum: Annotated[
+        int | None, Option(metavar="NUMBER", help="For intervals and cuts: the least value that can occur.")
+    ] = None,
+    maximum: Annotated[
+        int | None, Option(metavar="NUMBER", help="For intervals and cuts: the greatest value that can occur.")
+    ] = None,
+    below: Annotated[
+        float | None, Option(metavar="NUMBER", help="For intervals: smaller numbers share a label.")
+    ] = None,
+    above: Annotated[
+        float | None, Option(metavar="NUMBER", help="For intervals: numbers from here on share a label.")
+    ] = None,
     breaks: Annotated[
         list[str] | None, Option(metavar="NUMBER,…", help="For cuts: where a level's intervals begin; repeat it.")
     ] = None,
@@ -96,8 +105,12 @@ def make(
     ] = None,
     first: Days = None,
     last: Days = None,
-    keep: Annotated[list[int] | None, Option(metavar="N", help="For prefixes: characters kept; repeat it.")] = None,
-    bits: Annotated[list[int] | None, Option(metavar="N", help="For ipv4: the length of a prefix; repeat it.")] = None,
+    keep: Annotated[
+        list[int] | None, Option(metavar="N", help="For prefixes: how many characters a level keeps; repeat it.")
+    ] = None,
+    bits: Annotated[
+        list[int] | None, Option(metavar="N", help="For ipv4: the length of the prefix at a level; repeat it.")
+    ] = None,
     groups: Annotated[
         str | None, Option(metavar="JSON", help='For groups: {"label": ["value", …], …}, or such groups by label.')
     ] = None,
@@ -106,8 +119,8 @@ def make(
         Option(metavar="COLUMN", help="For columns: the column of --source with the labels of a level; repeat it."),
     ] = None,
     query: Annotated[str | None, Option(metavar="SQL", help="For query: SQL that gives values and labels.")] = None,
-    declared: Annotated[bool | None, Option("--declared", help="For query: its values come from no data.")] = None,
-    value: Annotated[list[str] | None, Option(metavar="VALUE", help="A declared value; repeat it.")] = None,
+    declared: Annotated[bool | None, Option("--declared", help="For query: its values are not read off data.")] = None,
+    value: Annotated[list[str] | None, Option(metavar="VALUE", help="A value that can occur; repeat it.")] = None,
     source: opt.TaxonomySource = None,
     column: opt.TaxonomyColumn = None,
     as_json: opt.Json = False,
@@ -188,7 +201,7 @@ def check(database: opt.Database, as_json: opt.Json = False) -> None:
         else f"{len(names)} taxonomies are fine."
     )
     if problems:
-        raise Exit(USAGE)
+        raise Exit(ExitCode.USAGE)
 
 
 @app.command(name="list")

@@ -23,7 +23,7 @@ CREATE OR REPLACE MACRO anon.backed_off(value_rows, row_count, prior, prior_rows
 -- with a probability of `truth`: the squared distance between what is known of the value and the value itself.
 --
 -- Returns: DOUBLE in [0, 1]; 0 for a value that is published as it is in a row that is known to be real.
--- Source: Lee et al. 2017, equation of RCE, for discrete values (spec/metrics.md).
+-- Source: Lee et al. 2017, equation of RCE, for discrete values.
 -- Example:
 --   SELECT anon.reconstruction_error(3, 0.75) AS error;
 CREATE OR REPLACE MACRO anon.reconstruction_error(leaf_count, truth) AS
@@ -42,7 +42,7 @@ CREATE OR REPLACE MACRO anon.reconstruction_error(leaf_count, truth) AS
 -- Returns: one row: rce DOUBLE in [0, 1], the mean over rows and attributes; total_rce DOUBLE, the sum; joint_rce
 -- DOUBLE in [0, 1], the mean over rows with all attributes taken as one, whose values are their combinations; lost_rows
 -- BIGINT. The means are NULL for an original without rows.
--- Source: Lee et al. 2017, equation of RCE, for discrete values (spec/metrics.md).
+-- Source: Lee et al. 2017, equation of RCE, for discrete values.
 -- Example:
 --   WITH released AS (SELECT *, 1 AS truth FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1}))
 --   FROM anon.reconstruction_errors('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis', 'truth');

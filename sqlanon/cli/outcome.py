@@ -57,6 +57,7 @@ EXIT_CODES: dict[type[SqlanonError], ExitCode] = {
 }
 
 GUIDES: dict[str, str] = {
+    "PolicyError": "policy",
     "TaxonomyError": "taxonomies",
     "UnsatisfiableError": "when-no-node-meets-the-policy",
     "BudgetError": "the-budget",

@@ -106,7 +106,7 @@ def delta_on_sample(k: int, beta: float, epsilon_node: float, epsilon: float, no
 def minimum_k(beta: float, epsilon: float, delta: float, *, tight: bool = False) -> int:
     """The least k with which publishing sampled classes costs no more than a δ.
 
-    δ falls as k grows (spec/epsafe.md (b)), so that it is found by halving.
+    δ falls as k grows, so that it is found by halving.
 
     Args:
         beta: the probability with which each row is in the sample, above 0 and below 1.

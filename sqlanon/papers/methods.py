@@ -36,7 +36,7 @@ class IPAAsPublished(IPA):
 
     Releases are stamped NOT PRIVATE.
 
-    Source: Lee & Chung 2020, as decided in spec/ipa.md B1.
+    Source: Lee & Chung 2020.
 
     Args:
         budget: ε that the paper claims; 1 by default.
@@ -92,7 +92,7 @@ class EpsilonSafeAsPublished(EpsilonSafe):
     It draws the node on the sample, with sensitivities that are too small by factors of hundreds. Releases are stamped
     NOT PRIVATE.
 
-    Source: Mazzone 2019, sections 4.5 and 6.2; spec/epsafe.md S1 to S4.
+    Source: Mazzone 2019, sections 4.5 and 6.2.
 
     Args:
         k, beta, delta, epsilon_node, epsilon_sampling, accept_observed_domain: as in :class:`EpsilonSafe`.

@@ -11,24 +11,31 @@ from pathlib import Path
 
 import pytest
 
+from sqlanon import errors as sqlanon_errors
 from sqlanon.cli.outcome import GUIDES as GUIDES_OF_ERRORS
+from sqlanon.cli.reference import GENERATED
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
 
-GUIDES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "sqlanon" / "guides").glob("*.md")}
+FOLDER = ROOT / "sqlanon" / "guides"
+GUIDES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md") if path.stem != "README"}
+LISTED = re.findall(
+    r"^- (?:\[([\w-]+)\]|`sqlanon guide ([\w-]+)`)", (FOLDER / "README.md").read_text(encoding="utf-8"), re.M
+)
+ORDER = [written or made for written, made in LISTED]
 
 pytestmark = pytest.mark.one_line
 
 
-def test_the_list_has_a_line_a_page(tmp_path: Path) -> None:
+def test_the_list_has_all_pages_in_the_order_of_their_index(tmp_path: Path) -> None:
     done = sqlanon("guide", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert [line.split()[0] for line in lines] == sorted(GUIDES)
-    for line in lines:
-        heading = GUIDES[line.split()[0]].splitlines()[0].removeprefix("# ")
-        assert f"{heading}. " in line
-        assert line.endswith(".")
+    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert [name for name, _ in lines] == ORDER
+    assert all(text for _, text in lines)
+    assert sorted(ORDER) == sorted([*GUIDES, *GENERATED])
+    assert ORDER[0] == "tutorial"
+    assert done.stdout.startswith("Begin\n")
 
 
 @pytest.mark.parametrize("name", GUIDES)
@@ -49,7 +56,7 @@ def section(heading: str) -> str:
     ("topic", "heading"),
     [
         (["Impossible", "combinations"], "## Impossible combinations"),
-        (["exit", "codes"], "## Exit codes"),
+        (["events"], "## Events"),
         (["hipaa"], "## HIPAA"),
         (["publishing.md#pseudonyms"], "## Pseudonyms"),
         (["diffgen-labels-that-predict"], "## DiffGen: labels that predict"),
@@ -77,15 +84,20 @@ def test_an_unknown_topic_is_an_error_with_near_names_and_the_list(tmp_path: Pat
     done = sqlanon("guide", "tutorail", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "did you mean tutorial" in done.stderr
-    assert ", ".join(sorted(GUIDES)) in done.stderr
+    assert ", ".join(ORDER) in done.stderr
     assert "did you mean" not in sqlanon("guide", "xyzzy", folder=tmp_path).stderr
 
 
 @pytest.mark.parametrize("topic", GUIDES_OF_ERRORS.values())
-def test_errors_lead_to_a_section(topic: str, tmp_path: Path) -> None:
+def test_errors_lead_to_a_page_or_a_section(topic: str, tmp_path: Path) -> None:
     done = sqlanon("guide", topic, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert re.sub(r"[^a-z]+", "-", done.stdout.splitlines()[0].lower()).strip("-") == topic
+    heading = re.sub(r"[^a-z]+", "-", done.stdout.splitlines()[0].lower()).strip("-")
+    assert topic == heading or topic in ORDER
+
+
+def test_errors_that_have_a_guide_are_some() -> None:
+    assert {name for name in GUIDES_OF_ERRORS if not isinstance(getattr(sqlanon_errors, name, None), type)} == set()
 
 
 def test_an_error_names_its_guide(tmp_path: Path) -> None:

@@ -194,14 +194,6 @@ def test_the_demo_command_works_from_a_fresh_copy(tmp_path: Path) -> None:
     assert "visits_k5" in done.stdout
 
 
-def test_the_reference_names_every_macro() -> None:
-    from sqlanon.queries.kit.macros import macros
-
-    table = REFERENCE.partition("## The macros")[2].partition("\n## ")[0]
-    missing = [name for name in macros() if f"`{name}`" not in table and not name.endswith(("_of",))]
-    assert missing == []
-
-
 def test_the_reference_names_every_kind_of_taxonomy_and_its_settings() -> None:
     table = REFERENCE.partition("### Taxonomies")[2].partition("\n## ")[0]
     lines = [line for line in table.splitlines() if line.startswith("| `")]

@@ -164,7 +164,7 @@ class DiffGen(PaidMethod):
 
     Rows with NULL in a predictor or in the target are left out, whatever the others are.
 
-    Source: Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013, corrected as in spec/diffgen.md; Mohammed, Chen, Fung and
+    Source: Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013, corrected; Mohammed, Chen, Fung and
     Yu 2011.
 
     Args:

@@ -116,7 +116,7 @@ class EpsilonSafe(NodeMethod):
 
     Two of k, beta and delta are given; the third follows: the least k, the largest beta in steps of 1/1000, or δ.
 
-    Source: Mazzone 2019, section 4.5, corrected as in spec/epsafe.md (b); Li, Qardaji and Su 2012, theorem 1; Bild,
+    Source: Mazzone 2019, section 4.5, corrected; Li, Qardaji and Su 2012, theorem 1; Bild,
     Kuhn and Prasser 2018 (SafePub).
 
     Args:

@@ -53,7 +53,7 @@ class HCeiling(MethodSettings):
     several, that of the least reconstruction error. With a catalog, which makes known how likely rows are true, it is
     the one of least reconstruction error of a few that need the fewest counterfeits.
 
-    Source: Lee, Kim, Kim and Chung 2017, corrected as in spec/hceiling.md.
+    Source: Lee, Kim, Kim and Chung 2017, corrected.
 
     Args:
         k: how many rows a class has at least, 2 or more.
@@ -63,15 +63,14 @@ class HCeiling(MethodSettings):
         fill: how the sensitive values of counterfeits are drawn. ``"hidden"`` draws them as they are expected in a
             class: from its own rows, and from those of the classes around it, so that an attacker who expects the
             same cannot distinguish them from true rows. ``"marginal"`` draws them as they are in the whole table,
-            ``"uniform"`` from all values that occur: both can be recognized, by what is usual in larger classes
-            (spec/hceiling_fill.md).
+            ``"uniform"`` from all values that occur: both can be recognized, by what is usual in larger classes.
         catalog: whether a second table says how many counterfeits there are, for recipients to correct for them.
             ``"none"`` is safest. ``"counts"`` has a row with the classes that counterfeits can be in and how many they
             have together, which says nothing of any row. The others have how many of each value there are in groups of
-            classes, which makes it easier to find persons (spec/hceiling_fill.md, T5). ``"strict"`` groups classes so
+            classes, which makes it easier to find persons. ``"strict"`` groups classes so
             that none is sure to have a counterfeit, and that the effective k of each group, the inverse of the
             probability that a row is the one of a person in its class, is ``effective_k`` at least. ``"paper"`` groups
-            them by the published condition, which promises neither. Both of these are for scipy, an extra.
+            them by the published condition, which promises neither. Both of these need scipy.
         effective_k: for a strict catalog; 0.8 k if not given.
         fewest_true_rows: how many true rows a class has at least, from 1 to k. Classes that have fewer are suppressed
             in place of being filled up, as many rows as ``suppression_limit`` allows. An attacker who recognized

@@ -27,7 +27,7 @@ class LocalRecoding(MethodSettings):
     the class where they cost least. At the end each class gets the finest labels that all of its rows share. A release
     has labels of several levels in one column: a row labelled ``*`` may stand beside one labelled ``50-59``.
 
-    Source: spec/local.md; the limit of the iteration in Prasser, Bild and Kuhn 2016 ("A generic method for assessing
+    Source: the limit of the iteration in Prasser, Bild and Kuhn 2016 ("A generic method for assessing
     the quality of de-identified health data").
 
     Args:

@@ -164,7 +164,7 @@ class IPA(NoisyCounts):
     A node is drawn by its score, noise is added to the number of rows of each class and value, those with few are left
     out, and what was left out of each value is counted, with noise, in rows that show nothing but the value.
 
-    Source: Lee & Chung 2020; spec/ipa.md B2, which proves what they claim of another mechanism.
+    Source: Lee & Chung 2020, corrected: what they claim is proven of this mechanism, and not of theirs.
 
     Args:
         budget: ε and δ of the release. With δ = 0 the domain of the sensitive column must be declared as well; then
@@ -217,7 +217,7 @@ class Histogram(NoisyCounts):
     Of combinations that nobody has, those whose noise alone would show them are drawn, without going through all; with
     δ > 0 they are not looked at.
 
-    Source: the baseline of Lee & Chung 2020, section 5; spec/ipa.md B2, pure mode.
+    Source: the baseline of Lee & Chung 2020, section 5.
 
     Args:
         budget: ε and δ of the release; with δ = 0, the default, all domains must be declared.

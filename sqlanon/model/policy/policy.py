@@ -58,7 +58,8 @@ class Policy(PolicyFields):
         method: how it is anonymized, by :class:`FullDomain` if nothing else is given. A differentially private method,
             such as :class:`IPA`, takes the place of privacy models, a search and suppression.
         suppression_limit, suppression, search, objective, max_loss: as in :class:`FullDomain`; either place will do.
-        minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
+        minimum_levels: by quasi-identifier, the least general level that it may have.
+        maximum_levels: by quasi-identifier, the most general level that it may have.
         row_weight: a column of survey weights: losses that are means or sums over rows count it; all else counts rows.
         individual: a column with the owner of each row; privacy models then count distinct owners.
         taxonomies: for this policy alone, by column: a :class:`Taxonomy`, the file of an ARX hierarchy, or a rule whose
@@ -67,8 +68,10 @@ class Policy(PolicyFields):
         unknown: what becomes of rows with a value that its taxonomy lacks: ``"error"`` refuses the source, as without
             this field; ``"suppress"`` leaves them out, within the suppression limit; ``"top"`` gives them the label of
             the top level in that column. One for all columns, or one by column, where ``"*"`` stands for the others.
-        bottom_coding, top_coding: by column of numbers, a public bound: before anything else is done, values below that
-            of ``bottom_coding`` and above that of ``top_coding`` become the bound.
+        bottom_coding: by column of numbers, a public bound, such as ``{"income": 0}``: before anything else is done,
+            lower values become the bound, in taxonomies, counts and published columns alike. Bounds are published with
+            the policy: take them from what is generally known, not from the rows.
+        top_coding: the same for higher values.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 

@@ -85,6 +85,16 @@ def _forget() -> None:
         known.cache_clear()
 
 
+def macros_of(path: Path) -> list[Macro]:
+    """The macros of a file, in its order."""
+    return [macro(match["name"]) for match in _macros_in(path)]
+
+
+def documented(path: Path) -> str:
+    """What the comment at the top of a file says of it."""
+    return _text_of_comment(path.read_text(encoding="utf-8").partition("\n\n")[0])
+
+
 def _macros_in(path: Path) -> Iterator[re.Match[str]]:
     return MACRO.finditer(path.read_text(encoding="utf-8"))
 
@@ -106,8 +116,12 @@ def macro(name: str) -> Macro:
         parameters=tuple(parameter.name for parameter in statement.this.expressions),
         body=bare(statement.expression),
         is_table=isinstance(statement.expression, exp.Query) and not isinstance(statement.expression, exp.Subquery),
-        comment="\n".join(line.removeprefix("--").removeprefix(" ") for line in comment.splitlines()),
+        comment=_text_of_comment(comment),
     )
+
+
+def _text_of_comment(comment: str) -> str:
+    return "\n".join(line.removeprefix("--").removeprefix(" ") for line in comment.splitlines())
 
 
 @cache

@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,16 @@ def test_the_list_has_all_pages_in_the_order_of_their_index(tmp_path: Path) -> N
     assert sorted(ORDER) == sorted([*GUIDES, *GENERATED])
     assert ORDER[0] == "tutorial"
     assert done.stdout.startswith("Begin\n")
+
+
+def test_the_site_has_the_pages_in_the_same_order() -> None:
+    if not (ROOT / ".zensical.toml").exists():
+        pytest.skip("an sdist has no site")
+    nav = tomllib.loads((ROOT / ".zensical.toml").read_text(encoding="utf-8"))["project"]["nav"]
+    headings = re.findall("^## (.*)$", (FOLDER / "README.md").read_text(encoding="utf-8"), re.M)
+    assert nav[0] == "README.md"
+    assert [heading for section in nav[1:] for heading in section] == headings
+    assert [page.removesuffix(".md") for section in nav[1:] for pages in section.values() for page in pages] == ORDER
 
 
 @pytest.mark.parametrize("name", GUIDES)

@@ -25,7 +25,18 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 
 
 class SqlanonError(Exception):
-    """Base of all errors of this package; catch it to catch them all."""
+    """Base of all errors of this package; catch it to catch them all.
+
+    Attributes:
+        guide: the topic of ``sqlanon guide`` that helps; empty if none does.
+    """
+
+    guide: str = ""
+
+    def with_guide(self, topic: str) -> Self:
+        """The same error, about which another topic says more than that of its class."""
+        self.guide = topic
+        return self
 
 
 def with_spent(error: BaseException, epsilon: str, delta: str) -> None:
@@ -46,9 +57,13 @@ class _ProblemsError(SqlanonError):
 class PolicyError(_ProblemsError):
     """The policy is malformed or does not fit the source. ``problems`` lists all of them."""
 
+    guide = "policy"
+
 
 class TaxonomyError(_ProblemsError):
     """A taxonomy is malformed, missing, or does not cover the data. ``problems`` lists all of them."""
+
+    guide = "taxonomies"
 
 
 class Changeable(Protocol):
@@ -123,6 +138,8 @@ class UnsatisfiableError(_ProblemsError):
             stopped, so that it is not known whether there is a node.
     """
 
+    guide = "when-no-node-meets-the-policy"
+
     def __init__(self, heading: str, problems: Sequence[str] = (), explanation: Explanation | None = None) -> None:
         super().__init__(heading, problems)
         self.explanation = explanation
@@ -131,9 +148,13 @@ class UnsatisfiableError(_ProblemsError):
 class BudgetError(_ProblemsError):
     """A data set has less privacy budget left than a run needs, or a draw would cost more than was paid for it."""
 
+    guide = "the-budget"
+
 
 class VerificationError(_ProblemsError):
     """What was measured on a release falls short of its policy."""
+
+    guide = "what-verify-compares"
 
 
 class Refusal(Enum):

@@ -56,14 +56,6 @@ EXIT_CODES: dict[type[SqlanonError], ExitCode] = {
     TargetError: ExitCode.USAGE,
 }
 
-GUIDES: dict[str, str] = {
-    "PolicyError": "policy",
-    "TaxonomyError": "taxonomies",
-    "UnsatisfiableError": "when-no-node-meets-the-policy",
-    "BudgetError": "the-budget",
-}
-"""The topic of ``sqlanon guide`` that says more, where one does, by the name of the error."""
-
 USAGE_ERRORS = BadParameter.__bases__
 """typer brings its own click from 0.2x on; this is the same class in all of them."""
 
@@ -146,7 +138,7 @@ def _text(error: BaseException, document: dict[str, Any]) -> str:
         lines.append(f"Try '{context.command_path if context else 'sqlanon'} --help'.")
     elif document["kind"] not in {kind.__name__ for kind in EXIT_CODES} | {"Interrupted"}:
         lines.append("Please report it, with what --debug prints once you have made sure that it shows no data.")
-    if topic := GUIDES.get(document["kind"]):
+    if topic := getattr(error, "guide", ""):
         lines.append(f"What to do about it: sqlanon guide {topic}")
     return "\n".join(lines)
 

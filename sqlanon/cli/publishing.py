@@ -12,6 +12,7 @@ from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, put, say, show, write, write_json
 from sqlanon.cli.sessions import reading, writing
+from sqlanon.errors import VerificationError
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
@@ -194,6 +195,7 @@ def verify(
         say(f"Not met: {verification.source} falls short of its policy:")
         for shortfall in verification.shortfalls:
             say(f"  - {shortfall}")
+        say(f"What is compared: sqlanon guide {VerificationError.guide}")
         raise Exit(ExitCode.NOT_MET)
     say(f"Met: {verification.source} meets its policy.")
 

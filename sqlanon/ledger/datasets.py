@@ -144,13 +144,13 @@ def dataset_of(engine: Warehouse, source: ResolvedSource, given: str | None) -> 
         if source.dataset not in (None, known):
             raise PolicyError(
                 f'{source.description} is known to the ledger as "{source.dataset}": dataset= is for queries and views'
-            )
+            ).with_guide("the-budget")
         return known
     if source.dataset is None:
         raise PolicyError(
             f"{source.description} is neither a table of the warehouse nor a file: its rows would get a fresh budget "
             "under every name, so say with dataset= which data set they come from"
-        )
+        ).with_guide("the-budget")
     return source.dataset
 
 

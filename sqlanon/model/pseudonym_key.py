@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 VARIABLE = "SQLANON_PSEUDONYM_KEY"
 """The environment variable that holds the key if no other is given."""
 
+GUIDE = "pseudonyms"
+
 MIN_KEY_BYTES = 32
 MAX_KEY_BYTES = 4096
 
@@ -68,7 +70,9 @@ def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
     """
     if not policy.pseudonyms:
         if given is not None:
-            raise PolicyError("a pseudonym key is for a policy with pseudonyms, and this one has none")
+            raise PolicyError("a pseudonym key is for a policy with pseudonyms, and this one has none").with_guide(
+                GUIDE
+            )
         return None
     if given is not None:
         return PseudonymKey(_bytes_of(given))
@@ -77,7 +81,7 @@ def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
         raise PolicyError(
             f"the pseudonyms of {columns} need a secret key: give its file as --pseudonym-key FILE (in Python "
             f"pseudonym_key=Path(FILE)), or set {VARIABLE} to the key; {HOW_TO_MAKE}"
-        )
+        ).with_guide(GUIDE)
     return PseudonymKey(os.fsencode(os.environ[VARIABLE]))
 
 
@@ -104,4 +108,4 @@ def _read(path: Path) -> bytes:
 
 
 def _refused(reason: str) -> PolicyError:
-    return PolicyError(f"the pseudonym key is refused: {reason}; {HOW_TO_MAKE}")
+    return PolicyError(f"the pseudonym key is refused: {reason}; {HOW_TO_MAKE}").with_guide(GUIDE)

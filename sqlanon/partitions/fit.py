@@ -110,7 +110,7 @@ def fit(
     if policy.method.name not in FITTED:
         raise PolicyError(
             f"a fit is of full domains or of local recoding: partitions cannot be published by the {policy.method}"
-        )
+        ).with_guide("partition-after-partition")
     stages = Stages(progress)
     columns = [found.name for found in engine.describe(source.relation)]
     present = policy.without_missing_identifiers(columns)
@@ -247,7 +247,7 @@ def refuse_observed_domains(bound: BoundPolicy) -> None:
             "loaded. A later partition with any other value could not be published. Declare the values, or accept "
             "that with --accept-observed-domain (accept_observed_domain=True):",
             [f'"{name}": declare {_settings(bound, columns[name])}' for name in observed],
-        )
+        ).with_guide("partition-after-partition")
 
 
 def refuse_zoned_columns(bound: BoundPolicy) -> None:

@@ -126,7 +126,7 @@ def refuse_rows_published_elsewhere(partition: Partition) -> None:
         raise PolicyError(
             f'the rows of {partition.bound.description} were published with this fit already, as "{entry.place.name}": '
             "published twice, they would count twice"
-        )
+        ).with_guide("partition-after-partition")
 
 
 def refuse_changed_taxonomies(fit: Fit, bound: BoundPolicy) -> None:

@@ -34,7 +34,7 @@ SHARED = (PolicyValue, Result)
 
 INTERNAL = (
     *("document", "parts", "sections", "figures", "sentences", "generalization", "rows_in_words", "search_in_words"),
-    *("exposure", "reworded", "held_by", "averaged", "refuse_strangers", "model_post_init"),
+    *("exposure", "reworded", "with_guide", "held_by", "averaged", "refuse_strangers", "model_post_init"),
 )
 """Members that other modules of the package use."""
 

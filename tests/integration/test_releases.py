@@ -433,6 +433,23 @@ class TestTargets:
         clinic.anonymize("visits", POLICY, into="expected")
         assert rows(clinic, "other.main.published") == rows(clinic, "expected")
 
+    @pytest.mark.parametrize("name", ["temp.published", "temp.main.published"])
+    def test_a_temporary_table(self, clinic: sa.Session, name: str) -> None:
+        clinic.anonymize("visits", POLICY, into="expected")
+        for replace in (False, True):
+            clinic.anonymize("visits", POLICY, into=name, replace=replace)
+            assert rows(clinic, "temp.main.published") == rows(clinic, "expected")
+            assert clinic.verify(name, POLICY).met
+        with clinic.connection.cursor() as other:
+            assert other.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'published'").fetchall() == [
+                (0,)
+            ]
+        with pytest.raises(sa.EngineError, match='"published" is a temporary table'):
+            clinic.anonymize("visits", POLICY, into="published", replace=True)
+        clinic.connection.execute("CREATE TEMP TABLE scratch AS SELECT 1 AS state")
+        with pytest.raises(sa.EngineError, match="not made by sqlanon"):
+            clinic.anonymize("visits", POLICY, into="temp.scratch", replace=True)
+
     @pytest.mark.parametrize("name", ["Ä", "ä"])
     def test_letters_beyond_ascii_have_a_case(self, clinic: sa.Session, name: str) -> None:
         """As DuckDB has it: the tables "Ä" and "ä" are two, and so are columns."""

@@ -139,8 +139,9 @@ def refuse_target(
         return table
     if not replace:
         raise EngineError(f'the table "{target}" exists; give another name, or replace=True', step="target")
-    if table.catalog == "temp":
-        raise EngineError(f'"{target}" is a temporary table; give another name', step="target")
+    if table.catalog == "temp" and folded(target) == folded(table.name):
+        reason = f'"{target}" is a temporary table; give another name, or "temp.{target}" if that is meant'
+        raise EngineError(reason, step="target")
     if found.is_view:
         raise EngineError(f'"{target}" is a view; give the name of a table', step="target")
     for role, source in read.items():

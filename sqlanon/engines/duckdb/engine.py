@@ -148,6 +148,8 @@ class DuckDBEngine(DuckDBCompute):
 
     def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
         create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
+        if target.catalog == "temp":
+            create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
         try:
             self.execute(create, "write the release")
         except EngineError as error:

@@ -17,6 +17,8 @@ from typing import Any
 from tests import command_client
 
 ROOT = Path(__file__).parents[1]
+DBT = Path(sys.executable).with_name("dbt")
+"""The command of dbt, which the extra of that name installs."""
 STARTING = Lock()
 """Tests of races call from several threads."""
 

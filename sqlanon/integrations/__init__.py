@@ -1,0 +1,1 @@
+"""Programs that sqlanon works inside of: a folder each."""

@@ -227,6 +227,28 @@ class TestReleasesAsFrames:
         assert isinstance(release.df(), pd.DataFrame)
         assert release.df().shape == release.to_arrow().shape
 
+    @pytest.mark.parametrize("into", ["typed", "typed.parquet"])
+    @pytest.mark.parametrize("missing", ["pandas", "polars"])
+    def test_types_and_missing_values_are_those_that_the_guide_names(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str, missing: str
+    ) -> None:
+        """Quasi-identifiers are text at level 0, too; other columns keep their types; pandas means NULL by nan."""
+        monkeypatch.chdir(tmp_path)
+        values = {"age": [1, 2] * 5, "ward": ["a"] * 10, "weight": [float("nan"), 1.5] * 5}
+        frame = pd.DataFrame(values, index=range(5, 15)) if missing == "pandas" else pl.DataFrame(values)
+        policy = {
+            "quasi_identifiers": ["age"],
+            "insensitive": ["ward", "weight"],
+            "privacy": [{"model": "k-anonymity", "k": 5}],
+            "taxonomies": {"age": "flat"},
+        }
+        with sa.connect() as session:
+            release = session.anonymize(frame, policy, into)
+            assert release.node == {"age": 0}
+            found = release.to_arrow()
+        assert [str(field.type) for field in found.schema] == ["string", "string", "double"]
+        assert found["weight"].null_count == (5 if missing == "pandas" else 0)
+
     def test_a_partition_is_one_too(self, clinic: Session, tmp_path: Path) -> None:
         clinic.partitions.fit("visits", POLICY, tmp_path / "clinic.fit", accept_observed_domain=True)
         assert clinic.partitions.apply("visits", tmp_path / "clinic.fit", "part").to_arrow().num_rows > 0

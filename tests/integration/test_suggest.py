@@ -236,6 +236,27 @@ class TestMeasures:
             assert each.separation == pytest.approx(oracle.separation(SMALL, each.columns))
         assert found.quasi_identifiers.columns == tuple(names)
 
+    @pytest.mark.parametrize("columns", [1, 2, 3, 6])
+    @pytest.mark.parametrize("values", [2, 5, 60])
+    def test_agree_with_the_oracle_whether_halves_repeat_or_not(
+        self, columns: int, values: int, session: sa.Session
+    ) -> None:
+        names = [f"age{'_' * place}{place}" for place in range(columns)]
+        drawn = ", ".join(
+            f"nullif(hash({place}, i) % {values + place}, 0)::INTEGER AS {name}" for place, name in enumerate(names)
+        )
+        session.connection.execute(NUMBER.format(drawn, 120))
+        rows = session.connection.execute("FROM t").fetchall()
+        table: oracle.Rows = [dict(zip(names, row, strict=True)) for row in rows]
+        found = session.suggest("t")
+        assert found.quasi_identifiers is not None
+        for each in (found.quasi_identifiers, *found.alone, *found.without):
+            sizes = oracle.class_sizes(table, each.columns) if each.columns else [len(rows)]
+            assert (each.k, each.unique_rows) == (min(sizes), sizes.count(1)), each.columns
+            assert each.distinction == pytest.approx(len(sizes) / len(rows))
+            if each.columns:
+                assert each.separation == pytest.approx(oracle.separation(table, each.columns))
+
 
 NUMBER = "CREATE TABLE t AS SELECT {} FROM range({}) AS r (i)"
 

@@ -109,7 +109,7 @@ def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
     Hashes have 64 bits: that two of a million combinations are taken for one has a probability of 1 in 37 million.
     """
     keys = [comparable({found.name: found.traits}, found.name) for found in columns]
-    named = [aliased(f.hash(place, key), _key(place)) for place, key in enumerate(keys)]
+    named = [aliased(f.hash(f.hash(place, key)), _key(place)) for place, key in enumerate(keys)]
     counted = aliased(count_rows(), "anon_row_count")
     query = grouped(select([*named, counted], source.copy()), [key.copy() for key in keys])
     return Step(CELLS, query, "cells of the suggested quasi-identifiers")

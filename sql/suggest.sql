@@ -18,8 +18,14 @@ SELECT
     count(anon_value) AS value_count,
     count(*) FILTER (WHERE anon_rows = 1 AND anon_value IS NOT NULL) AS single_values,
     coalesce(max(anon_rows), 0) AS largest_rows,
+    coalesce(min(anon_rows), 0) AS smallest_rows,
+    count(*) FILTER (WHERE anon_rows = 1) AS unique_rows,
+    anon.distinction_of(anon_rows) AS distinction,
+    anon.separation_of(anon_rows) AS separation,
     coalesce(bool_or(anon_text = ''), FALSE) AS has_empty,
-    coalesce(bool_or(regexp_full_match(anon_text, '0[0-9]+')), FALSE) AS has_leading_zeros,
+    -- CASE leaves out texts for which a look at one letter is enough; AND does not.
+    coalesce(bool_or(CASE WHEN ascii(anon_text) = 48 THEN regexp_full_match(anon_text, '0[0-9]+') END), FALSE)
+        AS has_leading_zeros,
     count(anon_number) AS number_count,
     count(*) FILTER (WHERE anon_number <> floor(anon_number)) AS fraction_count,
     min(anon_number) AS minimum,
@@ -70,22 +76,47 @@ FROM (
 SELECT :place AS place, quantile_disc(:number, 0.01) AS low, quantile_disc(:number, 0.99) AS high
 FROM :source AS anon_source;
 
--- name: set_measures
--- classes by a set of columns
+-- name: repeated_cells
+-- cells that others agree with on some columns
 -- Cells of a class have one key: the hashes of their values, combined.
--- :place 0
 -- :key xor(anon_0, anon_1)
+SELECT *
+FROM :cells AS anon_cells
+WHERE :key IN (SELECT :key FROM :cells AS anon_grouped GROUP BY :key HAVING count(*) > 1);
+
+-- name: lone_cells
+-- cells that no other agrees with on some columns
+-- By more columns, each of these is a class of its own, too.
+-- :repeated (anon_0 UBIGINT, anon_1 UBIGINT, anon_row_count BIGINT)
+-- :key xor(anon_0, anon_1)
+SELECT anon_row_count
+FROM :cells AS anon_cells
+WHERE :key NOT IN (SELECT :key FROM :repeated AS anon_repeated);
+
+-- name: class_sizes
+-- classes by a set of columns
+-- :repeated (anon_0 UBIGINT, anon_1 UBIGINT, anon_row_count BIGINT)
+-- :lone (anon_row_count BIGINT)
+-- :key xor(anon_0, anon_1)
+SELECT CAST(sum(anon_row_count) AS BIGINT) AS class_size
+FROM :repeated AS anon_repeated
+GROUP BY :key
+UNION ALL
+SELECT anon_row_count AS class_size
+FROM :lone AS anon_lone;
+
+-- name: set_measures
+-- what classes give away
+-- :place 0
+-- :classes (class_size BIGINT)
+-- :size class_size
 SELECT
     :place AS place,
-    coalesce(min(class_size), 0) AS k,
-    count(*) FILTER (WHERE class_size = 1) AS unique_rows,
-    anon.distinction_of(class_size) AS distinction,
-    anon.separation_of(class_size) AS separation
-FROM (
-    SELECT CAST(sum(anon_row_count) AS BIGINT) AS class_size
-    FROM :cells AS anon_cells
-    GROUP BY :key
-) AS anon_classes;
+    coalesce(min(:size), 0) AS k,
+    count(*) FILTER (WHERE :size = 1) AS unique_rows,
+    anon.distinction_of(:size) AS distinction,
+    anon.separation_of(:size) AS separation
+FROM :classes AS anon_classes;
 
 -- name: ordered_values
 -- values of a text in the order of numbers that stand beside them

@@ -29,7 +29,9 @@ class Evidence:
         column: its name and type.
         rows, filled: rows of the source, and those with a value.
         values, singles: distinct values, and those of one row.
-        largest: rows of the most frequent value; missing ones count as one.
+        largest, smallest: rows of the most frequent value, and of the least frequent one; missing ones count as one.
+        unique_rows: rows that are alone with their value, or without one.
+        distinction, separation: how close the column is to a key (Motwani & Xu 2008); None without rows, or pairs.
         has_empty, has_leading_zeros: whether a text is empty, or digits with a zero before them.
         numbers, fractions: values that are numbers, and those that are not whole.
         minimum, maximum: of the numbers.
@@ -55,6 +57,10 @@ class Evidence:
     daytimes: int
     days: int
     shape: str
+    smallest: int = 0
+    unique_rows: int = 0
+    distinction: float | None = None
+    separation: float | None = None
     description: str = ""
 
     @property
@@ -142,4 +148,8 @@ def _evidence(column: SourceColumn, row: Mapping[str, Any], shape: str) -> Evide
         daytimes=row["daytime_count"],
         days=row["day_span"] or 0,
         shape=shape,
+        smallest=row["smallest_rows"],
+        unique_rows=row["unique_rows"],
+        distinction=row["distinction"],
+        separation=row["separation"],
     )

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
-from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import suggestions as queries
+from sqlanon.suggestion.evidence import Evidence
 from sqlanon.suggestion.suggestion import SetMeasures
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
 
 MAX_NODES = 100_000
 """Nodes of the suggested lattice, at most: a search among them takes less than a minute."""
-
-SETS_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -40,28 +39,50 @@ class MeasuredSets:
         ]
 
 
-def measured_sets(engine: Compute, source: exp.Expr, columns: Sequence[SourceColumn]) -> MeasuredSets:
-    """The measures of some quasi-identifiers, from one look at the rows."""
-    if not columns:
+def measured_sets(engine: Compute, source: exp.Expr, evidence: Sequence[Evidence]) -> MeasuredSets:
+    """The measures of some quasi-identifiers, from one look at the rows.
+
+    Most cells are alone already by half of the columns, and then by all but one column of the other half, too: only the
+    others are grouped once a column.
+    """
+    if not evidence:
         return MeasuredSets(None)
-    step = queries.cells(source, columns)
-    engine.run(step)
-    places = [*range(len(columns))]
-    alone = [[place] for place in places]
-    without = [[other for other in places if other != place] for place in places]
-    found = [*_measures(engine, columns, [places, *alone, *without])]
-    engine.drop(step.makes)
-    count = len(columns)
-    return MeasuredSets(found[0], tuple(found[1 : count + 1]), tuple(found[count + 1 :]))
+    made = [queries.cells(source, [each.column for each in evidence])]
+    halves = _halves(evidence)
+    for number, half in enumerate(halves):
+        made += queries.half(number, half)
+    for step in made:
+        engine.run(step)
+    without = [int(place in halves[0]) for place in range(len(evidence))]
+    rows = sorted(
+        engine.fetch(queries.set_measures(without), "what sets of columns give away"), key=itemgetter("place")
+    )
+    for step in made:
+        engine.drop(step.makes)
+    names = [each.name for each in evidence]
+    sets = [names, *([name for name in names if name != left_out] for left_out in names)]
+    together, *others = (_measures(columns, row) for columns, row in zip(sets, rows, strict=True))
+    return MeasuredSets(together, tuple(map(_alone, evidence)), tuple(others))
 
 
-def _measures(engine: Compute, columns: Sequence[SourceColumn], sets: Sequence[Sequence[int]]) -> Iterator[SetMeasures]:
-    for start in range(0, len(sets), SETS_AT_ONCE):
-        some = sets[start : start + SETS_AT_ONCE]
-        rows = engine.fetch(queries.set_measures(some), "what sets of columns give away")
-        by_place: dict[int, dict[str, Any]] = {row.pop("place"): row for row in rows}
-        for place, keys in enumerate(some):
-            yield SetMeasures(columns=tuple(columns[key].name for key in keys), **by_place[place])
+def _measures(columns: Sequence[str], row: Mapping[str, Any]) -> SetMeasures:
+    return SetMeasures(columns=tuple(columns), **{name: value for name, value in row.items() if name != "place"})
+
+
+def _alone(found: Evidence) -> SetMeasures:
+    return SetMeasures(
+        columns=(found.name,),
+        k=found.smallest,
+        unique_rows=found.unique_rows,
+        distinction=found.distinction,
+        separation=found.separation,
+    )
+
+
+def _halves(evidence: Sequence[Evidence]) -> tuple[list[int], list[int]]:
+    """The places of the columns, in two halves with about as many combinations of values."""
+    places = sorted(range(len(evidence)), key=lambda place: -evidence[place].values)
+    return places[::2], places[1::2]
 
 
 def lattice_nodes(taxonomies: Mapping[str, SuggestedTaxonomy]) -> int:

@@ -80,7 +80,7 @@ class _Table:
         stored = shapes(self._engine, wanted)
         fine = self._taxonomies(decisions, wanted, stored)
         made = coarsened(fine)
-        measured = measured_sets(self._engine, self._relation, [self._evidence[name].column for name in wanted])
+        measured = measured_sets(self._engine, self._relation, [self._evidence[name] for name in wanted])
         notes = [*self._notes(decisions, measured, fine, made)]
         in_the_way = tuple(name for name in stored if made[name].rule)
         if in_the_way:

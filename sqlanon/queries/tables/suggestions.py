@@ -31,13 +31,16 @@ SQL = Queries("suggest")
 
 PROFILE = Relation("anon_profile", "count")
 CELLS = Relation("anon_suggested_cells", "cell")
+REPEATED = (Relation("anon_repeated_cells_0", "cell"), Relation("anon_repeated_cells_1", "cell"))
+LONE = (Relation("anon_lone_cells_0", "cell"), Relation("anon_lone_cells_1", "cell"))
 COPY = Relation("anon_copied_source", "row")
 
 TEXTS = "anon_texts"
 
 MAX_SPELLED = 31
+LAST_DIGIT = ord("9")
 SPELLED = r"^\s*[-+.]?[0-9]"
-"""Texts that may spell a number or a point in time: their bytes, and how they begin."""
+"""Texts that may spell a number or a point in time: their bytes, the greatest first letter, and how they begin."""
 
 SHARE_OF_OWN_LABEL = 0.02
 """The share of the rows from which a text has a label of its own."""
@@ -106,7 +109,9 @@ def ordered_values(source: exp.Expr, name: str, numbers: SourceColumn) -> exp.Qu
 def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
     """The combinations of values of some columns, with their rows; the hash of each value is ``anon_0`` and so on.
 
-    Hashes have 64 bits: that two of a million combinations are taken for one has a probability of 1 in 37 million.
+    Hashes have 64 bits: that two of a million combinations are taken for one has a probability of 1 in 37 million. They
+    are hashed again, since DuckDB's hash of a pair is the XOR of two, and keys are the XOR of hashes: a pair of values
+    and the same pair swapped would have one key.
     """
     keys = [comparable({found.name: found.traits}, found.name) for found in columns]
     named = [aliased(f.hash(f.hash(place, key)), _key(place)) for place, key in enumerate(keys)]
@@ -115,18 +120,55 @@ def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
     return Step(CELLS, query, "cells of the suggested quasi-identifiers")
 
 
-def set_measures(sets: Sequence[Sequence[int]]) -> exp.Query:
-    """The measures of classes by some of the columns of the cells, by the place of the set."""
-    return union_all(
-        SQL.query("set_measures", cells=CELLS, place=place, key=_combined([*map(_key, keys)]))
-        for place, keys in enumerate(sets)
+def half(number: int, keys: Sequence[int]) -> tuple[Step, Step]:
+    """The cells that others agree with on a half of the columns, and the rows of each cell that none agrees with.
+
+    Args:
+        number: 0 or 1.
+        keys: the places of the columns.
+    """
+    key = _combined(keys)
+    repeated, lone = REPEATED[number], LONE[number]
+    return (
+        Step(
+            repeated, SQL.query("repeated_cells", cells=CELLS, key=key), "cells that are alike in half of the columns"
+        ),
+        Step(lone, SQL.query("lone_cells", cells=CELLS, repeated=repeated, key=key), "cells that are not"),
     )
 
 
-def _combined(keys: Sequence[str]) -> exp.Expr:
+def set_measures(without: Sequence[int]) -> exp.Query:
+    """The measures of all columns of the cells, and behind them those of all but each.
+
+    Args:
+        without: for each column, the half without it.
+    """
+    together = SQL.query("set_measures", classes=CELLS, size="anon_row_count", place=0)
+    places = range(len(without))
+    classes = (
+        SQL.query(
+            "class_sizes",
+            repeated=REPEATED[number],
+            lone=LONE[number],
+            key=_combined([other for other in places if other != place]),
+        )
+        for place, number in enumerate(without)
+    )
+    return union_all(
+        [
+            together,
+            *(
+                SQL.query("set_measures", classes=each, size="class_size", place=place)
+                for place, each in enumerate(classes, 1)
+            ),
+        ]
+    )
+
+
+def _combined(places: Sequence[int]) -> exp.Expr:
     """The key of a class; of no columns there is one class."""
     none: exp.Expr = cast(number(0), "UBIGINT")
-    return reduce(f.xor, map(column, keys), none)
+    return reduce(f.xor, (column(_key(place)) for place in places), none)
 
 
 def _key(place: int) -> str:
@@ -138,8 +180,13 @@ def _read(found: SourceColumn, value: exp.Expr, type_name: str) -> exp.Expr:
     read = exp.TryCast(this=as_read(value), to=exp.DataType.build(type_name))
     if not found.traits.is_text:
         return read
-    may_be = exp.and_(f.strlen(value) <= number(MAX_SPELLED), f.regexp_matches(value, string(SPELLED)))
-    return exp.case().when(may_be, read)
+    spells = f.regexp_matches(value, string(SPELLED))
+    return (
+        exp.case()
+        .when(f.strlen(value) > number(MAX_SPELLED), exp.null())
+        .when(f.ascii(value) > number(LAST_DIGIT), exp.null())
+        .when(spells, read)
+    )
 
 
 def _number(found: SourceColumn, value: exp.Expr) -> exp.Expr:

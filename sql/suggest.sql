@@ -69,6 +69,26 @@ FROM (
     GROUP BY :one, :other
 ) AS anon_pairs;
 
+-- name: monotone_pair
+-- pairs of numbers of two columns, in the order of the first
+-- :place 0
+-- :one age
+-- :other age
+SELECT
+    :place AS place,
+    count(*) AS pair_count,
+    count(*) FILTER (WHERE anon_other > anon_before) AS rise_count,
+    count(*) FILTER (WHERE anon_other < anon_before) AS fall_count
+FROM (
+    SELECT anon_other, lag(anon_other) OVER (ORDER BY anon_one ASC, anon_other ASC) AS anon_before
+    FROM (
+        SELECT :one AS anon_one, :other AS anon_other
+        FROM :source AS anon_source
+        WHERE :one IS NOT NULL
+        GROUP BY :one, :other
+    ) AS anon_pairs
+) AS anon_ordered;
+
 -- name: tails
 -- where the tails of a column of numbers begin
 -- :place 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 
 from sqlglot import exp
 
@@ -13,6 +14,9 @@ from sqlanon.suggestion.evidence import Evidence
 
 MAX_PAIRS = 400
 """Pairs of columns that are counted."""
+
+MIN_MONOTONE = 20
+"""Values of two columns that are not in the same order by chance."""
 
 Pair = tuple[str, str]
 Counts = Mapping[Pair, int]
@@ -44,6 +48,31 @@ def twin_candidates(evidence: Mapping[str, Evidence]) -> list[Pair]:
 def twins(counts: Counts, evidence: Mapping[str, Evidence]) -> list[Pair]:
     """The pairs with as many pairs of values as values."""
     return [pair for pair, count in counts.items() if count == evidence[pair[0]].values == evidence[pair[1]].values]
+
+
+def monotone_twins(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) -> list[Pair]:
+    """Pairs of numbers that are nearly unique, and one rises or falls with the other: a wage and its logarithm.
+
+    Any two columns of unique values have as many pairs as values, so that only their order says something.
+    """
+    candidates = [
+        (one, other)
+        for one, other in itertools.combinations(evidence, 2)
+        if evidence[one].is_number
+        and evidence[other].is_number
+        and evidence[one].values == evidence[other].values >= MIN_MONOTONE
+        and evidence[one].filled == evidence[other].filled < 2 * evidence[one].values
+    ][:MAX_PAIRS]
+    if not candidates:
+        return []
+    columns = {name: evidence[name].column for name in {*itertools.chain(*candidates)}}
+    rows = engine.fetch(queries.monotone_pairs(source, columns, candidates), "the order of nearly unique numbers")
+    return [
+        candidates[row["place"]]
+        for row in sorted(rows, key=itemgetter("place"))
+        if row["pair_count"] - 1 in (row["rise_count"], row["fall_count"])
+        and row["pair_count"] == evidence[candidates[row["place"]][0]].values
+    ]
 
 
 def coarser_candidates(evidence: Mapping[str, Evidence], texts: Sequence[str], others: Sequence[str]) -> list[Pair]:

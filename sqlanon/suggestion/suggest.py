@@ -109,7 +109,7 @@ class _Table:
         found = {name: decided(each) for name, each in self._evidence.items()}
         counts = self._pair_counts(relations.twin_candidates(self._evidence))
         twins = relations.twins(counts, self._evidence)
-        found = with_twins(found, twins)
+        found = with_twins(found, [*twins, *relations.monotone_twins(self._engine, self._relation, self._evidence)])
         self._numbers = {
             one: other for pair in twins for one, other in (pair, pair[::-1]) if self._evidence[other].is_number
         }

@@ -375,6 +375,19 @@ class TestTables:
             "education": "quasi-identifier", "education_num": "identifier", "v9": "identifier"
         }  # fmt: skip
 
+    def test_of_nearly_unique_numbers_are_those_in_one_order(self, session: sa.Session) -> None:
+        session.connection.execute(
+            NUMBER.format(
+                "CASE WHEN i % 3 > 0 THEN 100 + hash(i) % 100000 / 7.0 END AS wage, ln(wage) AS v1, -wage AS v2, "
+                "CASE WHEN i % 3 > 0 THEN i * 7919 % 100003 / 7.0 END AS v3, i % 9 AS sex",
+                400,
+            )
+        )
+        found = {each.name: (each.role, each.kind, each.is_undecided) for each in session.suggest("t").columns}
+        assert found["wage"] == ("sensitive", "money", False)
+        assert found["v1"] == found["v2"] == ("identifier", "twin", False)
+        assert found["v3"][2], "unique numbers are no twins of others"
+
     def test_a_twin_gives_a_text_its_order(self, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute(NUMBER.format("'e' || (i * 7) % 12 AS education, i % 12 AS education_num", 400))
         session.suggest("t").write(tmp_path / "policy.toml")

@@ -87,6 +87,17 @@ def pair_counts(source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Se
     )
 
 
+def monotone_pairs(
+    source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Sequence[tuple[str, str]]
+) -> exp.Query:
+    """How often the second number rises and falls in the order of the first, by the place of the pair."""
+    values = {name: _number(found, column(name)) for name, found in columns.items()}
+    return union_all(
+        SQL.query("monotone_pair", source=source, place=place, one=values[one], other=values[other])
+        for place, (one, other) in enumerate(pairs)
+    )
+
+
 def tails(source: exp.Expr, columns: Sequence[SourceColumn]) -> exp.Query:
     """The numbers below which 1 % and 99 % of the rows of each column are, by its place."""
     return union_all(

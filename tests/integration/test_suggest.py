@@ -415,6 +415,12 @@ class TestDescriptions:
         session.connection.execute("COMMENT ON COLUMN t.v3 IS 'nothing of use'")
         assert [*roles(session.suggest("t")).values()] == ["quasi-identifier", "?", "?"]
 
+    def test_comments_on_the_columns_of_a_view_give_roles(self, session: sa.Session) -> None:
+        session.connection.execute(self.STATEMENT)
+        session.connection.execute("CREATE VIEW v AS FROM t; COMMENT ON COLUMN v.v1 IS 'Age, in years'")
+        session.connection.execute("COMMENT ON VIEW v IS 'income of persons'")
+        assert [*roles(session.suggest("v")).values()] == ["quasi-identifier", "?", "?"]
+
     @pytest.mark.parametrize("text", [None, "", "name,meaning\na,b\n", "column,description\n\xff"])
     def test_a_codebook_that_is_none_is_refused(self, text: str | None, session: sa.Session, tmp_path: Path) -> None:
         if text is not None:

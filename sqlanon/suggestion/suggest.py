@@ -16,6 +16,7 @@ from sqlanon.model.extras import installed_version
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import relations, safe_harbor, taxonomies
+from sqlanon.suggestion.codebook import described_in
 from sqlanon.suggestion.evidence import evidence_of
 from sqlanon.suggestion.profiles import PROFILES, SAFE_HARBOR, for_profile, protected
 from sqlanon.suggestion.roles import Decision, decided, undecided, with_twins
@@ -66,7 +67,7 @@ class _Table:
             engine.run(step)
             self._relation = step.makes.table
         columns = engine.describe(self._relation)
-        written = {**_comments(engine, source), **asked.codebook}
+        written = {**_comments(engine, source), **described_in(source.files), **asked.codebook}
         found = evidence_of(engine, self._relation, columns)
         described = [replace(each, description=written.get(each.name.lower(), "")) for each in found]
         self._evidence = {each.name: each for each in described}

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
@@ -420,6 +422,19 @@ class TestDescriptions:
         session.connection.execute("CREATE VIEW v AS FROM t; COMMENT ON COLUMN v.v1 IS 'Age, in years'")
         session.connection.execute("COMMENT ON VIEW v IS 'income of persons'")
         assert [*roles(session.suggest("v")).values()] == ["quasi-identifier", "?", "?"]
+
+    def test_metadata_of_fields_of_parquet_files_give_roles(self, session: sa.Session, tmp_path: Path) -> None:
+        fields = [
+            pa.field("V1", pa.int64(), metadata={"description": "Age, in years", "comment": "income"}),
+            pa.field("v2", pa.int64(), metadata={b"comment": b"Monthly income \xff"}),
+            pa.field("v3", pa.int64(), metadata={"PARQUET:field_id": "3"}),
+        ]
+        table = pa.table([[i % n for i in range(300)] for n in (50, 9, 4)], schema=pa.schema(fields))
+        pq.write_table(table, tmp_path / "t.parquet")
+        source = str(tmp_path / "t.parquet")
+        assert [*roles(session.suggest(source)).values()] == ["quasi-identifier", "sensitive", "?"]
+        told = session.suggest(source, codebook={"v1": "nothing of use"})
+        assert [*roles(told).values()] == ["?", "sensitive", "?"]
 
     @pytest.mark.parametrize("text", [None, "", "name,meaning\na,b\n", "column,description\n\xff"])
     def test_a_codebook_that_is_none_is_refused(self, text: str | None, session: sa.Session, tmp_path: Path) -> None:

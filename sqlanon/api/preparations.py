@@ -39,8 +39,8 @@ class Preparations(Part):
             k: rows of a class, at least; that of the profile if it is not given.
             profile: ``"research"`` for recipients who have signed what they may do (k = 5); ``"public"`` for anybody
                 (k = 10, sensitive columns generalized as well); ``"hipaa-safe-harbor"`` for 45 CFR 164.514(b)(2).
-            codebook: what is written about columns, by their names; or the path of a CSV file that has ``column`` and
-                ``description``.
+            codebook: what is written about columns, by their names; or the path of a CSV file that has ``column`` (or
+                ``variable``) and ``description`` (or ``label``).
 
         Raises:
             PolicyError: the codebook cannot be read, or rows are not in the database.

@@ -30,7 +30,12 @@ def init(
         int | None, Option("--k", metavar="K", help="How many rows look alike at least; else the k of the profile.")
     ] = None,
     codebook: Annotated[
-        Path | None, Option("--codebook", metavar="FILE.csv", help="A CSV with what columns mean: column, description.")
+        Path | None,
+        Option(
+            "--codebook",
+            metavar="FILE.csv",
+            help="A CSV that describes columns: column, description, or variable, label.",
+        ),
     ] = None,
     profile: Annotated[
         str,

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from sqlanon.errors import PolicyError
 
-COLUMN, DESCRIPTION = "column", "description"
+COLUMN = ("column", "variable", "field", "name")
+DESCRIPTION = ("description", "label", "meaning", "beschreibung")
+"""What codebooks call the two, the clearest first: a ``name`` beside a ``variable`` may be a description."""
 KEYS_OF_FIELDS = (b"description", b"comment")
 """The keys under which writers keep what is written about a field."""
 
@@ -17,7 +19,8 @@ def read_codebook(path: str | Path) -> dict[str, str]:
     """The descriptions in a codebook, by names of columns in lower case.
 
     Args:
-        path: UTF-8, with a header that has ``column`` and ``description``, separated by commas, semicolons or tabs.
+        path: UTF-8, with a header that has ``column`` and ``description``, or as others call the two, separated by
+            commas, semicolons or tabs.
 
     Raises:
         PolicyError: it cannot be read, or lacks one of the two.
@@ -29,11 +32,17 @@ def read_codebook(path: str | Path) -> dict[str, str]:
     except (OSError, ValueError, csv.Error) as error:
         raise PolicyError(f"the codebook {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     header = [name.strip().lower() for name in rows[0]] if rows else []
-    if not {COLUMN, DESCRIPTION} <= {*header}:
-        raise PolicyError(f'the codebook {path} needs a header with "{COLUMN}" and "{DESCRIPTION}"')
-    places = header.index(COLUMN), header.index(DESCRIPTION)
-    whole = [row for row in rows[1:] if len(row) > max(places)]
-    return {row[places[0]].strip().lower(): row[places[1]] for row in whole}
+    at, described_at = (
+        next((header.index(word) for word in words if word in header), None) for words in (COLUMN, DESCRIPTION)
+    )
+    if at is None or described_at is None:
+        has = ", ".join(f'"{name}"' for name in header) or "none"
+        needs = " and ".join(" or ".join(f'"{word}"' for word in words[:2]) for words in (COLUMN, DESCRIPTION))
+        raise PolicyError(f"the codebook {path} needs a header with {needs}; it has {has}").with_guide(
+            "suggested-policies"
+        )
+    whole = [row for row in rows[1:] if len(row) > max(at, described_at)]
+    return {row[at].strip().lower(): row[described_at] for row in whole}
 
 
 def described_in(files: Iterable[str]) -> dict[str, str]:

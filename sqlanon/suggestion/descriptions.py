@@ -40,7 +40,10 @@ def word_of(description: str, without: Collection[str] = ()) -> Word | None:
 def _of_sentence(sentence: str, without: Collection[str]) -> Word | None:
     parts = parts_of(sentence)[:MAX_PARTS]
     clauses = [*_clauses(parts)]
-    placed = [(clauses[start], -end, start, word) for start, end, word in words_in(parts) if word.kind not in without]
+    found = [each for each in words_in(parts) if each[2].kind not in without]
+    # A word within a longer one says less: nobody has a survey weight.
+    whole = [each for each in found if not any(_is_within(each, other) for other in found)]
+    placed = [(clauses[start], -end, start, word) for start, end, word in whole]
     words = [each for each in placed if each[3].text not in side_words("unit")] or [
         each for each in placed if not each[0]
     ]
@@ -48,7 +51,12 @@ def _of_sentence(sentence: str, without: Collection[str]) -> Word | None:
         if some := [each for each in words if each[3].kind in kinds]:
             return min(some, key=_place)[3]
     # Names of ids stand beside what is said of a person.
-    return min(words, key=lambda each: (each[3].role == "identifier", _place(each)), default=(0, 0, 0, None))[3]
+    return min(words, key=lambda each: (each[3].kind in ("id", "person"), _place(each)), default=(0, 0, 0, None))[3]
+
+
+def _is_within(found: tuple[int, int, Word], other: tuple[int, int, Word]) -> bool:
+    (start, end, _), (first, last, _) = found, other
+    return first <= start and end <= last and end - start < last - first
 
 
 def _place(found: tuple[int, int, int, Word]) -> tuple[int, int, int]:

@@ -131,6 +131,8 @@ class TestDescriptions:
             ("treatment of the patient", "treatment"), ("Nummer des Patienten", "nummer"),
             ("Alter des Kindes", "alter"), ("Ingresos del hogar", "ingresos"), ("Revenu du ménage", "revenu"),
             ("", None), ("nothing of use", None), ("(age)", None), ("status of the application", None),
+            ("Survey weight", "surveyweight"), ("design weight of the household", "designweight"),
+            ("Weight in kilograms", "weight"),
         ],
     )  # fmt: skip
     def test_say_first_what_they_are_about(self, text: str, word: str | None) -> None:
@@ -175,6 +177,8 @@ class TestRoles:
             (evidence("id", NUMBERS, values=300), "undecided"),
             (evidence("patient_id", NUMBERS, values=300), "identifier"),
             (evidence("patient_id", NUMBERS, values=20), "undecided"),
+            (evidence("Pupil No", values=300), "identifier"),
+            (evidence("Manager", values=180), "undecided"),
             (evidence("course_name"), "undecided"),
             (evidence("last_name"), "identifier"),
             (evidence("city_name"), "quasi-identifier"),

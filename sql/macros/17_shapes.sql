@@ -37,8 +37,8 @@ AND list_sum(
 ) % 10 = 0;
 
 -- What a text looks like: email, url, guid, mac, ip, iban, ssn, hash, date (as ISO 8601 has it), period (a month, quarter
--- or week of a year), phone, card, street, icd10 (with its dot), postcode (of more than digits), or text (four words or
--- more).
+-- or week of a year), phone, card, street, icd10 (with its dot), postcode (of more than digits), decimal_comma (a
+-- number; three digits behind its comma may be thousands, and have no shape), or text (four words or more).
 --
 -- Returns: VARCHAR; NULL for what looks like none of these.
 -- Example:
@@ -72,5 +72,6 @@ CASE
         value,
         '[0-9]{5}-[0-9]{4}|[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|[1-9][0-9]{3} ?[A-Z]{2}'
     ) THEN 'postcode'
+    WHEN regexp_full_match(value, '[-+]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+),([0-9]{1,2}|[0-9]{4,})') THEN 'decimal_comma'
     WHEN regexp_full_match(value, '(\S+\s+){3,}\S+\s*') THEN 'text'
 END;

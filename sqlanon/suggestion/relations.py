@@ -11,12 +11,19 @@ from sqlglot import exp
 from sqlanon.engines.base import Compute
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion.evidence import Evidence
+from sqlanon.suggestion.roles import Decision
 
 MAX_PAIRS = 400
 """Pairs of columns that are counted."""
 
 MIN_MONOTONE = 20
 """Values of two columns that are not in the same order by chance."""
+
+MIN_REPEATS = 20
+"""Rows that repeat the value of another, from which they agree in other columns for a reason."""
+
+LASTING = frozenset(("sex", "age", "year", "date", "origin"))
+"""Kinds of quasi-identifiers that can stay the same on all rows of a person."""
 
 Pair = tuple[str, str]
 Counts = Mapping[Pair, int]
@@ -73,6 +80,44 @@ def monotone_twins(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evi
         if row["pair_count"] - 1 in (row["rise_count"], row["fall_count"])
         and row["pair_count"] == evidence[candidates[row["place"]][0]].values
     ]
+
+
+def individual_candidates(evidence: Mapping[str, Evidence], decisions: Mapping[str, Decision]) -> list[Pair]:
+    """Columns that are dropped and may name persons on several rows, each with the quasi-identifiers."""
+    names = [
+        name
+        for name, found in evidence.items()
+        if decisions[name].role == "identifier"
+        and found.filled == found.rows
+        and found.rows - found.values >= MIN_REPEATS
+        and not found.is_unique
+        and found.values**2 > found.rows
+    ]
+    known = [name for name, each in decisions.items() if each.role == "quasi-identifier" and evidence[name].values > 1]
+    return [*itertools.product(names, known)]
+
+
+def individual(
+    counts: Counts, evidence: Mapping[str, Evidence], decisions: Mapping[str, Decision]
+) -> tuple[str, list[str]] | None:
+    """The column whose values are persons, and the quasi-identifiers that each has one value of.
+
+    There are two of these at least, and one of them is what a person keeps. Of several columns it is the one with the
+    fewest values: an order has one customer, too.
+    """
+    same: dict[str, list[str]] = {}
+    for (name, known), count in counts.items():
+        if count == evidence[name].values:
+            same.setdefault(name, []).append(known)
+    found = {
+        name: known
+        for name, known in same.items()
+        if len(known) > 1 and any(decisions[each].kind in LASTING for each in known)
+    }
+    if not found:
+        return None
+    name = min(found, key=lambda each: evidence[each].values)
+    return name, found[name]
 
 
 def coarser_candidates(evidence: Mapping[str, Evidence], texts: Sequence[str], others: Sequence[str]) -> list[Pair]:

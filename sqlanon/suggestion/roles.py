@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlanon.model.taxonomy.arguments import listed
 from sqlanon.suggestion import descriptions, names
 from sqlanon.suggestion.evidence import Evidence, Role
 from sqlanon.suggestion.names import IDENTIFYING, Word
@@ -137,6 +138,12 @@ def _repeated_id(found: Evidence, word: Word, reason: str) -> Decision:
             "identifier", "individual", f"{reason}, on several rows each: {_seen(found)}", is_individual=True
         )
     return undecided(f"{reason}, but its values repeat: {_seen(found)}")
+
+
+def individual(found: Evidence, known: Sequence[str]) -> Decision:
+    """The role of a column whose values have one value each of some quasi-identifiers."""
+    reason = f"{_seen(found)}, each on several rows that agree in {listed(known)}"
+    return Decision("identifier", "individual", reason, is_individual=True)
 
 
 def _by_counts(found: Evidence) -> Decision:

@@ -15,11 +15,11 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.extras import installed_version
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import suggestions as queries
-from sqlanon.suggestion import relations, safe_harbor, taxonomies
+from sqlanon.suggestion import decimal_commas, relations, safe_harbor, taxonomies
 from sqlanon.suggestion.codebook import described_in
 from sqlanon.suggestion.evidence import evidence_of
 from sqlanon.suggestion.profiles import PROFILES, SAFE_HARBOR, for_profile, protected
-from sqlanon.suggestion.roles import Decision, decided, undecided, with_twins
+from sqlanon.suggestion.roles import Decision, decided, individual, undecided, with_twins
 from sqlanon.suggestion.sets import MAX_NODES, MeasuredSets, coarsened, lattice_nodes, measured_sets
 from sqlanon.suggestion.suggestion import Profile, SuggestedColumn, Suggestion
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
@@ -118,7 +118,16 @@ class _Table:
         individuals = [name for name, decision in found.items() if decision.is_individual]
         for name in individuals[1:]:
             found[name] = undecided(found[name].reason)
-        return found
+        return found if individuals else self._with_individual(found)
+
+    def _with_individual(self, decisions: dict[str, Decision]) -> dict[str, Decision]:
+        """The decisions, where a column that no word makes the individual is one by what stays the same on its rows."""
+        counts = self._pair_counts(relations.individual_candidates(self._evidence, decisions))
+        found = relations.individual(counts, self._evidence, decisions)
+        if found is None:
+            return decisions
+        name, known = found
+        return {**decisions, name: individual(self._evidence[name], known[:MAX_NAMED_COLUMNS])}
 
     def _pair_counts(self, pairs: list[relations.Pair]) -> relations.Counts:
         return relations.pair_counts(self._engine, self._relation, self._evidence, pairs)
@@ -212,6 +221,8 @@ class _Table:
             least = ", ".join(measured.least_telling[:MAX_NAMED_COLUMNS])
             yield f"{len(made)} quasi-identifiers make a release coarse; without {least} least would be given away less"
         yield from self._notes_on_columns(decisions)
+        if names := [name for name, found in self._evidence.items() if found.shape == decimal_commas.SHAPE]:
+            yield decimal_commas.note_on(names, self._source)
         yield from PROFILES[self._asked.profile].notes
 
     def _notes_on_columns(self, decisions: Mapping[str, Decision]) -> Iterator[str]:
@@ -243,6 +254,8 @@ class _Table:
             # Recipients of the policy need not know where the file lies.
             f"A policy for {Path(suggestion.source).name}, by sqlanon init {installed_version()}; {profile.reason}.",
             "Roles are guesses by rules. Look at each, first at those with a ?: they are dropped until you decide.",
+            "To decide, move the line of a column to the list of its role; a quasi-identifier needs a taxonomy below "
+            "(sqlanon guide taxonomies).",
             *suggestion.notes,
         ]
         return Draft(

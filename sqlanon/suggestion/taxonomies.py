@@ -137,7 +137,7 @@ def of_texts(values: Sequence[tuple[str, bool]]) -> SuggestedTaxonomy:
     """
     frequent = [value for value, is_frequent in values if is_frequent]
     if not frequent or len(frequent) > len(values) - 2:
-        return flat("group its values by meaning: see `groups` in the guide")
+        return flat("group its values by meaning, with `groups`: sqlanon guide taxonomies")
     other = OTHER
     while other in {value for value, _ in values}:
         other = f"({other})"

@@ -71,6 +71,10 @@ def roles(suggestion: Any) -> dict[str, str]:
     return {each.name: "?" if each.is_undecided else each.role for each in suggestion.columns}
 
 
+def heading_of(policy: Path) -> str:
+    return "\n".join(line for line in policy.read_text().splitlines() if line.startswith("#"))
+
+
 EXPECTED = {
     "member_no": "identifier", "last_name": "identifier", "mail_box": "identifier", "age": "quasi-identifier",
     "female": "quasi-identifier", "twin_of_nothing": "?", "zip": "quasi-identifier",
@@ -352,6 +356,42 @@ class TestTables:
         session.connection.execute(FINE_TABLES["persons with several rows"])
         assert tomllib.loads(session.suggest("t").to_toml())["individual"] == "patient_id"
 
+    def test_individuals_are_seen_by_what_does_not_change(self, session: sa.Session) -> None:
+        session.connection.execute(
+            NUMBER.format(
+                "'p' || (i // 6) AS v1, i AS v2, hash(i // 6) % 2 = 0 AS sex, 'f' || (i // 3) AS v3, "
+                "DATE '2000-01-01' + CAST(hash(i // 6) % 900 AS INTEGER) AS birth, i % 3 AS grade, i // 60 AS v4",
+                1200,
+            )
+        )
+        found = session.suggest("t")
+        assert tomllib.loads(found.to_toml())["individual"] == "v1"
+        why = {each.name: each.reason for each in found.columns}["v1"]
+        assert why == '200 values, each on several rows that agree in "sex" and "birth"'
+
+    def test_what_is_on_few_rows_by_chance_names_no_individual(self, session: sa.Session) -> None:
+        session.connection.execute(
+            NUMBER.format("CASE WHEN i < 10 THEN i + 10 ELSE i END AS v1, i % 2 AS sex, i % 10 AS age", 100)
+        )
+        assert "individual" not in tomllib.loads(session.suggest("t").to_toml())
+
+    def test_numbers_with_a_decimal_comma_are_noted_with_the_query(self, folder: Path) -> None:
+        rows = "".join(f"{i % 9};{i % 37},{i % 10};{i * 7 % 100},{i % 90 + 10}\n" for i in range(300))
+        (folder / "it's.csv").write_text("age;height;v1\n" + rows)
+        ran = sqlanon("init", "it's.csv", folder=folder)
+        assert ran.returncode == 0
+        query = "FROM read_csv('it''s.csv', decimal_separator := ',')"
+        assert f'"{query}"' in heading_of(folder / "policy.toml")
+        again = sqlanon("init", query, "--out", "again.toml", folder=folder)
+        assert again.returncode == 0
+        policy = tomllib.loads((folder / "again.toml").read_text())
+        assert policy["taxonomies"]["height"]["kind"] == "intervals"
+        assert "decimal comma" not in heading_of(folder / "again.toml")
+
+    def test_texts_of_a_table_with_a_decimal_comma_are_noted(self, session: sa.Session) -> None:
+        session.connection.execute(NUMBER.format("(i % 40) || ',5' AS height, i % 9 AS age", 400))
+        assert any(note.startswith('"height" has numbers with a decimal comma') for note in session.suggest("t").notes)
+
     def test_many_quasi_identifiers_are_noted(self, session: sa.Session) -> None:
         session.connection.execute(FINE_TABLES["many quasi-identifiers"])
         found = session.suggest("t")
@@ -411,6 +451,23 @@ class TestDescriptions:
         assert [*roles(found).values()] == ["quasi-identifier", "sensitive", "?"]
         assert roles(found) == roles(session.suggest("t", codebook={"V1": "age", "V2": "income"}))
 
+    @pytest.mark.parametrize("header", ["variable,label", "Name;Label", "field,Meaning,type", "Variable\tBeschreibung"])
+    def test_a_codebook_is_headed_as_others_write_it(self, header: str, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute(self.STATEMENT)
+        delimiter = next(sign for sign in ",;\t" if sign in header)
+        (tmp_path / "codes.csv").write_text(header + f"\nv1{delimiter}Age{delimiter}x\n")
+        assert [*roles(session.suggest("t", codebook=tmp_path / "codes.csv")).values()] == [
+            "quasi-identifier",
+            "?",
+            "?",
+        ]
+
+    def test_a_codebook_without_descriptions_says_what_it_has(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "codes.csv").write_text("variable,codes\nv1,x\n")
+        with pytest.raises(sa.PolicyError, match=r'"description" or "label".*it has "variable", "codes"') as caught:
+            session.suggest("SELECT 1 AS a", codebook=tmp_path / "codes.csv")
+        assert caught.value.guide == "suggested-policies"
+
     def test_comments_on_columns_give_roles(self, session: sa.Session) -> None:
         session.connection.execute(self.STATEMENT)
         session.connection.execute("COMMENT ON COLUMN t.v1 IS 'Alter in Jahren'")
@@ -436,7 +493,7 @@ class TestDescriptions:
         told = session.suggest(source, codebook={"v1": "nothing of use"})
         assert [*roles(told).values()] == ["?", "sensitive", "?"]
 
-    @pytest.mark.parametrize("text", [None, "", "name,meaning\na,b\n", "column,description\n\xff"])
+    @pytest.mark.parametrize("text", [None, "", "a,b\nname,meaning\n", "column,description\n\xff"])
     def test_a_codebook_that_is_none_is_refused(self, text: str | None, session: sa.Session, tmp_path: Path) -> None:
         if text is not None:
             (tmp_path / "codes.csv").write_text(text, encoding="latin-1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Lattice, Levels, NodeSummary, total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import REPORTED_TIES, Measurement, Report, RowCounts
+from sqlanon.model.taxonomy.arguments import listed
 from sqlanon.search import SearchOutcome
 
 AReport = TypeVar("AReport", bound=Report)
@@ -174,15 +175,10 @@ def columns_at_the_top(lattice: Lattice, levels: Levels, remedy: str = "") -> tu
     at_top = [name for name, level, height, least in places if level == height > least]
     if not at_top:
         return ()
-    columns = _listed(at_top)
+    columns = listed(at_top)
     reached, say = ("is", "it says") if len(at_top) == 1 else ("are", "they say")
     return (
         f"{columns} {reached} at the top level, where all rows have one label, so that {say} nothing any more; what "
         f"can help: {remedy}maximum_levels below the top, more levels in between, fewer quasi-identifiers, a larger "
         "suppression_limit, or another quality model",
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = [f'"{name}"' for name in names]
-    return f"{', '.join(others)} and {last}" if others else last

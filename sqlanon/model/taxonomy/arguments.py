@@ -258,6 +258,12 @@ def _shared_labels(lists: Sequence[tuple[Path, Sequence[str]]]) -> Iterator[str]
             yield f'label "{label}" stands under {named}'
 
 
+def listed(names: Sequence[str]) -> str:
+    """``"age"``, ``"age", "sex" and "zip"``."""
+    *others, last = [f'"{name}"' for name in names]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def counted(count: int, noun: str) -> str:
     """``1 value``, ``2,000 values``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

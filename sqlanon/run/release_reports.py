@@ -111,6 +111,7 @@ def release_report(
         left_out_rows=left_out,
         before=table.exposure_before(),
         after=exposure,
+        individuals=facts.get("individuals"),
         quality=facts.get("quality"),
         loss=facts.get("loss"),
         search=_search_of(facts),

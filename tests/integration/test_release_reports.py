@@ -344,3 +344,35 @@ def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:
     assert found.k == 9
     assert [each.required for each in found.verification.measurement.models] == [9]
     assert found.verification.notes == ()
+
+
+class TestIndividuals:
+    """A class of ten rows may be two persons': risks are those of persons."""
+
+    def test_are_counted_in_place_of_rows(self, session: Any) -> None:
+        session.connection.execute("CREATE TABLE visits AS SELECT people.* FROM people, range(5)")
+        release = session.anonymize("visits", policy(**FINE, individual="name"), into="r")
+        query = """
+            SELECT min(persons) FROM (
+                SELECT count(DISTINCT visits.name) AS persons
+                FROM visits JOIN r ON r.town = visits.town AND r.age = CAST(visits.age AS VARCHAR)
+                GROUP BY r.age, r.town
+            )
+        """
+        (fewest,) = session.connection.execute(query).fetchone()
+        assert release.report.min_class_size >= 5 * fewest
+        assert release.report.individuals == fewest
+        risk = f"{100 / fewest:.3g} %"
+        assert f"individuals in the smallest class: - -> {fewest}" in str(release)
+        assert f"highest risk of re-identification: - -> {risk}" in str(release)
+        assert "average risk" not in str(release)
+        page = session.report("r", source="visits")
+        assert page.individuals == fewest
+        text = re.sub(r"<[^>]*>|\s+", " ", page.to_html())
+        assert f"at least {fewest - 1} other individuals" in re.sub(" +", " ", text)
+        assert risk in text
+
+    def test_are_not_in_a_report_without_them(self, session: Any) -> None:
+        release = session.anonymize("people", policy(**FINE), into="r")
+        assert release.report.individuals is None
+        assert "average risk" in str(release)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Lattice, Levels, NodeSummary, total
 from sqlanon.model.policy.policy import Policy
@@ -43,9 +44,16 @@ def report_of_classes(
         models=measured.models,
         class_count=measured.class_count,
         min_class_size=measured.k or 0,
+        individuals=None if bound.policy.individual is None else _individuals(measured),
         suppression_limit=bound.policy.suppression_limit,
         **facts,
     )
+
+
+def _individuals(measured: Measurement) -> int | None:
+    """The fewest individuals of a class; None if no privacy model counts them."""
+    sizes = (model.attained for model in measured.models if model.measure == CLASS_SIZE.name)
+    return next((int(size) for size in sizes if size is not None), None)
 
 
 # More than six parameters: what was chosen, by which search, and what was measured of it.

@@ -189,15 +189,23 @@ def _figures(report: Report) -> tuple[Figure, ...]:
     return (
         Figure("rows in the smallest class (k)", *_of_both(before, after, lambda each: f"{each.k:,}")),
         Figure("rows alone in their class", *_of_both(before, after, lambda each: f"{each.unique_rows:,}")),
-        Figure(
-            "highest risk of re-identification", *_of_both(before, after, lambda each: short_percent(each.highest_risk))
-        ),
-        Figure(
-            "average risk of re-identification", *_of_both(before, after, lambda each: short_percent(each.average_risk))
-        ),
+        *_risks(report),
         Figure("rows left out", "0", f"{left_out:,} ({short_percent(left_out / rows.source)})"),
         Figure(f"detail lost ({report.quality})", nothing, f"{report.loss:.3g}"),
     )
+
+
+def _risks(report: Report) -> Iterator[Figure]:
+    """The risks of rows; of individuals, who may have many rows of a class, the highest one after."""
+    before, after = report.before, report.after
+    highest = "highest risk of re-identification"
+    if report.individuals:
+        yield Figure("individuals in the smallest class", "-", f"{report.individuals:,}")
+        yield Figure(highest, "-", short_percent(1 / report.individuals))
+        return
+    yield Figure(highest, *_of_both(before, after, lambda each: short_percent(each.highest_risk)))
+    average = _of_both(before, after, lambda each: short_percent(each.average_risk))
+    yield Figure("average risk of re-identification", *average)
 
 
 def _of_both(before: Exposure | None, after: Exposure | None, figure: Callable[[Exposure], str]) -> tuple[str, str]:

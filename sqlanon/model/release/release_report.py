@@ -59,6 +59,7 @@ class ReleaseReport(PartialResult):
         k: the rows that every class has at least, by the policy; None of a private release.
         source_rows, released_rows, left_out_rows: rows; None where that is not recorded.
         before, after: how exposed the rows of the source are, and those of the release.
+        individuals: the fewest individuals of a class as they were counted for the release; None if rows were.
         quality, loss: the measure of loss that was minimized, and its value.
         search: how what is published was found, in a sentence.
         promise: what the release promises.
@@ -86,6 +87,7 @@ class ReleaseReport(PartialResult):
     left_out_rows: int | None = None
     before: Exposure | None = None
     after: Exposure | None = None
+    individuals: int | None = None
     quality: str | None = None
     loss: float | None = None
     search: str | None = None
@@ -142,20 +144,22 @@ class ReleaseReport(PartialResult):
             "" if self.source_rows is None else f"Of {count(self.source_rows)} rows of {self.source or 'the source'}, "
         )
         is_first = "" if of_source else "There are "
-        k = None if self.after is None else self.after.k
-        alike = (
-            ()
-            if k is None
-            else (
-                " Each looks like at least ",
-                strong(f"{count(k - 1)} {'other' if k == 2 else 'others'}"),
-                f" to somebody who knows {known} of a person.",
-            )
-        )
+        alike = () if self.after is None else self._alike_to(known, self.after.k)
         released = f"{count(self.released_rows)}{' are' if of_source else ' rows'}"
         about = (f" {self.about_rows}",) if self.about_rows else ()
         return paragraph(
             f"{of_source}{is_first}", strong(released), f"{' released' if of_source else ''}.", *alike, *about
+        )
+
+    def _alike_to(self, known: str, k: int) -> tuple[str | Text, ...]:
+        """How many others each row, or each individual, looks like."""
+        fewest, other, others = (
+            (self.individuals, "other individual", "other individuals") if self.individuals else (k, "other", "others")
+        )
+        return (
+            " Each looks like at least ",
+            strong(f"{count(fewest - 1)} {other if fewest == 2 else others}"),
+            f" to somebody who knows {known} of a person.",
         )
 
     def _figures(self) -> Iterator[Figure]:
@@ -169,22 +173,31 @@ class ReleaseReport(PartialResult):
         if self.thresholds:
             yield Figure("Least count", "", count(max(self.thresholds.values())), "noisy counts below it are left out")
         if after is not None:
-            asked = "rows that look alike" if self.k is None else f"rows that look alike; asked for: {self.k}"
-            yield Figure("Smallest class (k)", count(before.k) if before else "", count(after.k), asked)
+            asked = "" if self.k is None or self.individuals else f"; asked for: {self.k}"
+            smallest = count(before.k) if before else ""
+            yield Figure("Smallest class (k)", smallest, count(after.k), f"rows that look alike{asked}")
             alone = "" if before is None else self._under_k(before.unique_rows)
             yield Figure("Rows alone in their class", alone, count(after.unique_rows), "nobody looks like them")
-            highest = short_percent(before.highest_risk) if before else ""
-            yield Figure(
-                "Highest risk", highest, short_percent(after.highest_risk), "of a row being taken for a person's"
-            )
-            average = short_percent(before.average_risk) if before else ""
-            yield Figure("Average risk", average, short_percent(after.average_risk), "over all rows")
+            yield from self._risks(before, after)
         if self.left_out_rows is not None and self.source_rows:
             rows = self._under_k(self.left_out_rows)
             share = rows if rows.startswith("under") else short_percent(self.left_out_rows / self.source_rows)
             yield Figure("Rows left out", "", share, f"{rows} rows")
         if self.loss is not None:
             yield Figure("Detail lost", "", short_percent(self.loss), f"{self.quality}: {self.search}")
+
+    def _risks(self, before: Exposure | None, after: Exposure) -> Iterator[Figure]:
+        """The risks of rows; of individuals, who may have many rows of a class, the highest one of the release."""
+        if self.individuals:
+            asked = "" if self.k is None else f"; asked for: {self.k}"
+            yield Figure("Fewest individuals", "", count(self.individuals), f"in a class of rows{asked}")
+            highest = short_percent(1 / self.individuals)
+            yield Figure("Highest risk", "", highest, "of a row being taken for an individual's")
+            return
+        highest = short_percent(before.highest_risk) if before else ""
+        yield Figure("Highest risk", highest, short_percent(after.highest_risk), "of a row being taken for a person's")
+        average = short_percent(before.average_risk) if before else ""
+        yield Figure("Average risk", average, short_percent(after.average_risk), "over all rows")
 
     def _under_k(self, rows: int) -> str:
         return f"under {self.k}" if self.k is not None and 0 < rows < self.k else count(rows)

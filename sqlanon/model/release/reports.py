@@ -66,7 +66,8 @@ class Report(PartialResult):
         suppression_limit: the share of rows that was allowed to be suppressed.
         suppressed_rows: rows in classes that violate a privacy model, dropped or masked.
         unknown_rows: by column, rows with a value that its taxonomy does not have, left out or labelled at the top.
-        class_count, min_class_size: of the release.
+        class_count, min_class_size: of the release, in rows.
+        individuals: the fewest individuals of a class, where the policy names them and asks for k of them.
         quality, loss: the measure that was minimized, and its value.
         losses: every loss that was computed for the node: ``prec``, ``entropy`` (bits), ``dm_star``, ``dm``,
             ``aecs``, and ``lm`` and ``ncp`` if they were asked for.
@@ -102,6 +103,7 @@ class Report(PartialResult):
     unknown_rows: dict[str, int] = Field(default_factory=dict)
     class_count: int | None = None
     min_class_size: int | None = None
+    individuals: int | None = None
     quality: str | None = None
     loss: float | None = None
     losses: dict[str, float | None] = Field(default_factory=dict)

@@ -20,6 +20,9 @@ from sqlanon.queries.kit.steps import GIVEN, in_steps
 COUNTED = "anon_counted"
 """What the names of the results of what is sent begin with."""
 
+FILES = "anon_files"
+"""What files that are read by a function are called, which have no name."""
+
 OTHER_AGGREGATES = frozenset({"bit_or", "fsum", "histogram", "list", "product"})
 """Aggregates that our queries and macros have and sqlglot has no class for, by name."""
 
@@ -74,7 +77,7 @@ class _Cutting:
     """One query in steps, whose tree changes while it is cut from the inside out."""
 
     def __init__(self, query: exp.Query, owns: Owns) -> None:
-        self._query = query
+        self._query = _in_one_with(query)
         self._owns = owns
         self._readers = Counter(_read(table) for table in query.find_all(exp.Table) if not table.db)
         self._steps: dict[str, exp.CTE] = {}
@@ -153,7 +156,7 @@ class _Cutting:
         for table in list(query.find_all(exp.Table)):
             if self._owns(table) or (not table.db and _read(table) in own):
                 continue
-            alias = table.args.get("alias") or exp.TableAlias(this=identifier(_read(table)))
+            alias = table.args.get("alias") or exp.TableAlias(this=identifier(_read(table) or FILES))
             bare = table.copy()
             bare.set("alias", None)
             read: exp.Query = select([exp.Star()], bare)
@@ -177,6 +180,30 @@ class _Cutting:
 
         collect(query)
         return [*found.values()]
+
+
+def _in_one_with(query: exp.Query) -> exp.Query:
+    """A query with the steps of the queries in it before its own, as far as no two have one name."""
+    names = Counter(step.alias for step in query.find_all(exp.CTE))
+    for inner in [*query.find_all(exp.With)]:
+        around = inner.parent
+        assert isinstance(around, exp.Query)
+        stays = around is query or inner.recursive or _is_given(inner)
+        if stays or any(names[step.alias] > 1 for step in inner.expressions):
+            continue
+        steps = query.ctes
+        place = next((place for place, step in enumerate(steps) if inner.find_ancestor(exp.CTE) is step), len(steps))
+        around.set("with_", None)
+        query = _with_steps(query, [*steps[:place], *inner.expressions, *steps[place:]])
+    return query
+
+
+def _is_given(node: exp.Expr) -> bool:
+    """Whether a node is of a query that a user wrote."""
+    around: exp.Expr | None = node
+    while around is not None and not around.meta_get(GIVEN):
+        around = around.parent
+    return around is not None
 
 
 def _with_steps(query: exp.Query, steps: list[exp.CTE]) -> exp.Query:

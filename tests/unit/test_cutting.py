@@ -53,6 +53,12 @@ QUERIES = {
         "SELECT count(*) AS n FROM lake.visits UNION ALL SELECT count(*) FROM labels",
         [1],
     ),
+    "steps of a query in another": (
+        "SELECT max(n) AS most FROM (WITH ages AS MATERIALIZED (SELECT age, count(*) AS n FROM lake.visits "
+        "GROUP BY age), ranked AS (SELECT n, row_number() OVER (ORDER BY n, age) AS place FROM ages) "
+        "SELECT n FROM ranked WHERE place < 3)",
+        [3],
+    ),
     "values of rows": ("SELECT label FROM labels WHERE value IN (SELECT DISTINCT age FROM lake.visits)", [3]),
     "a step of rows": (
         "WITH anon_old AS (SELECT * FROM lake.visits WHERE age > 30), anon_near AS (SELECT * FROM labels), anon_more "

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.duckdb.refusals import refusals
-from sqlanon.engines.duckdb.types import column_of
 from sqlanon.engines.relations import ResolvedSource, Stored
+from sqlanon.engines.types import column_of
 from sqlanon.model.destination import Destination
 from sqlanon.queries.kit.nodes import Relation, identifier, select
 from sqlanon.queries.source import SourceColumn

@@ -14,8 +14,8 @@ from sqlanon.engines.base import Rows, StatementObserver
 from sqlanon.engines.cutting import Sent, cut
 from sqlanon.engines.duckdb.reading.pieces import pieces
 from sqlanon.engines.duckdb.refusals import refusals
-from sqlanon.engines.duckdb.types import column_of
 from sqlanon.engines.duckdb.watching import Watcher, ignore
+from sqlanon.engines.types import column_of
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import DIALECT, Grain, PreparedQuery, Relation, Step, identifier, number, select, string
 from sqlanon.queries.kit.steps import printed

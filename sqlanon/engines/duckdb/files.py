@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
-from sqlanon.engines.duckdb.types import column_of, types_in
 from sqlanon.engines.relations import FileFormat
+from sqlanon.engines.types import column_of, types_in
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.queries.kit.macros import exact_text

@@ -27,6 +27,7 @@ def connect(
     ledger_mode: LedgerMode = "open",
     extensions: Sequence[str] | None = None,
     show_values: bool = False,
+    rows: str | None = None,
 ) -> Session:
     """Open a session.
 
@@ -51,6 +52,9 @@ def connect(
             loads nothing by itself. A file that the program has open already keeps the settings that it has.
         show_values: whether an error about values that a taxonomy does not have shows up to ten of them for each
             column. No error shows a value otherwise.
+        rows: the address of a server of Spark Connect, such as ``"sc://host:15002"``, for sources that are there: they
+            are counted there and released there, to folders that this machine and the server see under one path, and
+            nothing but counts comes here. It needs the extra ``spark``.
 
     Raises:
         EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
@@ -64,6 +68,10 @@ def connect(
         charged = ledger_file(ledger)
     opened = open_database(database, read_only=read_only, resources=resources)
     opened.shows_values = show_values
+    if rows is not None:
+        from sqlanon.engines.spark.rows import SparkRows
+
+        opened.far = SparkRows(rows)
     return Session(opened, charged, ledger_mode)
 
 

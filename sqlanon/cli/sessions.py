@@ -29,6 +29,7 @@ class _Machine(TypedDict, total=False):
     threads: int | None
     extensions: list[str] | None
     show_values: bool
+    server: str | None
 
 
 MACHINE: dict[str, Any] = {
@@ -61,6 +62,14 @@ MACHINE: dict[str, Any] = {
             "--show-values", help="Show up to ten of the values that a taxonomy does not have, in the error about them."
         ),
     ],
+    "server": Annotated[
+        str | None,
+        Option(
+            "--rows",
+            metavar="URL",
+            help="A server of Spark Connect, sc://host:port, which has the source and writes the release.",
+        ),
+    ],
 }
 
 
@@ -91,8 +100,11 @@ def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def loading_options() -> list[str]:
-    """The options of the present command that load extensions: another command needs them for the same source."""
-    return [word for name in _machine.get().get("extensions") or () for word in ("--load", name)]
+    """The options of the present command that another command needs for the same source."""
+    machine = _machine.get()
+    server = machine.get("server")
+    loaded = [word for name in machine.get("extensions") or () for word in ("--load", name)]
+    return loaded if server is None else [*loaded, "--rows", server]
 
 
 @contextmanager
@@ -181,13 +193,14 @@ def _connected(
     from sqlanon.api.connection import check_resources, connect
     from sqlanon.ledger.ledger import IN_USE, retry_while_locked
 
-    machine = _machine.get()
+    machine: dict[str, Any] = {**_machine.get()}
     try:
-        check_resources(**{name: value for name, value in machine.items() if name != "show_values"})
+        check_resources(**{name: value for name, value in machine.items() if name not in ("show_values", "server")})
     except EngineError as error:
         raise BadParameter(str(error)) from None
 
-    opened = functools.partial(connect, database, read_only=read_only, ledger=ledger, **machine)
+    rows = machine.pop("server", None)
+    opened = functools.partial(connect, database, read_only=read_only, ledger=ledger, rows=rows, **machine)
     # Another run may just be noting its ledger in the warehouse, which takes a moment.
     waits = ledger is not None
     with (

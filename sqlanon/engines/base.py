@@ -83,6 +83,35 @@ class Rows(Protocol):
     def discard(self, staged: Staged) -> None:
         """Remove what was written and is not to be published."""
 
+    def write(self, query: exp.Query, small: Small, folder: Path, suffix: str) -> exp.Table:
+        """Write the rows of a query as Parquet files to a folder, which is at the same path there.
+
+        Args:
+            query, small: as for :meth:`count`.
+            folder: it is there, and empty.
+            suffix: what the names of the files end in.
+
+        Returns:
+            what was written.
+
+        Raises:
+            EngineError: it is not there.
+        """
+
+    def files(self, relation: exp.Table) -> tuple[str, ...]:
+        """The files that a relation was made of, as this machine would see them if it has their file system."""
+        return ()
+
+    def refuse_changed(self, relation: exp.Table) -> None:
+        """Refuse to go on if a source has changed since a relation was made of it.
+
+        Raises:
+            EngineError: names the source.
+        """
+
+    def close(self) -> None:
+        """Close the connection."""
+
 
 class Compute(Protocol):
     """Statements over temporary tables, and the counts that they come to; errors show values if ``shows_values``."""
@@ -236,6 +265,10 @@ class Writer(Protocol):
 
     def stage(self, query: exp.Query, into: Destination) -> Staged:
         """Write the rows of a query where rows are that are not in the database."""
+        raise AssertionError("all rows are in the database")
+
+    def write_folder(self, query: exp.Query, folder: Path, suffix: str) -> exp.Table:
+        """Write the rows of a query as Parquet files to a folder from where the rows are, as :meth:`Rows.write`."""
         raise AssertionError("all rows are in the database")
 
     def comment_table(self, target: exp.Table, comment: str) -> None:

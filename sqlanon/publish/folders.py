@@ -40,12 +40,14 @@ class StagedFolder:
 
     Attributes:
         path: where.
+        far: what was written from where the rows are, if they are not in the database.
         columns: the types of its columns, by name.
         partition_by: the columns that it is partitioned by.
         record: what its marker is to hold.
     """
 
     path: Path
+    far: exp.Table | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
     record: Record | None = None
@@ -53,11 +55,15 @@ class StagedFolder:
 
 @dataclass(frozen=True)
 class FolderTarget:
-    """A folder of Parquet files, written beside its place and verified there, as its readers will read it."""
+    """A folder of Parquet files, written beside its place and verified there, as its readers will read it.
+
+    ``is_far`` says that the rows of the source are not in the database.
+    """
 
     engine: Engine
     into: Destination
     staged: StagedFolder
+    is_far: bool = False
     notes: tuple[str, ...] = field(default=(), init=False)
 
     @property
@@ -65,9 +71,11 @@ class FolderTarget:
         return self.into.name
 
     def takes_enums(self, name: str) -> bool:
-        return name not in self.into.partition_by
+        return not self.is_far and name not in self.into.partition_by
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
+        if self.is_far:
+            return self._write_far(query)
         columns = self.engine.file_columns(query, "Parquet")
         self._write_files(query, columns, streamed=streamed)
         types = {found.name: found.type for found in columns}
@@ -81,6 +89,16 @@ class FolderTarget:
         """See :class:`sqlanon.publish.targets.Target`; the hashes of files are taken when they have their names."""
         self.staged.record = record
         return ContentRecord()
+
+    def _write_far(self, query: exp.Query) -> ResolvedSource:
+        self.staged.far = self.engine.write_folder(query, self.staged.path, STAGED_SUFFIX)
+        self.staged.columns = {found.name: found.type for found in self.engine.describe(self.staged.far)}
+        return ResolvedSource(self.staged.far, f"Parquet folder {self.into.name}")
+
+    def refuse_changed(self) -> None:
+        """Refuse to publish rows of a source that has changed since they were counted, where they are far."""
+        if self.staged.far is not None and self.engine.far is not None:
+            self.engine.far.refuse_changed(self.staged.far)
 
     def _write_files(self, query: exp.Query, columns: list[SourceColumn], *, streamed: bool) -> None:
         if self.into.partition_by:

@@ -105,7 +105,9 @@ def target_for(
             files = () if source.files else engine.origins(source).files
             refuse_own_source(into.path, source, role, files, folder=into.kind == "folder")
         if isinstance(staged, StagedFolder):
-            yield FolderTarget(engine, into, staged)
+            folder = FolderTarget(engine, into, staged, is_far=_is_far(engine, into, read))
+            yield folder
+            folder.refuse_changed()
         else:
             _refuse_other_file(engine, into.path, replace)
             if isinstance(staged, StagedCsv):
@@ -114,6 +116,21 @@ def target_for(
                 yield ParquetTarget(engine, into.name, staged)
             # Once more: the run may have taken hours.
             _refuse_other_file(engine, into.path, replace)
+
+
+def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource]) -> bool:
+    """Whether rows that are not in the database are released to a folder.
+
+    Raises:
+        EngineError: the folder has a layout, which is made in the database.
+    """
+    is_far = any(engine.is_far(source.relation) for source in read.values())
+    if is_far and (into.partition_by or into.rows_per_file is not None):
+        reason = (
+            "the files of a release are laid out by the server that has its rows: leave partition_by and rows_per_file"
+        )
+        raise EngineError(f"{reason} out", step="target")
+    return is_far
 
 
 def _staged(into: Destination, replace: Replace) -> AbstractContextManager[Path | StagedCsv | StagedFolder]:

@@ -124,6 +124,8 @@ def test_the_blocks_of_the_readme_run(after_the_readme: Path) -> None:
 def test_the_blocks_of_a_guide_run(guide: str, after_the_readme: Path, tmp_path: Path) -> None:
     if guide == "sqlanon/guides/dbt.md" and not DBT.exists():
         pytest.skip("dbt is not installed here: pip install -e '.[dbt]'")
+    if guide == "sqlanon/guides/spark.md":
+        pytest.importorskip("pysail")
     copy = shutil.copytree(after_the_readme, tmp_path / "folder")
     run_blocks(guide, copy)
 

@@ -143,12 +143,23 @@ class DuckDBCompute:
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         if self.is_far(statement):
-            raise _rows_stay(purpose)
+            self._execute_counted(statement, purpose, parameters)
+            return
         self._send(printed(statement), purpose, parameters)
         if isinstance(statement, exp.Create) and statement.kind == "TYPE":
             # Types are made under a bare name, which is one of the temporary schema.
             place = exp.Table(this=statement.this.this.copy(), db=identifier("main"), catalog=identifier("temp"))
             self._keep_in_mind(exp.Drop(tables=[place], kind="TYPE", exists=True))
+
+    def _execute_counted(self, statement: exp.Expr, purpose: str, parameters: Sequence[object]) -> None:
+        """Insert counts of rows that are far, such as the values of a column."""
+        query = statement.expression
+        if not isinstance(statement, exp.Insert) or not isinstance(query, exp.Query):
+            raise _rows_stay(purpose)
+        with self._counted(query, purpose) as near:
+            if isinstance(near, Sent):
+                raise _rows_stay(purpose)
+            self.execute(exp.insert(near, statement.this.copy()), purpose, parameters)
 
     @contextmanager
     def scratch(self) -> Iterator[None]:

@@ -29,6 +29,7 @@ from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 
 class Opened(Protocol):
@@ -86,6 +87,8 @@ class DuckDBEngine(DuckDBCompute):
         return self._frames.during()
 
     def origins(self, source: ResolvedSource) -> Origins:
+        if self.far is not None and isinstance(source.relation, exp.Table) and self.far.owns(source.relation):
+            return Origins((), self.far.files(source.relation), has_frames=False, unseen=None)
         return sources.origins(source, self.rows, self._plan)
 
     def traced(self, source: ResolvedSource, column: str) -> ColumnOrigin | None:
@@ -159,10 +162,20 @@ class DuckDBEngine(DuckDBCompute):
             raise
 
     def stage(self, query: exp.Query, into: Destination) -> Staged:
+        with self._written(query) as (far, sent, small):
+            return far.stage(sent, small, into)
+
+    def write_folder(self, query: exp.Query, folder: Path, suffix: str) -> exp.Table:
+        with self._written(query) as (far, sent, small):
+            return far.write(sent, small, folder, suffix)
+
+    @contextmanager
+    def _written(self, query: exp.Query) -> Iterator[tuple[Rows, exp.Query, dict[str, pa.Table]]]:
+        """A query that is written where rows are, with the small relations that it reads."""
         assert self.far is not None
         with self._counted(query, "write the release") as rest:
             sent = rest if isinstance(rest, Sent) else whole(rest, self.far.owns)
-            return self.far.stage(sent.query, self._small(sent, "write the release"), into)
+            yield self.far, sent.query, self._small(sent, "write the release")
 
     def comment_table(self, target: exp.Table, comment: str) -> None:
         self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")

@@ -20,6 +20,7 @@ from sqlanon.errors import EngineError
 from sqlanon.queries.kit.texts import query_text
 
 if TYPE_CHECKING:
+    from sqlanon.engines.base import Rows
     from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 MEMORY = ":memory:"
@@ -61,6 +62,7 @@ class OpenedDatabase:
         self.lock = lock_of(connection)
         self.is_read_only = read_only
         self.shows_values = False
+        self.far: Rows | None = None
         self._owned = owned
         with self.lock.held(), refusals("the catalog"):
             self.name = str(connection.execute(query_text("engines", "current_place")).fetchall()[0][0])
@@ -113,10 +115,12 @@ class OpenedDatabase:
         """A new engine on the connection."""
         from sqlanon.engines.duckdb.engine import DuckDBEngine
 
-        return DuckDBEngine(self)
+        return DuckDBEngine(self, self.far)
 
     def close(self) -> None:
-        """Close the connection if it was opened here."""
+        """Close the connection if it was opened here, and the one to where rows are."""
+        if self.far is not None:
+            self.far.close()
         if self._owned:
             self.connection.close()
         if self._discard_spill is not None:

@@ -1,0 +1,83 @@
+"""Sources of a server in a state that stays: the files that they consist of, with sizes and times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlanon.errors import EngineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Pin:
+    """The state of a source.
+
+    Attributes:
+        source: its name.
+        files: path, bytes and time of change of each of its files.
+    """
+
+    source: str
+    files: frozenset[tuple[str, int, str]]
+
+    @property
+    def paths(self) -> Iterator[str]:
+        """Its files, without the scheme of a file system."""
+        for path, _, _ in sorted(self.files):
+            yield f"/{path.removeprefix('file:').lstrip('/')}"
+
+    def refuse_changed(self, spark: SparkSession) -> None:
+        """Refuse a source that has other files by now.
+
+        Raises:
+            EngineError: names the source.
+        """
+        found = pinned(spark, self.source)
+        if found is None or found[1] != self:
+            raise EngineError(
+                f"{self.source} has changed since its rows were counted, so the release may be of two states: it is "
+                "not published; run again while nobody writes to the source",
+                step="publish",
+            )
+
+
+def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
+    """The rows of a table, a folder or a file of Parquet, with the state that they are in; None if it is not there.
+
+    Raises:
+        EngineError: it is a view, whose state cannot be known.
+    """
+    frame = _table(spark, source) if "/" not in source else _files(spark, source)
+    if frame is None:
+        return None
+    files = frame.inputFiles()
+    if not files:
+        raise EngineError(
+            f"{source} has no files of its own, as views have none: its rows may change during the run; give the "
+            "table, or a folder of Parquet files",
+            step="source",
+        )
+    return frame, Pin(source, _states(spark, files))
+
+
+def _table(spark: SparkSession, source: str) -> DataFrame | None:
+    return spark.table(source) if spark.catalog.tableExists(source) else None
+
+
+def _files(spark: SparkSession, source: str) -> DataFrame | None:
+    from pyspark.errors import AnalysisException
+
+    try:
+        frame = spark.read.parquet(source)
+        return frame if frame.schema.fields else None
+    except AnalysisException:
+        return None
+
+
+def _states(spark: SparkSession, files: Iterable[str]) -> frozenset[tuple[str, int, str]]:
+    found = spark.read.format("binaryFile").load([*files]).select("path", "length", "modificationTime").toArrow()
+    return frozenset((row["path"], row["length"], row["modificationTime"].isoformat()) for row in found.to_pylist())

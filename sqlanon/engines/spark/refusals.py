@@ -1,0 +1,69 @@
+"""What a server refuses, in words of ours: its own text can quote values of the table."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from sqlanon.errors import EngineError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+
+PORT = 15002
+"""Where a server listens if an address has no port."""
+
+PATIENCE = 10
+"""How many seconds a server may take to accept a connection."""
+
+
+def refuse_unreachable(url: str) -> None:
+    """Refuse an address where nobody listens: the client would try again for minutes.
+
+    Raises:
+        EngineError: names the address.
+    """
+    place = urlsplit(url)
+    try:
+        socket.create_connection((place.hostname or "", place.port or PORT), PATIENCE).close()
+    except (OSError, ValueError) as error:
+        raise EngineError(UNREACHABLE.format(url), step="open", original=error) from None
+
+
+UNREACHABLE = "the server {} cannot be reached: see that it runs, and that its address and port are right"
+
+
+@contextmanager
+def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
+    """Raise what a server of Spark Connect refuses as our errors."""
+    from grpc import RpcError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except RpcError as error:
+        raise EngineError(UNREACHABLE.format(url), step=purpose, sql=sql, original=error) from None
+    except PySparkException as error:
+        name = error.getCondition() or type(error).__name__
+        reason = f"the server {url} refused the step: {name}"
+        raise EngineError(reason, step=purpose, sql=sql, original=error) from None
+
+
+def received(frame: DataFrame, url: str, purpose: str) -> pa.Table:
+    """The rows of a frame.
+
+    Raises:
+        EngineError: some are beyond the types that the server gives its columns.
+    """
+    import pyarrow as pa
+
+    try:
+        return frame.toArrow()
+    except pa.ArrowInvalid as error:
+        reason = f"the server {url} reads values that are beyond the types which it gives their columns"
+        raise EngineError(f"{reason}: give the columns signed types", step=purpose, original=error) from None

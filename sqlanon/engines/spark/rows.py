@@ -1,0 +1,237 @@
+"""Rows on a server of Spark Connect: Apache Spark, Databricks, EMR, or Sail. What reads them is sent there."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Rows, Staged
+from sqlanon.engines.relations import ResolvedSource, Stored
+from sqlanon.engines.spark.dialect import SPARK, in_spark
+from sqlanon.engines.spark.pins import Pin, pinned
+from sqlanon.engines.spark.refusals import received, refusals, refuse_unreachable
+from sqlanon.engines.spark.texts import FloatTexts, float_texts
+from sqlanon.engines.spark.types import columns_of, sendable, source_columns
+from sqlanon.errors import EngineError
+from sqlanon.model.destination import Destination
+from sqlanon.model.extras import extra_module
+from sqlanon.queries.kit.nodes import Relation, column, identifier, select
+from sqlanon.queries.source import SourceColumn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+CATALOG = "spark"
+"""The catalog of relations that are there, in our trees."""
+
+MADE = "temp"
+"""The catalog of what is made for a run, wherever it is."""
+
+
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    # Else instants are written in a form that has no zone.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+"""How texts are made and files are written during a session."""
+
+
+@dataclass(frozen=True)
+class _View:
+    """A relation of ours there: its name, its rows, its columns, and the states of the sources that it was made of."""
+
+    name: str
+    frame: DataFrame
+    columns: Sequence[SourceColumn]
+    pins: tuple[Pin, ...]
+
+
+class SparkRows(Rows):
+    """A server, and the views that a session has made there.
+
+    Attributes:
+        url: where it is, ``sc://host:port``.
+    """
+
+    def __init__(self, url: str) -> None:
+        if not url.startswith("sc://"):
+            reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
+            raise EngineError(reason, step="open")
+        self.url = url
+        self._views: dict[tuple[str, str], _View] = {}
+        self._numbers = iter(range(1, 2**31))
+
+    @cached_property
+    def _spark(self) -> SparkSession:
+        connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
+        # The client writes the whole text of every error, with values of the table, to standard error.
+        logging.getLogger("SQLQueryContextLogger").disabled = True
+        refuse_unreachable(self.url)
+        with refusals("open", self.url):
+            session: SparkSession = connect.SparkSession.builder.remote(self.url).create()
+            for setting, value in SETTINGS.items():
+                session.conf.set(setting, value)
+        return session
+
+    def owns(self, relation: exp.Table) -> bool:
+        return _key(relation) in self._views
+
+    def scan(self, source: str) -> ResolvedSource | None:
+        with refusals("source", self.url):
+            found = pinned(self._spark, source)
+        if found is None:
+            return None
+        frame, pin = found
+        relation = exp.Table(this=identifier(source), db=identifier("main"), catalog=identifier(CATALOG))
+        self._keep(relation, frame, (pin,))
+        return ResolvedSource(relation, f"{source} on {self.url}", dataset=source)
+
+    def describe(self, relation: exp.Expr) -> list[SourceColumn]:
+        if isinstance(relation, exp.Table):
+            return [*self._views[_key(relation)].columns]
+        with self._asked(select([exp.Star()], relation.copy()), {}, "the columns of the source") as frame:
+            return source_columns(frame.schema)
+
+    def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table:
+        with self._asked(query, small, purpose) as frame:
+            return received(frame, self.url, purpose)
+
+    def make(self, relation: Relation, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
+        unordered = query.copy()
+        unordered.set("order", None)  # rows are ordered when they are written
+        with self._asked(unordered, small, purpose) as frame:
+            self._keep(relation.table, frame, self._pins_of(query))
+            with refusals(purpose, self.url):
+                self._views[_key(relation.table)].frame.persist()
+
+    def drop(self, relation: exp.Table) -> None:
+        view = self._views.pop(_key(relation))
+        with refusals(relation.name, self.url):
+            view.frame.unpersist()
+            self._spark.catalog.dropTempView(view.name)
+
+    def takes(self, into: Destination) -> bool:
+        return False
+
+    def find(self, table: str | exp.Table) -> Stored | None:
+        return Stored(table.copy()) if isinstance(table, exp.Table) and self.owns(table) else None
+
+    def write(self, query: exp.Query, small: Mapping[str, pa.Table], folder: Path, suffix: str) -> exp.Table:
+        pins, written = self._pins_of(query), folder / "written"
+        with self._asked(query, small, "write the release") as frame:
+            # In the order of their own values: that of the source says who stood beside whom.
+            ordered = frame.sort(*map(_quoted, frame.columns))
+            ordered.write.option("compression", "zstd").parquet(str(written))
+        files = self._numbered(written, folder, suffix)
+        relation = exp.Table(this=identifier(str(folder)), db=identifier("main"), catalog=identifier(CATALOG))
+        with refusals("read the release", self.url):
+            self._keep(relation, self._spark.read.parquet(*map(str, files)), pins)
+        return relation
+
+    def _numbered(self, written: Path, folder: Path, suffix: str) -> list[Path]:
+        """The files of a folder with numbers for names, one folder above."""
+        found = sorted(written.glob("*.parquet"))
+        if not found:
+            raise EngineError(
+                f"the server {self.url} has left no file of the release in {folder.parent}: the release has no row, or "
+                "the server has another file system; name a folder that both see under one path",
+                step="target",
+            )
+        files = [folder / f"part-{number:05}{suffix}" for number in range(len(found))]
+        for old, new in zip(found, files, strict=True):
+            old.rename(new)
+        shutil.rmtree(written)
+        return files
+
+    def files(self, relation: exp.Table) -> tuple[str, ...]:
+        return tuple(file for pin in self._views[_key(relation)].pins for file in pin.paths)
+
+    def refuse_changed(self, relation: exp.Table) -> None:
+        for pin in self._views[_key(relation)].pins:
+            with refusals("source", self.url):
+                pin.refuse_changed(self._spark)
+
+    def stage(self, query: exp.Query, small: Mapping[str, pa.Table], into: Destination) -> Staged:
+        raise AssertionError("no place for a release there has a name")
+
+    def publish(self, staged: Staged, note: str) -> None:
+        raise AssertionError("no place for a release there has a name")
+
+    def discard(self, staged: Staged) -> None:
+        raise AssertionError("no place for a release there has a name")
+
+    def close(self) -> None:
+        """Close the session, with all that it has there."""
+        spark = self.__dict__.pop("_spark", None)
+        if spark is not None:
+            with refusals("close", self.url):
+                spark.stop()
+
+    def _keep(self, relation: exp.Table, frame: DataFrame, pins: Sequence[Pin]) -> None:
+        """Have a frame there under a name, as a relation of ours."""
+        name = f"sqlanon_{next(self._numbers)}"
+        with refusals(relation.name, self.url):
+            frame.createOrReplaceTempView(name)
+            kept = self._spark.table(name)  # the frame itself may be over small relations that go
+            self._views[_key(relation)] = _View(name, kept, source_columns(kept.schema), tuple(pins))
+
+    def _pins_of(self, query: exp.Query) -> tuple[Pin, ...]:
+        """The sources that the rows of a query come from."""
+        read = [self._views[_key(table)] for table in query.find_all(exp.Table) if self.owns(table)]
+        return tuple(dict.fromkeys(pin for view in read for pin in view.pins))
+
+    @contextmanager
+    def _asked(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> Iterator[DataFrame]:
+        """A query there, within the block; small relations are there as long."""
+        columns, tree = {}, query.copy()
+        for table in [*tree.find_all(exp.Table)]:
+            if self.owns(table):
+                view = self._views[_key(table)]
+                columns[view.name] = view.columns
+                alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+                table.replace(exp.Table(this=identifier(view.name), alias=alias.copy()))
+        columns |= {name: columns_of(table.schema) for name, table in small.items()}
+        statement = in_spark(tree, columns)
+        texts = {each.name: self._texts(each) for each in statement.float_texts}
+        with refusals(purpose, self.url, statement.text):
+            for name, table in {**small, **texts}.items():
+                self._send(sendable(table)).createOrReplaceTempView(name)
+            try:
+                yield self._spark.sql(statement.text)
+            finally:
+                for name in {**small, **texts}:
+                    self._spark.catalog.dropTempView(name)
+
+    def _send(self, table: pa.Table) -> DataFrame:
+        """A small relation, there."""
+        if table.num_rows:
+            return self._spark.createDataFrame(table)
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return self._spark.createDataFrame([], schema=from_arrow_schema(table.schema))
+
+    def _texts(self, wanted: FloatTexts) -> pa.Table:
+        """How DuckDB spells the fractions of a column, beside how the server does."""
+        value = exp.cast(column(wanted.column), "STRING")
+        query = select([exp.alias_(value, "spelled")], exp.Table(this=identifier(wanted.relation))).distinct()
+        with refusals("the texts of fractions", self.url):
+            found = received(self._spark.sql(query.sql(SPARK)), self.url, "the texts of fractions")
+        return found.append_column("text", [float_texts(found["spelled"].to_pylist(), is_single=wanted.is_single)])
+
+
+def _key(relation: exp.Table) -> tuple[str, str]:
+    return relation.catalog, relation.name
+
+
+def _quoted(name: str) -> str:
+    """A name as frames take it: a bare one with a dot is that of a field."""
+    return identifier(name).sql(SPARK)

@@ -1,0 +1,123 @@
+"""Texts of values as DuckDB makes them: fractions, instants and what has none are spelled in another way on a server.
+
+A fraction is spelled with the fewest digits that are read as the same number, with an exponent from 1e16 on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.spark.scopes import Scopes
+from sqlanon.errors import EngineError
+from sqlanon.queries.kit.nodes import column, identifier
+from sqlanon.queries.source import SourceColumn
+
+_HAS_NO_TEXT = (
+    'the values of the column "{}" ({}) have no text which the server and DuckDB spell alike: make it an identifier, '
+    "which is dropped, or a column of text"
+)
+
+
+@dataclass(frozen=True)
+class FloatTexts:
+    """The texts of a column of fractions, which servers spell each in their way.
+
+    Attributes:
+        name: the relation that a statement expects them in: ``spelled``, as the server does, and ``text``, as DuckDB.
+        relation, column: what they are the texts of.
+        is_single: whether the fractions are of 32 bits.
+    """
+
+    name: str
+    relation: str
+    column: str
+    is_single: bool
+
+
+def spell_texts(query: exp.Select, scopes: Scopes, texts: dict[tuple[str, str], FloatTexts]) -> None:
+    """Make the texts of values as DuckDB does; those of fractions are looked up, and added to ``texts``."""
+    if not query.args.get("from_"):
+        return
+    for cast in [*_own(query, exp.Cast)]:
+        value = _cast_value(cast)
+        found = scopes.column(query, value) if isinstance(value, exp.Column) else None
+        if found is not None and cast.args["to"].is_type("TEXT"):
+            _spell_text(query, cast, *found, scopes, texts)
+    for counted in [*_own(query, exp.ApproxDistinct)]:
+        counted.set("this", exp.cast(counted.this.copy(), "TEXT"))  # Sail counts no fractions so
+
+
+# More than six parameters: a text, what it is of, and what has been looked up.
+def _spell_text(
+    query: exp.Select,
+    cast: exp.Expr,
+    relation: exp.Expr,
+    read: SourceColumn,
+    scopes: Scopes,
+    texts: dict[tuple[str, str], FloatTexts],
+) -> None:
+    if not read.traits.has_name:
+        raise EngineError(_HAS_NO_TEXT.format(read.name, read.type), step="source")
+    if read.traits.is_instant:
+        cast.replace(exp.DPipe(this=cast.copy(), expression=exp.Literal.string("+00")))
+    elif read.traits.is_float:
+        _look_up(query, cast, _float_texts(scopes.origin(relation, read.name), read, texts), relation)
+
+
+def _cast_value(cast: exp.Expr) -> exp.Expr:
+    """What a text is made of, without what our macros put around it."""
+    value: exp.Expr = cast.this
+    while isinstance(value, exp.Coalesce | exp.Paren | exp.Bracket) or (
+        isinstance(value, exp.Array) and len(value.expressions) == 1
+    ):
+        value = value.expressions[0] if isinstance(value, exp.Array) else value.this
+    return value
+
+
+def _float_texts(
+    origin: tuple[str, str] | None, read: SourceColumn, texts: dict[tuple[str, str], FloatTexts]
+) -> FloatTexts:
+    """The texts of a column, which are the same wherever a statement reads it."""
+    if origin is None:
+        raise EngineError(_HAS_NO_TEXT.format(read.name, read.type), step="source")
+    new = FloatTexts(f"anon_float_texts_{len(texts)}", *origin, is_single=read.type == "FLOAT")
+    return texts.setdefault(origin, new)
+
+
+def _look_up(query: exp.Select, cast: exp.Expr, wanted: FloatTexts, relation: exp.Expr) -> None:
+    """Take the text of a fraction from a relation that has it for what the server spells, joined behind its own."""
+    spelled = exp.cast(cast.this.copy(), "TEXT")
+    cast.replace(column("text", wanted.name))
+    joins: list[exp.Join] = query.args.get("joins") or []
+    if any(join.this.name == wanted.name for join in joins):
+        return
+    on = exp.EQ(this=column("spelled", wanted.name), expression=spelled)
+    place = next((place for place, join in enumerate(joins, 1) if join.this is relation), 0)
+    joins.insert(place, exp.Join(this=exp.Table(this=identifier(wanted.name)), side="LEFT", on=on))
+    query.set("joins", joins)
+
+
+def _own(query: exp.Select, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
+    """The nodes of a kind that are of a query itself, not of one in it."""
+    for node in query.find_all(kind):
+        if node.find_ancestor(exp.Select) is query:
+            yield node
+
+
+def float_texts(spelled: Iterable[str | None], *, is_single: bool) -> list[str | None]:
+    """The texts of fractions by those that a server spells; both are read as the same number.
+
+    Args:
+        spelled: texts such as ``1.0E-5``, ``Infinity`` or ``NaN``.
+        is_single: whether they are of 32 bits.
+    """
+    import numpy as np
+
+    numbers = (None if text is None else float(text) for text in spelled)
+    if is_single:
+        # The fewest digits of 32 bits, which have more of them as a fraction of 64 bits.
+        numbers = (None if number is None else float(str(np.float32(number))) for number in numbers)
+    return [None if number is None else repr(number) for number in numbers]

@@ -1,0 +1,267 @@
+"""Rows on a server of Spark Connect, here Sail: the same releases as of a table, and nothing but counts comes near."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import sqlanon as sa
+from sqlanon.engines.spark.rows import SparkRows
+from tests.conftest import open_clinic
+from tests.fixed_noise import FixedNoise
+from tests.integration.test_far_rows import POLICIES
+
+TABLES = {"h-ceiling": "whole", "unknown values": "odd"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of a server of this process, or of the one that ``SQLANON_SPARK`` names."""
+    if address := os.environ.get("SQLANON_SPARK"):
+        yield address
+        return
+    spark = pytest.importorskip("pysail.spark")
+    pytest.importorskip("pyspark.sql.connect")
+    running = spark.SparkConnectServer("127.0.0.1", 0)
+    running.start()
+    host, port = running.listening_address
+    yield f"sc://{host}:{port}"
+    running.stop()
+
+
+@dataclass
+class Sides:
+    """A folder of Parquet files, and two sessions: one reads them there, the other one on the server.
+
+    Attributes:
+        received: the purposes of what came from the server, with the number of its rows.
+    """
+
+    folder: Path
+    near: sa.Session
+    far: sa.Session
+    received: list[tuple[str, int]] = field(default_factory=list)
+
+    def released(self, wanted: sa.Policy, table: str = "visits") -> tuple[sa.Release, sa.Release]:
+        """The rows of a table, released by both to folders."""
+        found = []
+        for name, session in (("near", self.near), ("far", self.far)):
+            chance = FixedNoise(1) if wanted.has_private_method or isinstance(wanted.method, sa.HCeiling) else None
+            into = f"{self.folder}/{name}/"
+            source = f"{self.folder}/{table}.parquet"
+            found.append(session.anonymize(source, wanted, into, random_source=chance, replace=True))
+        return found[0], found[1]
+
+    def rows(self, name: str) -> tuple[list[Any], Counter[Any]]:
+        """The columns, their types and the rows of a release."""
+        found = duckdb.read_parquet(f"{self.folder}/{name}/*.parquet")
+        return [*zip(found.columns, found.types, strict=True)], Counter(found.fetchall())
+
+
+@pytest.fixture(scope="module")
+def sides(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
+    """The clinic, with a column for who was there and for how long."""
+    folder = tmp_path_factory.mktemp("lake")
+    with duckdb.connect(config={"threads": 1}) as connection:
+        open_clinic(connection)
+        connection.execute("ALTER TABLE visits ADD patient INTEGER; ALTER TABLE visits ADD nights INTEGER")
+        connection.execute("UPDATE visits SET patient = id // 2, nights = 1 + id % 3")
+        rows = [["asthma", "lung", "*"], ["flu", "lung", "*"], ["angina", "heart", "*"]]
+        sa.connect(connection).taxonomies.load("diagnosis", sa.Taxonomy.from_rows(rows))
+        for name, query in {
+            "visits": "FROM visits",
+            "whole": "FROM visits WHERE diagnosis IS NOT NULL",
+            "odd": "FROM visits UNION ALL FROM (VALUES (13, 34, 'f', '99999', 'flu', 6, 1))",
+        }.items():
+            connection.execute(f"COPY ({query}) TO '{folder}/{name}.parquet'")
+        connection.execute(
+            f"ATTACH '{folder}/taxonomies.duckdb' AS kept; COPY FROM DATABASE memory TO kept; DETACH kept"
+        )
+    with (
+        sa.connect(f"{folder}/taxonomies.duckdb", threads=1, ledger=f"{folder}/near.ledger") as near,
+        sa.connect(near.connection.cursor(), rows=server, ledger=f"{folder}/far.ledger") as far,
+    ):
+        found = Sides(folder, near, far)
+        count = SparkRows.count
+
+        def counted(rows: SparkRows, query: Any, small: Any, purpose: str) -> pa.Table:
+            table = count(rows, query, small, purpose)
+            found.received.append((purpose, table.num_rows))
+            return table
+
+        with mock.patch.object(SparkRows, "count", counted):
+            yield found
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_rows_of_a_server_are_released_as_those_of_a_file(sides: Sides, name: str) -> None:
+    near, far = sides.released(POLICIES[name], TABLES.get(name, "visits"))
+    assert far.node == near.node
+    changed = {"seconds": far.report.seconds, "source": far.report.source, "into": far.report.into}
+    assert near.report.model_copy(update=changed) == far.report
+    assert sides.rows("far") == sides.rows("near")
+    assert not [path for path in sides.folder.iterdir() if path.name.startswith(".")]
+
+
+def test_only_counts_come_from_the_server(sides: Sides) -> None:
+    sides.received.clear()
+    sides.released(POLICIES["kept columns"])
+    assert sides.received
+    assert max(rows for _, rows in sides.received) <= 12, "the cells of the clinic"
+
+
+VALUES = {
+    "BOOLEAN": ["true", "false", None],
+    "BIGINT": ["-9223372036854775808", "9223372036854775807", "0"],
+    "DECIMAL(10,2)": ["0.00", "-1.10", "12345678.90"],
+    "DECIMAL(38,10)": ["0.0000000001", "1234567890123456789012345678.0000000001", "0"],
+    "DOUBLE": ["0", "-0.0", "nan", "inf", "-inf", "1e7", "1e16", "0.1", "1e-5", "27.0", None],
+    "FLOAT": ["0", "0.1", "1e7", "16777216"],
+    "DATE": ["0001-01-01", "9999-12-31", "2020-02-29", None],
+    "TIMESTAMP": ["0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "2020-01-01 12:00:00.5", "1582-10-10 00:00:00"],
+    "TIMESTAMP WITH TIME ZONE": ["2020-01-01 12:00:00.25+00", "1900-01-01 00:00:00+00", "9999-12-31 00:00:00+00"],
+    "VARCHAR": ["", " ", "a ", "a", "ä", "a\u0308", "A", "x\ny", "'", '"`', "\\", "*", None],
+}
+NAME = 'a.`b"'
+
+
+def with_values(sides: Sides, kind: str, values: list[str | None]) -> str:
+    """A file with a column of a type, in which every value is twice."""
+    path = f"{sides.folder}/values.parquet"
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'; CREATE TABLE given (value VARCHAR)")
+        connection.executemany("INSERT INTO given VALUES (?)", [(value,) for value in values for _ in range(2)])
+        name = NAME.replace('"', '""')
+        connection.execute(f"COPY (SELECT value::{kind} AS \"{name}\", 1 AS one FROM given) TO '{path}'")
+    return path
+
+
+@pytest.mark.parametrize("role", ["quasi_identifiers", "insensitive"])
+@pytest.mark.parametrize("kind", VALUES)
+def test_values_have_the_same_text_there(sides: Sides, kind: str, role: str) -> None:
+    path = with_values(sides, kind, VALUES[kind])
+    roles = {"quasi_identifiers": ["one"], "insensitive": [NAME]}
+    if role == "quasi_identifiers":
+        roles = {"quasi_identifiers": [NAME], "insensitive": ["one"]}
+    near = sa.connect(sides.near.connection.cursor())
+    near.taxonomies.load_all(dict.fromkeys(roles["quasi_identifiers"], sa.Taxonomy.flat()), source=path)
+    wanted = sa.Policy(**roles, privacy=[sa.KAnonymity(2)])
+    for name, session in (("near", near), ("far", sides.far)):
+        session.anonymize(path, wanted, f"{sides.folder}/{name}/", replace=True)
+    assert sides.rows("near")[0] == sides.rows("far")[0]
+    assert as_texts(sides.rows("near")[1]) == as_texts(sides.rows("far")[1])
+    assert not near.verify(f"{sides.folder}/far/", wanted).shortfalls, "DuckDB finds the hashes that the server counted"
+
+
+def as_texts(rows: Counter[Any]) -> Counter[str]:
+    """Rows as texts, by which NaN is itself; the two zeros are one to Spark."""
+    return Counter(str(row).replace("-0.0,", "0.0,") for row in rows.elements())
+
+
+@pytest.mark.parametrize(("kind", "value"), [("INTEGER[]", "[1]"), ("BLOB", "ab"), ("STRUCT(a INTEGER)", "{'a': 1}")])
+def test_values_without_a_text_are_refused(sides: Sides, kind: str, value: str) -> None:
+    path = with_values(sides, kind, [value])
+    with sa.connect(":memory:", rows=sides.far._engine.far.url) as session:
+        session.taxonomies.load(NAME, sa.Taxonomy.flat(["one"]))
+        with pytest.raises(sa.SqlanonError, match=r"make it an identifier|no exact name|cannot be a quasi-identifier"):
+            session.anonymize(
+                path,
+                sa.Policy(quasi_identifiers=[NAME], insensitive=["one"], privacy=[sa.KAnonymity(2)]),
+                f"{sides.folder}/refused/",
+            )
+    assert not Path(sides.folder, "refused").exists()
+
+
+def test_the_order_of_the_source_does_not_show(sides: Sides) -> None:
+    found = []
+    for order in ("id", "id DESC"):
+        path = f"{sides.folder}/ordered.parquet"
+        duckdb.execute(f"COPY (FROM '{sides.folder}/visits.parquet' ORDER BY {order}) TO '{path}'")
+        sides.far.anonymize(path, POLICIES["kept columns"], f"{sides.folder}/ordered/", replace=True)
+        parts = sorted(Path(sides.folder, "ordered").glob("*.parquet"))
+        found.append([duckdb.read_parquet(str(part)).fetchall() for part in parts])
+    assert found[0] == found[1]
+
+
+def test_a_source_that_changes_is_not_released(sides: Sides) -> None:
+    lake = sides.folder / "lake"
+    lake.mkdir()
+    duckdb.execute(f"COPY (FROM '{sides.folder}/visits.parquet') TO '{lake}/a.parquet'")
+    into = f"{sides.folder}/changed/"
+    write = SparkRows.write
+
+    def add_a_file(*given: Any) -> Any:
+        duckdb.execute(f"COPY (FROM '{sides.folder}/visits.parquet') TO '{lake}/b.parquet'")
+        return write(*given)
+
+    with (
+        mock.patch.object(SparkRows, "write", add_a_file),
+        pytest.raises(sa.SqlanonError, match=r"has changed since its rows were counted|did the source change"),
+    ):
+        sides.far.anonymize(str(lake), POLICIES["k"], into)
+    assert not Path(into).exists()
+    assert not [path for path in sides.folder.iterdir() if path.name.startswith(".")]
+    assert sides.far.anonymize(str(lake), POLICIES["k"], into).report.rows.source == 24
+
+
+def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:
+    wanted = POLICIES["k, l and t"]
+    sides.released(wanted)
+    into, source = f"{sides.folder}/far/", f"{sides.folder}/visits.parquet"
+    for session in (sides.near, sides.far):
+        assert not session.verify(into, wanted, source=source).shortfalls
+        assert session.measure(source, wanted).k == 1
+    assert {"cells", "the release"} <= {each.purpose for each in sides.far.explain(source, wanted)}
+
+
+REFUSED = {
+    "a table": ("released", {}, "name a target where they are"),
+    "a file": ("<folder>/one.parquet", {}, "name a target where they are"),
+    "a layout": ("<folder>/laid/", {"partition_by": "sex"}, "laid out by the server"),
+    "the source": ("<folder>/lonely/", {}, "is the source|of the source|files that are not of a release"),
+}
+
+
+@pytest.mark.parametrize(("into", "options", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_leaves_nothing(sides: Sides, into: str, options: dict[str, Any], reason: str) -> None:
+    source = f"{sides.folder}/visits.parquet"
+    if "lonely" in into:
+        Path(sides.folder, "lonely").mkdir(exist_ok=True)
+        source = f"{sides.folder}/lonely/visits.parquet"
+        Path(source).write_bytes(Path(f"{sides.folder}/visits.parquet").read_bytes())
+    before = sorted(sides.folder.rglob("*"))
+    with pytest.raises((sa.EngineError, sa.PolicyError), match=reason):
+        sides.far.anonymize(source, POLICIES["k"], into.replace("<folder>", str(sides.folder)), replace=True, **options)
+    assert sorted(sides.folder.rglob("*")) == before
+
+
+def test_errors_quote_no_value(sides: Sides, capfd: pytest.CaptureFixture[str]) -> None:
+    path = with_values(sides, "VARCHAR", ["canary"])
+    with (
+        mock.patch("sqlanon.engines.spark.rows.in_spark") as asked,
+        pytest.raises(sa.EngineError, match="refused the step") as refused,
+    ):
+        asked.return_value.text, asked.return_value.float_texts = (
+            f"SELECT CAST('canary' AS INT) FROM parquet.`{path}`",
+            (),
+        )
+        sides.far.measure(path, sa.Policy(quasi_identifiers=[NAME], privacy=[sa.KAnonymity(2)]))
+    assert "canary" not in str(refused.value)
+    assert "canary" not in "".join(capfd.readouterr())
+
+
+def test_an_address_without_a_server_is_named() -> None:
+    pytest.importorskip("pyspark.sql.connect")
+    with pytest.raises(sa.EngineError, match="begins with sc://"):
+        sa.connect(rows="localhost:15002")
+    with sa.connect(rows="sc://127.0.0.1:1") as session, pytest.raises(sa.EngineError, match="cannot be reached"):
+        session.measure("/lake/visits", POLICIES["k"])

@@ -99,6 +99,7 @@ class FolderTarget:
         """Refuse to publish rows of a source that has changed since they were counted, where they are far."""
         if self.staged.far is not None and self.engine.far is not None:
             self.engine.far.refuse_changed(self.staged.far)
+            self.engine.far.drop(self.staged.far)
 
     def _write_files(self, query: exp.Query, columns: list[SourceColumn], *, streamed: bool) -> None:
         if self.into.partition_by:

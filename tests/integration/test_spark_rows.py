@@ -223,6 +223,31 @@ def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:
     assert {"cells", "the release"} <= {each.purpose for each in sides.far.explain(source, wanted)}
 
 
+def test_a_file_has_one_account_wherever_it_is_counted(sides: Sides) -> None:
+    sides.released(POLICIES["ipa"])
+    names = [set(session.ledger.entries()["dataset"].to_pylist()) for session in (sides.near, sides.far)]
+    assert names[0] == names[1]
+
+
+def test_a_path_of_the_working_folder_is_one_there(sides: Sides, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sides.folder)
+    release = sides.far.anonymize("visits.parquet", POLICIES["k"], "relative/")
+    assert "sc://" in release.report.source
+    assert Path("relative", "_sqlanon.json").is_file()
+
+
+def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
+    with sa.connect(sides.near.connection.cursor(), rows=server) as session:
+        rows = session._engine.far
+        for _ in range(2):
+            session.anonymize(
+                f"{sides.folder}/visits.parquet", POLICIES["kept columns"], f"{sides.folder}/again/", replace=True
+            )
+        assert len(rows._views) == 1, "the source"
+        shown = rows._spark.sql("SHOW VIEWS").toArrow().to_pylist()
+        assert len(shown) == 1
+
+
 REFUSED = {
     "a table": ("released", {}, "name a target where they are"),
     "a file": ("<folder>/one.parquet", {}, "name a target where they are"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlanon.engines.paths import is_folder
 from sqlanon.errors import EngineError
+from sqlanon.model.destination import FILE_SUFFIX
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,7 +54,7 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
     Raises:
         EngineError: it is a view, whose state cannot be known.
     """
-    frame = _table(spark, source) if "/" not in source else _files(spark, source)
+    frame = _files(spark, place_of(source)) if is_path(source) else _table(spark, source)
     if frame is None:
         return None
     files = frame.inputFiles()
@@ -62,6 +65,16 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
             step="source",
         )
     return frame, Pin(source, _states(spark, files))
+
+
+def is_path(source: str) -> bool:
+    """Whether a source is a path, not the name of a table: it has a slash, or is a folder or a file here."""
+    return "/" in source or is_folder(source) or source.endswith(FILE_SUFFIX)
+
+
+def place_of(path: str) -> str:
+    """A path as the server has to get it, which has another working folder."""
+    return path if "://" in path else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
 
 
 def _table(spark: SparkSession, source: str) -> DataFrame | None:

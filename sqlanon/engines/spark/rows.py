@@ -16,11 +16,12 @@ from sqlglot import exp
 from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.engines.spark.dialect import SPARK, in_spark
-from sqlanon.engines.spark.pins import Pin, pinned
+from sqlanon.engines.spark.pins import Pin, is_path, pinned
 from sqlanon.engines.spark.refusals import received, refusals, refuse_unreachable
 from sqlanon.engines.spark.texts import FloatTexts, float_texts
 from sqlanon.engines.spark.types import columns_of, sendable, source_columns
 from sqlanon.errors import EngineError
+from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.destination import Destination
 from sqlanon.model.extras import extra_module
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select
@@ -93,7 +94,8 @@ class SparkRows(Rows):
         frame, pin = found
         relation = exp.Table(this=identifier(source), db=identifier("main"), catalog=identifier(CATALOG))
         self._keep(relation, frame, (pin,))
-        return ResolvedSource(relation, f"{source} on {self.url}", dataset=source)
+        dataset = dataset_of_files(source) if is_path(source) else source
+        return ResolvedSource(relation, f"{source} on {self.url}", dataset=dataset)
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         if isinstance(relation, exp.Table):
@@ -178,6 +180,8 @@ class SparkRows(Rows):
 
     def _keep(self, relation: exp.Table, frame: DataFrame, pins: Sequence[Pin]) -> None:
         """Have a frame there under a name, as a relation of ours."""
+        if self.owns(relation):
+            self.drop(relation)
         name = f"sqlanon_{next(self._numbers)}"
         with refusals(relation.name, self.url):
             frame.createOrReplaceTempView(name)
@@ -207,6 +211,9 @@ class SparkRows(Rows):
                 self._send(sendable(table)).createOrReplaceTempView(name)
             try:
                 yield self._spark.sql(statement.text)
+            except KeyboardInterrupt:
+                self._spark.interruptAll()  # else the server goes on
+                raise
             finally:
                 for name in {**small, **texts}:
                     self._spark.catalog.dropTempView(name)

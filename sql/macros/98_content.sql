@@ -1,12 +1,12 @@
 -- The content of a table as one hash, and what a table has that another one does not.
 
--- A value as text with its length in bytes before it, so that a sequence of values has one reading; a dash for NULL.
+-- A value as text with its length in bytes before it, so that a sequence of values has one reading; a colon for NULL.
 --
 -- Returns: VARCHAR.
 -- Example:
 --   SELECT anon.text_with_length('flu') AS text;
 CREATE OR REPLACE MACRO anon.text_with_length(value) AS
-coalesce(concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value)), '-');
+concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value));
 
 -- A hash of the rows of a table, whatever their order, and their number. Each distinct row is spelled as text, its columns
 -- in their order with their lengths (values by anon.text_in_utc), and hashed with the number of times that it is there by

@@ -333,7 +333,7 @@ WITH anon_rows AS (
     ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
   FROM (
     SELECT
-      COALESCE(
+      (
         CONCAT(
           STRLEN(
             (
@@ -362,8 +362,7 @@ WITH anon_rows AS (
               ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
             END
           )
-        ),
-        '-'
+        )
       )
     FROM "memory"."main"."released"
   )

@@ -25,7 +25,7 @@ NARROWER = {"UTINYINT": "SMALLINT", "USMALLINT": "INT", "UINTEGER": "BIGINT", "U
 """Types that Spark lacks, with one that has all their values."""
 
 WIDEST = "DECIMAL(38, 0)"
-"""Whole numbers beyond 64 bits."""
+"""Whole numbers beyond 64 bits, of types that sqlglot calls INT128 and UINT128."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _from_hexadecimal(digits: exp.Expr, *, is_long: bool) -> exp.Expr:
 
 def _type_name(kind: exp.DataType) -> str:
     name = kind.sql(DIALECT)
-    return NARROWER.get(name, WIDEST if name in ("HUGEINT", "UHUGEINT") else name)
+    return NARROWER.get(name, WIDEST if name in ("INT128", "UINT128") else name)
 
 
 def _type(node: exp.Expr) -> exp.Expr:

@@ -1,0 +1,136 @@
+"""Statements of DuckDB in the words of Spark, one for each word that Spark lacks, and the texts of fractions."""
+
+from __future__ import annotations
+
+import struct
+
+import duckdb
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlanon.engines.spark.dialect import in_spark
+from sqlanon.engines.spark.texts import FloatTexts, float_texts
+from sqlanon.engines.types import column_of
+from sqlanon.errors import EngineError
+
+COLUMNS = {
+    "v": [
+        column_of("age", "INTEGER"),
+        column_of("city", "VARCHAR"),
+        column_of("weight", "DOUBLE"),
+        column_of("at", "TIMESTAMP WITH TIME ZONE"),
+        column_of("tags", "VARCHAR[]"),
+    ],
+    "labels": [column_of("value", "VARCHAR"), column_of("label", "VARCHAR")],
+}
+
+SPELLED = {
+    "a collation": (
+        'SELECT CAST(city AS VARCHAR) COLLATE "binary" AS city FROM v',
+        "SELECT CAST(city AS STRING) AS city FROM v",
+    ),
+    "all keys": (
+        "SELECT age, city, count(*) AS n FROM v GROUP BY ALL",
+        "SELECT age, city, COUNT(*) AS n FROM v GROUP BY age, city",
+    ),
+    "all columns but some": (
+        "SELECT * EXCLUDE (at, tags) FROM v",
+        "SELECT `age`, `city`, `weight` FROM v",
+    ),
+    "columns of a step": (
+        "WITH a AS MATERIALIZED (SELECT age, city FROM v) SELECT * EXCLUDE (age) FROM a",
+        "WITH a AS (SELECT age, city FROM v) SELECT `city` FROM a",
+    ),
+    "an expression of each column": (
+        "SELECT concat(*COLUMNS(*)) AS r FROM (SELECT strlen(COLUMNS(*)) FROM labels)",
+        "SELECT CONCAT(COALESCE(CAST(`value` AS STRING), ''), COALESCE(CAST(`label` AS STRING), '')) AS r "
+        "FROM (SELECT OCTET_LENGTH(`value`) AS `value`, OCTET_LENGTH(`label`) AS `label` FROM labels)",
+    ),
+    "rows of a number": (
+        "SELECT age, unnest(range(age)) AS i FROM v",
+        "SELECT age, `i` FROM v LATERAL VIEW EXPLODE(SLICE(SEQUENCE(CAST(0 AS BIGINT), CAST(age AS BIGINT)), 1, "
+        "CAST(CAST(age AS BIGINT) AS INT))) anon_numbers AS `i`",
+    ),
+    "a row": ("SELECT row(age, city) AS r FROM v", "SELECT STRUCT(age, city) AS r FROM v"),
+    "a key that may be missing": (
+        "SELECT label FROM v JOIN labels ON labels.value IS NOT DISTINCT FROM v.city",
+        "SELECT label FROM v JOIN labels ON COALESCE(CAST(labels.value AS STRING), '') = COALESCE(CAST(v.city AS "
+        "STRING), '') AND (labels.value IS NULL) = (v.city IS NULL)",
+    ),
+    "values that may be missing": (
+        "SELECT min(age) IS NOT DISTINCT FROM max(age) AS same FROM v",
+        "SELECT COALESCE((MIN(age) = MAX(age)), (MIN(age) IS NULL AND MAX(age) IS NULL)) AS same FROM v",
+    ),
+    "a list in a condition": (
+        "SELECT age FROM v WHERE city IN (SELECT value FROM labels)",
+        "SELECT age FROM v WHERE city IN (SELECT value FROM labels)",
+    ),
+    "a list elsewhere": (
+        "SELECT city IN (SELECT value FROM labels) AS known FROM v",
+        "SELECT ARRAY_CONTAINS((SELECT COLLECT_SET(value) FROM labels), city) AS known FROM v",
+    ),
+    "text of an ENUM": ("SELECT decode(encode(city)) AS city FROM v", "SELECT city AS city FROM v"),
+    "hexadecimal digits": (
+        "SELECT CAST('0x' || substr(city, 1, 5) AS INTEGER) AS n FROM v",
+        "SELECT CAST(CONV(SUBSTRING(SUBSTRING(city, 1, 5), 1, 8), 16, 10) AS BIGINT) AS n FROM v",
+    ),
+    "texts in one": (
+        "SELECT string_agg(city, '' ORDER BY age) AS all_of_them FROM v",
+        "SELECT LISTAGG(city, '') WITHIN GROUP (ORDER BY age NULLS LAST) AS all_of_them FROM v",
+    ),
+    "distinct values of a list": (
+        "SELECT list_unique(list(hash(city)) FILTER (WHERE age > 1)) AS n FROM v",
+        "SELECT COUNT(DISTINCT XXHASH64(city)) FILTER(WHERE age > 1) AS n FROM v",
+    ),
+    "types": (
+        "SELECT CAST(age AS HUGEINT) AS a, CAST(age AS UINTEGER) AS b, CAST(age AS UBIGINT) AS c FROM v",
+        "SELECT CAST(age AS DECIMAL(38, 0)) AS a, CAST(age AS BIGINT) AS b, CAST(age AS DECIMAL(20, 0)) AS c FROM v",
+    ),
+    "an instant": (
+        "SELECT CAST(coalesce(at, NULL) AS VARCHAR) AS at FROM v",
+        "SELECT CAST(COALESCE(`at`, NULL) AS STRING) || '+00' AS `at` FROM v",
+    ),
+    "a fraction": (
+        "SELECT CAST(weight AS VARCHAR) AS w, count(*) AS n FROM v GROUP BY CAST(weight AS VARCHAR)",
+        "SELECT `anon_float_texts_0`.`text` AS w, COUNT(*) AS n FROM v LEFT JOIN `anon_float_texts_0` ON "
+        "`anon_float_texts_0`.`spelled` = CAST(weight AS STRING) GROUP BY `anon_float_texts_0`.`text`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sql", "spelled"), SPELLED.values(), ids=SPELLED)
+def test_a_statement_is_spelled_for_spark(sql: str, spelled: str) -> None:
+    query = sqlglot.parse_one(sql, dialect="duckdb")
+    found = in_spark(query, COLUMNS)
+    assert found.text == spelled
+    assert query.sql("duckdb") == sqlglot.parse_one(sql, dialect="duckdb").sql("duckdb"), "the tree stays as it is"
+    wanted = (FloatTexts("anon_float_texts_0", "v", "weight", is_single=False),) if "weight" in sql else ()
+    assert found.float_texts == (wanted if "CAST(weight" in sql else ())
+
+
+@pytest.mark.parametrize("place", ["v", "(SELECT tags FROM v)", "(SELECT * FROM v)"])
+def test_what_has_no_text_is_refused(place: str) -> None:
+    with pytest.raises(EngineError, match='"tags"'):
+        in_spark(sqlglot.parse_one(f"SELECT CAST(tags AS VARCHAR) AS t FROM {place} AS v", dialect="duckdb"), COLUMNS)
+
+
+def test_a_fraction_that_a_step_makes_has_no_text() -> None:
+    made = "WITH a AS (SELECT weight FROM v UNION ALL SELECT weight FROM v) SELECT CAST(weight AS VARCHAR) AS w FROM a"
+    with pytest.raises(EngineError, match='"weight"'):
+        in_spark(sqlglot.parse_one(made, dialect="duckdb"), COLUMNS)
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=20), st.booleans())
+def test_fractions_have_the_texts_that_duckdb_gives_them(numbers: list[float], is_single: bool) -> None:
+    kind = "FLOAT" if is_single else "DOUBLE"
+    if is_single:
+        numbers = [struct.unpack("f", struct.pack("f", number))[0] for number in numbers if abs(number) < 1e38]
+    with duckdb.connect() as connection:
+        given = connection.execute(
+            f"SELECT CAST(unnest(CAST($1 AS DOUBLE[])) AS {kind})::VARCHAR", [numbers]
+        ).fetchall()
+    # As Java and as Rust spell them.
+    for spelled in ([repr(number) for number in numbers], [f"{number:.17E}" for number in numbers]):
+        assert float_texts(spelled, is_single=is_single) == [text.replace("-nan", "nan") for (text,) in given]

@@ -120,6 +120,18 @@ def test_differences_of_few_rows_are_not_shown(session: sa.Session) -> None:
     assert any(each.before is not None and each.before == rows[each.label] for each in town.labels)
 
 
+def test_a_sensitive_value_of_few_rows_is_not_shown(session: sa.Session) -> None:
+    session.connection.execute(f"UPDATE people SET illness = '{CANARY}' WHERE name IN ('{CANARY}3', '{CANARY}6')")
+    session.anonymize("people", policy(**FINE), "released")
+    ((rows,),) = session.connection.execute(f"SELECT count(*) FROM released WHERE illness = '{CANARY}'").fetchall()
+    assert 0 < rows < 4, "they are released"
+    found = session.report("released", policy(**FINE), source="people")
+    illness = next(column for column in found.columns if column.name == "illness")
+    assert illness.labels
+    assert all(each.after >= 4 for each in illness.labels)
+    assert CANARY not in found.to_html()
+
+
 def test_the_page_is_made_of_its_json_alone(session: sa.Session) -> None:
     session.anonymize("people", policy(**FINE), "released")
     found = session.report("released", policy(**FINE), source="people")

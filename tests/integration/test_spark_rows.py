@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.model.datasets import dataset_of_files
 from tests.conftest import open_clinic
 from tests.fixed_noise import FixedNoise
 from tests.integration.test_far_rows import POLICIES
@@ -223,10 +225,10 @@ def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:
     assert {"cells", "the release"} <= {each.purpose for each in sides.far.explain(source, wanted)}
 
 
-def test_a_file_has_one_account_wherever_it_is_counted(sides: Sides) -> None:
-    sides.released(POLICIES["ipa"])
-    names = [set(session.ledger.entries()["dataset"].to_pylist()) for session in (sides.near, sides.far)]
-    assert names[0] == names[1]
+def test_a_file_has_the_account_that_it_has_here(sides: Sides) -> None:
+    path = f"{sides.folder}/whole.parquet"
+    sides.far.anonymize(path, POLICIES["ipa"], f"{sides.folder}/charged/", replace=True)
+    assert set(sides.far.ledger.entries()["dataset"].to_pylist()) == {dataset_of_files(path)}
 
 
 def test_a_path_of_the_working_folder_is_one_there(sides: Sides, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,6 +284,11 @@ def test_errors_quote_no_value(sides: Sides, capfd: pytest.CaptureFixture[str]) 
         sides.far.measure(path, sa.Policy(quasi_identifiers=[NAME], privacy=[sa.KAnonymity(2)]))
     assert "canary" not in str(refused.value)
     assert "canary" not in "".join(capfd.readouterr())
+
+
+def test_the_client_logs_no_error(sides: Sides) -> None:
+    sides.far.measure(f"{sides.folder}/visits.parquet", POLICIES["k"])
+    assert all(logging.getLogger(name).disabled for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"))
 
 
 def test_an_address_without_a_server_is_named() -> None:

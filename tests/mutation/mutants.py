@@ -2588,6 +2588,69 @@ LOCAL = [
     ),
 ]
 
+FAR = "tests/integration/test_spark_rows.py"
+FAR_ROWS = _of(
+    "sqlanon/engines/spark/rows.py",
+    (
+        "order-of-the-source-on-a-server",
+        "            ordered = frame.sort(*map(_quoted, frame.columns))\n",
+        "            ordered = frame\n",
+        "the order of the source says who stood beside whom",
+        f"{FAR}::test_the_order_of_the_source_does_not_show",
+    ),
+    (
+        "errors-of-a-server-are-logged",
+        "logging.getLogger(name).disabled = True",
+        "logging.getLogger(name).disabled = False",
+        "values of the table are in a log",
+        f"{FAR}::test_the_client_logs_no_error",
+    ),
+    (
+        "account-of-a-file-on-a-server",
+        "dataset = dataset_of_files(source) if is_path(source) else source",
+        "dataset = self.url",
+        "a file has a second budget where it is counted on a server",
+        f"{FAR}::test_a_file_has_the_account_that_it_has_here",
+    ),
+) + _of(
+    "sqlanon/engines/spark/dialect.py",
+    (
+        "missing-keys-on-a-server",
+        "    return exp.and_(exp.EQ(this=texts[0], expression=texts[1]), both)\n",
+        "    return exp.EQ(this=texts[0], expression=texts[1])\n",
+        "a missing value and an empty text have the labels of each other",
+        "tests/unit/test_spark_dialect.py",
+    ),
+)
+
+
+REPORTED = _of(
+    "sqlanon/run/release_reports.py",
+    (
+        "differences-of-few-rows-in-a-report",
+        "    return None if before is None or 0 < abs(before - after) < k else before\n",
+        "    return before\n",
+        "the difference of two counts is a number of few persons",
+        "tests/integration/test_release_reports.py::test_differences_of_few_rows_are_not_shown",
+    ),
+    (
+        "rare-labels-in-a-report",
+        "if rows >= self._fewest_shown}",
+        "if rows >= 1}",
+        "a sensitive value of one row is in the page",
+        "tests/integration/test_release_reports.py",
+    ),
+) + _of(
+    "sqlanon/run/explorer.py",
+    (
+        "rare-examples-on-a-page",
+        "dict.fromkeys(range(len(names)), 0), _fewest_rows(bound.policy))",
+        "dict.fromkeys(range(len(names)), 0), 1)",
+        "a value of one row is the example of its column",
+        "tests/integration/test_explorer.py",
+    ),
+)
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -2617,6 +2680,8 @@ MUTANTS: list[Mutant] = list(
         MODELS,
         PSEUDONYMS,
         UNTRUSTED,
+        FAR_ROWS,
+        REPORTED,
     )
 )
 

@@ -38,6 +38,9 @@ MADE = "temp"
 """The catalog of what is made for a run, wherever it is."""
 
 
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Where the client writes the whole text of errors, with values of the table: they end on standard error."""
+
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # Else instants are written in a form that has no zone.
@@ -74,8 +77,8 @@ class SparkRows(Rows):
     @cached_property
     def _spark(self) -> SparkSession:
         connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
-        # The client writes the whole text of every error, with values of the table, to standard error.
-        logging.getLogger("SQLQueryContextLogger").disabled = True
+        for name in LOGGERS:
+            logging.getLogger(name).disabled = True
         refuse_unreachable(self.url)
         with refusals("open", self.url):
             session: SparkSession = connect.SparkSession.builder.remote(self.url).create()

@@ -58,7 +58,8 @@ def connect(
 
     Raises:
         EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
-            an open connection, which has its own, the ledger is in memory, or its mode is none.
+            an open connection, which has its own, the ledger is in memory, or its mode is none; or the address of a
+            server is none, or what it takes to reach it is not installed.
     """
     resources, charged = Resources(memory_limit, temp_directory, threads, extensions), None
     checked_mode(ledger_mode)
@@ -66,12 +67,13 @@ def connect(
         from sqlanon.ledger.opening import ledger_file
 
         charged = ledger_file(ledger)
-    opened = open_database(database, read_only=read_only, resources=resources)
-    opened.shows_values = show_values
+    far = None
     if rows is not None:
         from sqlanon.engines.spark.rows import SparkRows
 
-        opened.far = SparkRows(rows)
+        far = SparkRows(rows)
+    opened = open_database(database, read_only=read_only, resources=resources)
+    opened.shows_values, opened.far = show_values, far
     return Session(opened, charged, ledger_mode)
 
 

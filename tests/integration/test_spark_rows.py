@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -289,6 +290,12 @@ def test_errors_quote_no_value(sides: Sides, capfd: pytest.CaptureFixture[str]) 
 def test_the_client_logs_no_error(sides: Sides) -> None:
     sides.far.measure(f"{sides.folder}/visits.parquet", POLICIES["k"])
     assert all(logging.getLogger(name).disabled for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"))
+
+
+def test_a_client_that_is_missing_is_named() -> None:
+    missing = mock.patch.dict(sys.modules, {"pyspark.sql.connect.session": None})
+    with missing, pytest.raises(sa.EngineError, match=r"needs pyspark, which is not installed; .*\[spark\]"):
+        sa.connect(rows="sc://127.0.0.1:1")
 
 
 def test_an_address_without_a_server_is_named() -> None:

@@ -71,17 +71,17 @@ class SparkRows(Rows):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
         self.url = url
+        self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
         self._views: dict[tuple[str, str], _View] = {}
         self._numbers = iter(range(1, 2**31))
 
     @cached_property
     def _spark(self) -> SparkSession:
-        connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
         for name in LOGGERS:
             logging.getLogger(name).disabled = True
         refuse_unreachable(self.url)
         with refusals("open", self.url):
-            session: SparkSession = connect.SparkSession.builder.remote(self.url).create()
+            session: SparkSession = self._connect.SparkSession.builder.remote(self.url).create()
             for setting, value in SETTINGS.items():
                 session.conf.set(setting, value)
         return session

@@ -194,12 +194,12 @@ def _connected(
     from sqlanon.ledger.ledger import IN_USE, retry_while_locked
 
     machine: dict[str, Any] = {**_machine.get()}
+    rows = machine.pop("server", None)
     try:
-        check_resources(**{name: value for name, value in machine.items() if name not in ("show_values", "server")})
+        check_resources(**{name: value for name, value in machine.items() if name != "show_values"})
     except EngineError as error:
         raise BadParameter(str(error)) from None
 
-    rows = machine.pop("server", None)
     opened = functools.partial(connect, database, read_only=read_only, ledger=ledger, rows=rows, **machine)
     # Another run may just be noting its ledger in the warehouse, which takes a moment.
     waits = ledger is not None

@@ -83,15 +83,20 @@ def with_far_rows(connection: duckdb.DuckDBPyConnection, *tables: str) -> Sides:
     return Sides(Session(Ready(DuckDBEngine(OpenedDatabase(connection, owned=False), far))), connection, far)
 
 
+def open_stays(connection: duckdb.DuckDBPyConnection) -> None:
+    """The clinic, with a column for who was there and for how long, and a taxonomy of diagnoses."""
+    open_clinic(connection)
+    connection.execute("ALTER TABLE visits ADD patient INTEGER; ALTER TABLE visits ADD nights INTEGER")
+    connection.execute("UPDATE visits SET patient = id // 2, nights = 1 + id % 3")
+    rows = [["asthma", "lung", "*"], ["flu", "lung", "*"], ["angina", "heart", "*"]]
+    sa.connect(connection).taxonomies.load("diagnosis", sa.Taxonomy.from_rows(rows))
+
+
 @pytest.fixture(scope="module")
 def sides() -> Iterator[Sides]:
     """The clinic, with a column for who was there and for how long."""
     with duckdb.connect(config={"threads": 1}) as connection:
-        open_clinic(connection)
-        connection.execute("ALTER TABLE visits ADD patient INTEGER; ALTER TABLE visits ADD nights INTEGER")
-        connection.execute("UPDATE visits SET patient = id // 2, nights = 1 + id % 3")
-        rows = [["asthma", "lung", "*"], ["flu", "lung", "*"], ["angina", "heart", "*"]]
-        sa.connect(connection).taxonomies.load("diagnosis", sa.Taxonomy.from_rows(rows))
+        open_stays(connection)
         connection.execute("CREATE TABLE whole AS FROM visits WHERE diagnosis IS NOT NULL")
         connection.execute(
             "CREATE TABLE odd AS FROM visits UNION ALL FROM (VALUES (13, 34, 'f', '99999', 'flu', 6, 1))"

@@ -19,9 +19,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
-from tests.conftest import open_clinic
 from tests.fixed_noise import FixedNoise
-from tests.integration.test_far_rows import POLICIES
+from tests.integration.test_far_rows import POLICIES, open_stays
 
 TABLES = {"h-ceiling": "whole", "unknown values": "odd"}
 
@@ -75,11 +74,7 @@ def sides(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sid
     """The clinic, with a column for who was there and for how long."""
     folder = tmp_path_factory.mktemp("lake")
     with duckdb.connect(config={"threads": 1}) as connection:
-        open_clinic(connection)
-        connection.execute("ALTER TABLE visits ADD patient INTEGER; ALTER TABLE visits ADD nights INTEGER")
-        connection.execute("UPDATE visits SET patient = id // 2, nights = 1 + id % 3")
-        rows = [["asthma", "lung", "*"], ["flu", "lung", "*"], ["angina", "heart", "*"]]
-        sa.connect(connection).taxonomies.load("diagnosis", sa.Taxonomy.from_rows(rows))
+        open_stays(connection)
         for name, query in {
             "visits": "FROM visits",
             "whole": "FROM visits WHERE diagnosis IS NOT NULL",
@@ -254,7 +249,7 @@ def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
 REFUSED = {
     "a table": ("released", {}, "name a target where they are"),
     "a file": ("<folder>/one.parquet", {}, "name a target where they are"),
-    "a layout": ("<folder>/laid/", {"partition_by": "sex"}, "laid out by the server"),
+    "a layout": ("<folder>/laid/", {"partition_by": "sex"}, "the server that has the rows lays out the files"),
     "the source": ("<folder>/lonely/", {}, "is the source|of the source|files that are not of a release"),
 }
 

@@ -490,8 +490,8 @@ class TestDescriptions:
         pq.write_table(table, tmp_path / "t.parquet")
         source = str(tmp_path / "t.parquet")
         assert [*roles(session.suggest(source)).values()] == ["quasi-identifier", "sensitive", "?"]
-        told = session.suggest(source, codebook={"v1": "nothing of use"})
-        assert [*roles(told).values()] == ["?", "sensitive", "?"]
+        suggested = session.suggest(source, codebook={"v1": "nothing of use"})
+        assert [*roles(suggested).values()] == ["?", "sensitive", "?"]
 
     @pytest.mark.parametrize("text", [None, "", "a,b\nname,meaning\n", "column,description\n\xff"])
     def test_a_codebook_that_is_none_is_refused(self, text: str | None, session: sa.Session, tmp_path: Path) -> None:

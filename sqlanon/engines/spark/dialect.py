@@ -207,7 +207,7 @@ def _decoded(node: exp.Expr) -> exp.Expr:
 
 
 def _step_of(node: exp.Expr) -> exp.Expr:
-    """A step of a query, which is made as often as it is read: there is no word to keep it."""
+    """A step without MATERIALIZED, which Spark does not know: the server computes it as often as the query reads it."""
     return exp.CTE(this=node.this, alias=node.args["alias"])
 
 

@@ -126,10 +126,11 @@ def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource
     """
     is_far = any(engine.is_far(source.relation) for source in read.values())
     if is_far and (into.partition_by or into.rows_per_file is not None):
-        reason = (
-            "the server that has the rows lays out the files of a release: leave out partition_by and rows_per_file"
+        raise EngineError(
+            "the files of a release are laid out by the server that has its rows: leave partition_by and "
+            "rows_per_file out",
+            step="target",
         )
-        raise EngineError(reason, step="target")
     return is_far
 
 

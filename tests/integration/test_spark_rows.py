@@ -249,7 +249,7 @@ def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
 REFUSED = {
     "a table": ("released", {}, "name a target where they are"),
     "a file": ("<folder>/one.parquet", {}, "name a target where they are"),
-    "a layout": ("<folder>/laid/", {"partition_by": "sex"}, "the server that has the rows lays out the files"),
+    "a layout": ("<folder>/laid/", {"partition_by": "sex"}, "laid out by the server"),
     "the source": ("<folder>/lonely/", {}, "is the source|of the source|files that are not of a release"),
 }
 

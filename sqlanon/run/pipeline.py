@@ -108,9 +108,11 @@ def carry_out(
         run.search(stages)
         with stages.stage("release"):
             publication = run.make()
+            written = target.write(run.released_rows(target.takes_enums), streamed=True)
+            if publication is not None:
+                publication = publication.as_written(engine, written.relation)
             examined = None if publication is None else examine(engine, publication)
             local = None if publication is None else local_loss(engine, publication)
-            written = target.write(run.released_rows(target.takes_enums), streamed=True)
             others = {name: companions[name].write(query) for name, query in run.companion_rows().items()}
         with stages.stage("verify"):
             run.verify(written, others)

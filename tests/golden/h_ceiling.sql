@@ -1130,6 +1130,8 @@ ORDER BY
   ) ASC,
   "diagnosis" ASC;
 
+-- shared: create released 3;
+
 -- shared: read anon_equal_rows 1;
 
 SELECT
@@ -1158,8 +1160,6 @@ FROM (
 );
 
 -- shared: read anon_equal_rows 3;
-
--- shared: create released 3;
 
 -- shared: read taxonomy 1;
 

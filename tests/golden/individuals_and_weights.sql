@@ -855,6 +855,8 @@ ORDER BY
   ) ASC,
   "diagnosis" ASC;
 
+-- shared: create released 2;
+
 -- shared: read anon_equal_rows 1;
 
 -- shared: read anon_equal_rows 2;
@@ -973,8 +975,6 @@ SELECT
   "anon_row_count",
   DENSE_RANK() OVER (ORDER BY "anon_individual" ASC) AS "anon_individual"
 FROM "temp"."main"."anon_cells" AS anon_cells;
-
--- shared: create released 2;
 
 -- shared: read taxonomy 1;
 

@@ -1287,6 +1287,8 @@ ORDER BY
   "diagnosis" ASC,
   "length_of_stay" ASC;
 
+-- shared: create released 1;
+
 SELECT
   APPROX_COUNT_DISTINCT("diagnosis") AS "values_0",
   APPROX_COUNT_DISTINCT("length_of_stay") AS "values_1",
@@ -1637,8 +1639,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 -- shared: read anon_labels 2;
 
 -- shared: read anon_cells 4;
-
--- shared: create released 1;
 
 -- shared: read taxonomy 1;
 

@@ -643,6 +643,8 @@ ORDER BY
   ) ASC,
   "diagnosis" ASC;
 
+-- shared: create released 2;
+
 -- shared: read anon_equal_rows 1;
 
 -- shared: read anon_equal_rows 2;
@@ -824,8 +826,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 -- shared: read anon_labels 2;
 
 -- shared: read anon_cells 4;
-
--- shared: create released 2;
 
 -- shared: read taxonomy 1;
 

@@ -280,6 +280,8 @@ ORDER BY
   ) ASC,
   "diagnosis" ASC;
 
+-- shared: create released 2;
+
 -- shared: read anon_equal_rows 1;
 
 -- shared: read anon_equal_rows 2;
@@ -287,8 +289,6 @@ ORDER BY
 -- shared: read visits 1;
 
 -- shared: read anon_cells 3;
-
--- shared: create released 2;
 
 -- shared: read taxonomy 1;
 

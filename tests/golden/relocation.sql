@@ -720,6 +720,8 @@ ORDER BY
   ) ASC,
   "diagnosis" ASC;
 
+-- shared: create released 3;
+
 -- shared: read anon_equal_rows 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
@@ -799,8 +801,6 @@ FROM "memory"."main"."visits";
 -- shared: read anon_equal_rows 3;
 
 -- shared: read anon_cells 3;
-
--- shared: create released 3;
 
 -- shared: read taxonomy 1;
 

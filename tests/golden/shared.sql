@@ -258,39 +258,6 @@ ORDER BY
   "label" ASC
 );
 
--- read anon_cells 3
-WITH "anon_classes" AS (
-  SELECT
-    CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_rows
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_key_0"
-)
-SELECT
-  CAST(COALESCE(SUM(anon_class_rows), 0) AS BIGINT) AS row_count,
-  COUNT(*) AS class_count,
-  MIN(anon_class_rows) AS k,
-  COUNT(*) FILTER(WHERE
-    anon_class_rows = 1) AS unique_rows
-FROM "anon_classes";
-
--- read anon_labels 2
-SELECT
-  position,
-  depth,
-  DENSE_RANK() OVER (PARTITION BY position ORDER BY value ASC NULLS FIRST) - 1 AS value_number,
-  DENSE_RANK() OVER (PARTITION BY position ORDER BY label ASC NULLS FIRST) - 1 AS label_number,
-  "lm" AS loss,
-  "anon_key_0"
-FROM "temp"."main"."anon_labels" AS anon_labels;
-
--- read anon_cells 4
-SELECT
-  "anon_key_0",
-  "anon_sensitive_0",
-  "anon_row_count"
-FROM "temp"."main"."anon_cells" AS anon_cells;
-
 -- create released 1
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
@@ -326,6 +293,39 @@ SELECT
   *
   EXCLUDE (anon_copies, anon_copy)
 FROM "anon_repeated";
+
+-- read anon_cells 3
+WITH "anon_classes" AS (
+  SELECT
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_rows
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0"
+)
+SELECT
+  CAST(COALESCE(SUM(anon_class_rows), 0) AS BIGINT) AS row_count,
+  COUNT(*) AS class_count,
+  MIN(anon_class_rows) AS k,
+  COUNT(*) FILTER(WHERE
+    anon_class_rows = 1) AS unique_rows
+FROM "anon_classes";
+
+-- read anon_labels 2
+SELECT
+  position,
+  depth,
+  DENSE_RANK() OVER (PARTITION BY position ORDER BY value ASC NULLS FIRST) - 1 AS value_number,
+  DENSE_RANK() OVER (PARTITION BY position ORDER BY label ASC NULLS FIRST) - 1 AS label_number,
+  "lm" AS loss,
+  "anon_key_0"
+FROM "temp"."main"."anon_labels" AS anon_labels;
+
+-- read anon_cells 4
+SELECT
+  "anon_key_0",
+  "anon_sensitive_0",
+  "anon_row_count"
+FROM "temp"."main"."anon_cells" AS anon_cells;
 
 -- read released 1
 WITH anon_rows AS (
@@ -1033,6 +1033,40 @@ ORDER BY
   "label" ASC
 );
 
+-- create released 2
+CREATE TABLE "memory"."main"."released" AS
+WITH "anon_groups" AS (
+  SELECT
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
+    DECODE(ENCODE("diagnosis")) AS "diagnosis",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_blocks" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, (
+      anon_row_count + 1023
+    ) // 1024)) AS anon_block
+  FROM "anon_groups"
+), "anon_counted" AS (
+  SELECT
+    *
+    EXCLUDE (anon_row_count, anon_block),
+    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+  FROM "anon_blocks"
+), "anon_repeated" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, anon_copies)) AS anon_copy
+  FROM "anon_counted"
+)
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM "anon_repeated";
+
 -- read anon_equal_rows 1
 SELECT
   APPROX_COUNT_DISTINCT("diagnosis") AS "values_0",
@@ -1155,40 +1189,6 @@ LEFT JOIN "anon_labels_3" AS "anon_labels"
   ) = "anon_labels"."anon_key_0"
 WHERE
   "anon_groups"."anon_row_count" >= 30;
-
--- create released 2
-CREATE TABLE "memory"."main"."released" AS
-WITH "anon_groups" AS (
-  SELECT
-    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
-    DECODE(ENCODE("diagnosis")) AS "diagnosis",
-    "anon_row_count"
-  FROM "temp"."main"."anon_equal_rows"
-), "anon_blocks" AS (
-  SELECT
-    *,
-    UNNEST(RANGE(0, (
-      anon_row_count + 1023
-    ) // 1024)) AS anon_block
-  FROM "anon_groups"
-), "anon_counted" AS (
-  SELECT
-    *
-    EXCLUDE (anon_row_count, anon_block),
-    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
-  FROM "anon_blocks"
-), "anon_repeated" AS (
-  SELECT
-    *,
-    UNNEST(RANGE(0, anon_copies)) AS anon_copy
-  FROM "anon_counted"
-)
-SELECT
-  *
-  EXCLUDE (anon_copies, anon_copy)
-FROM "anon_repeated";
 
 -- read released 2
 WITH "anon_classes" AS (
@@ -1848,25 +1848,6 @@ SELECT
     NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
--- read anon_equal_rows 3
-WITH "anon_classes" AS (
-  SELECT
-    (
-      MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
-      AND COUNT("diagnosis") IN (0, COUNT(*))
-    ) AS "anon_is_homogeneous_0",
-    SUM(anon_row_count) AS anon_class_rows
-  FROM "temp"."main"."anon_equal_rows"
-  GROUP BY
-    "anon_label_0",
-    "anon_label_1"
-)
-SELECT
-  COALESCE(SUM("anon_class_rows") FILTER(WHERE
-    "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
-  COALESCE(SUM(anon_class_rows), 0) AS rows
-FROM "anon_classes";
-
 -- create released 3
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
@@ -1899,6 +1880,25 @@ SELECT
   *
   EXCLUDE (anon_copies, anon_copy)
 FROM "anon_repeated";
+
+-- read anon_equal_rows 3
+WITH "anon_classes" AS (
+  SELECT
+    (
+      MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
+      AND COUNT("diagnosis") IN (0, COUNT(*))
+    ) AS "anon_is_homogeneous_0",
+    SUM(anon_row_count) AS anon_class_rows
+  FROM "temp"."main"."anon_equal_rows"
+  GROUP BY
+    "anon_label_0",
+    "anon_label_1"
+)
+SELECT
+  COALESCE(SUM("anon_class_rows") FILTER(WHERE
+    "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
+  COALESCE(SUM(anon_class_rows), 0) AS rows
+FROM "anon_classes";
 
 -- read released 4
 WITH "anon_classes" AS (

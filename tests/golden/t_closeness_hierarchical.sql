@@ -1705,6 +1705,8 @@ ORDER BY
   ) ASC,
   "diagnosis" ASC;
 
+-- shared: create released 2;
+
 -- shared: read anon_equal_rows 1;
 
 -- shared: read anon_equal_rows 2;
@@ -1864,8 +1866,6 @@ SELECT
   "anon_sensitive_0_1",
   "anon_row_count"
 FROM "temp"."main"."anon_cells" AS anon_cells;
-
--- shared: create released 2;
 
 -- shared: read taxonomy 1;
 

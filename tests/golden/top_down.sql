@@ -781,26 +781,6 @@ ORDER BY
 
 -- shared: read anon_cut 1;
 
--- shared: read anon_equal_rows 1;
-
-WITH "anon_classes" AS (
-  SELECT
-    (
-      MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
-      AND COUNT("diagnosis") IN (0, COUNT(*))
-    ) AS "anon_is_homogeneous_0",
-    SUM(anon_row_count) AS anon_class_rows
-  FROM "temp"."main"."anon_equal_rows"
-  GROUP BY
-    "age",
-    "sex"
-)
-SELECT
-  COALESCE(SUM("anon_class_rows") FILTER(WHERE
-    "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
-  COALESCE(SUM(anon_class_rows), 0) AS rows
-FROM "anon_classes";
-
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
@@ -832,6 +812,26 @@ SELECT
   *
   EXCLUDE (anon_copies, anon_copy)
 FROM "anon_repeated";
+
+-- shared: read anon_equal_rows 1;
+
+WITH "anon_classes" AS (
+  SELECT
+    (
+      MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
+      AND COUNT("diagnosis") IN (0, COUNT(*))
+    ) AS "anon_is_homogeneous_0",
+    SUM(anon_row_count) AS anon_class_rows
+  FROM "temp"."main"."anon_equal_rows"
+  GROUP BY
+    "age",
+    "sex"
+)
+SELECT
+  COALESCE(SUM("anon_class_rows") FILTER(WHERE
+    "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
+  COALESCE(SUM(anon_class_rows), 0) AS rows
+FROM "anon_classes";
 
 -- shared: read taxonomy 1;
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,10 @@ import sqlanon as sa
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
 from tests.fixed_noise import FixedNoise
-from tests.integration.test_far_rows import POLICIES, open_stays
+from tests.integration.test_far_rows import POLICIES, open_stays, policy
+
+IS_SPARK = "SQLANON_SPARK" in os.environ
+"""Whether the server is Apache Spark."""
 
 TABLES = {"h-ceiling": "whole", "unknown values": "odd"}
 
@@ -115,6 +120,46 @@ def test_only_counts_come_from_the_server(sides: Sides) -> None:
     sides.released(POLICIES["kept columns"])
     assert sides.received
     assert max(rows for _, rows in sides.received) <= 12, "the cells of the clinic"
+
+
+def test_rows_are_read_twice_and_the_release_once(sides: Sides) -> None:
+    """By the plans of the server; Sail keeps nothing of what it has read, and reads the release for each statement."""
+    scans: list[tuple[str, str]] = []
+    asked, make = SparkRows._asked, SparkRows.make
+
+    @contextmanager
+    def planned(rows: SparkRows, query: Any, small: Any, purpose: str) -> Iterator[Any]:
+        with asked(rows, query, small, purpose) as frame:
+            scans.extend((purpose, file) for file in scanned(frame._explain_string()))
+            yield frame
+
+    def made(*given: Any) -> None:
+        """Nothing is read for it yet."""
+        before = len(scans)
+        make(*given)
+        del scans[before:]
+
+    wanted = policy(sa.KAnonymity(2), identifiers=[], rest="identifier")
+    with mock.patch.object(SparkRows, "_asked", planned), mock.patch.object(SparkRows, "make", made):
+        sides.far.anonymize(f"{sides.folder}/visits.parquet", wanted, f"{sides.folder}/far/", replace=True)
+    few = {"dependent columns", "determining columns"}  # with a LIMIT
+    source = [purpose for purpose, file in scans if file == "visits.parquet" and purpose not in few]
+    assert source == ["cells", "write the release"]
+    release = {purpose for purpose, file in scans if file != "visits.parquet"}
+    assert not release if IS_SPARK else "measure the risks" in release
+
+
+def scanned(plan: str) -> list[str]:
+    """The names of the files that a plan scans, as often as it does, without what the server has kept."""
+    files, kept = [], None
+    for line in plan.splitlines():
+        depth = len(line) - len(line.lstrip(" +-:*()0123456789"))
+        if kept is not None and depth > kept:
+            continue
+        kept = depth if "InMemoryRelation" in line else None
+        if found := re.search(r"(?:FileScan.*?Location.*?|file_groups=.*?\[)\[([^\[\],]+)", line):
+            files.append(found[1].rpartition("/")[2])
+    return files
 
 
 VALUES = {

@@ -115,8 +115,8 @@ class SparkRows(Rows):
         unordered.set("order", None)  # rows are ordered when they are written
         with self._asked(unordered, small, purpose) as frame:
             self._keep(relation.table, frame, self._pins_of(query))
-            with refusals(purpose, self.url):
-                self._views[_key(relation.table)].frame.persist()
+        if relation.grain != "rows":  # which are read once, to be written
+            self._persist(relation.table)
 
     def drop(self, relation: exp.Table) -> None:
         view = self._views.pop(_key(relation))
@@ -140,6 +140,7 @@ class SparkRows(Rows):
         relation = exp.Table(this=identifier(str(folder)), db=identifier("main"), catalog=identifier(CATALOG))
         with refusals("read the release", self.url):
             self._keep(relation, self._spark.read.parquet(*map(str, files)), pins)
+        self._persist(relation)
         return relation
 
     def _numbered(self, written: Path, folder: Path, suffix: str) -> list[Path]:
@@ -190,6 +191,11 @@ class SparkRows(Rows):
             frame.createOrReplaceTempView(name)
             kept = self._spark.table(name)  # the frame itself may be over small relations that go
             self._views[_key(relation)] = _View(name, kept, source_columns(kept.schema), tuple(pins))
+
+    def _persist(self, relation: exp.Table) -> None:
+        """Have the server keep a relation once it is read; Sail keeps none, and reads it anew."""
+        with refusals(relation.name, self.url):
+            self._views[_key(relation)].frame.persist()
 
     def _pins_of(self, query: exp.Query) -> tuple[Pin, ...]:
         """The sources that the rows of a query come from."""

@@ -58,8 +58,8 @@ class Examined:
 
 
 def examine(engine: Compute, publication: Publication) -> Examined:
-    """What the policy of a run leaves open, once its published rows are grouped (``EQUAL_ROWS``)."""
-    node, kept = publication.node, released_values(engine, publication.bound)
+    """What the policy of a run leaves open on its published rows."""
+    node, kept = publication.node, released_values(engine, publication.bound, publication.groups)
     pairs, pairs_left = identifying_pairs(engine, kept)
     revealing, columns_left = ([], []) if node is None else revealing_columns(engine, node, kept)
     findings = Findings(
@@ -121,7 +121,7 @@ def _homogeneous_columns(engine: Compute, publication: Publication) -> Iterator[
     names = [name for name in policy.sensitive if name not in protected]
     if not names:
         return
-    query = queries.homogeneous_rows(publication.labels, publication.bound.traits, names)
+    query = queries.homogeneous_rows(publication.groups, publication.labels, publication.bound.traits, names)
     found = engine.fetch(query, "classes with a single value")[0]
     if not found["rows"]:
         return

@@ -12,6 +12,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
@@ -68,6 +70,7 @@ class KeptValues:
     """The values of kept columns.
 
     Attributes:
+        groups: the published rows in groups of equal ones.
         traits: the types of the columns of the source, by name.
         row_count: how many published rows there are.
         estimates: by column, about how many values it has.
@@ -75,6 +78,7 @@ class KeptValues:
         rare_shares: by column that is nearly unique, the share of rows with a rare value.
     """
 
+    groups: exp.Expr
     traits: Mapping[str, Traits]
     row_count: int
     estimates: dict[str, int]
@@ -92,21 +96,21 @@ class KeptValues:
         return max(NEARLY_UNIQUE * self.row_count / (self.fewer_than - 1), 1)
 
 
-def released_values(engine: Compute, bound: BoundPolicy) -> KeptValues:
-    """Those of the published rows.
+def released_values(engine: Compute, bound: BoundPolicy, groups: exp.Expr) -> KeptValues:
+    """Those of the published rows, which are in ``groups`` of equal ones.
 
     A value is rare if fewer rows have it than a class has, which protects nobody who is known by the value.
     """
     policy, traits = bound.policy, bound.traits
     names, fewer_than = [*policy.sensitive, *policy.insensitive], min(max(policy.criteria.k, 2), MAX_RARE_ROWS)
     if not names:
-        return KeptValues(traits, 0, {}, fewer_than, {})
-    found = engine.fetch(queries.distinct_estimates(traits, names), "values of kept columns")[0]
+        return KeptValues(groups, traits, 0, {}, fewer_than, {})
+    found = engine.fetch(queries.distinct_estimates(groups, traits, names), "values of kept columns")[0]
     estimates = {name: int(found[f"values_{place}"]) for place, name in enumerate(names)}
-    kept = KeptValues(traits, int(found["rows"]), estimates, fewer_than, {})
+    kept = KeptValues(groups, traits, int(found["rows"]), estimates, fewer_than, {})
     for name, values in estimates.items():
         if values >= max(kept.least_values / ESTIMATE_ERROR, 1):
-            query = queries.rare_rows(traits, [name], fewer_than, kept.one_in)
+            query = queries.rare_rows(groups, traits, [name], fewer_than, kept.one_in)
             counts = engine.fetch(query, "rows of rare values")[0]
             if counts["rare"] >= NEARLY_UNIQUE * counts["counted"] > 0:
                 kept.rare_shares[name] = counts["rare"] / counts["counted"]
@@ -165,7 +169,7 @@ def _rare_shares(engine: Compute, kept: KeptValues, pairs: Sequence[tuple[str, s
     """Of each pair, the share of all rows that have a rare pair of values; it errs if not all values are counted."""
     if not pairs:
         return []
-    query = queries.rare_rows_of_pairs(kept.traits, pairs, kept.fewer_than, one_in)
+    query = queries.rare_rows_of_pairs(kept.groups, kept.traits, pairs, kept.fewer_than, one_in)
     found = {row["place"]: row["rare"] for row in engine.fetch(query, "rows of rare pairs of values")}
     return [min(found[place] * one_in / kept.row_count, 1.0) for place in range(len(pairs))]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
@@ -16,11 +16,11 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.release import FinerNode
-from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.classes.recoding import AtCut, Recoding, cut_misfits
-from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, number, select, subquery
 from sqlanon.queries.release.findings import identifier_counts
 from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
 from sqlanon.queries.release.text_types import group_sizes, label_types, published_texts, text_counts, text_type
@@ -67,19 +67,20 @@ class PublishedNode:
 
 @dataclass(frozen=True)
 class Publication:
-    """Rows in groups of equal ones (``EQUAL_ROWS``), and what they are made from.
+    """Rows in groups of equal ones, and what they are made from.
 
     A private method has none: whatever is counted of rows for the custodian would be outside its budget.
 
     Attributes:
         bound: the policy, bound to the source.
         source_rows: rows of the source that were read, without those that are left out for unknown values.
-        labels: the columns of ``EQUAL_ROWS`` with the labels of the quasi-identifiers, which define classes.
+        labels: the columns of the groups with the labels of the quasi-identifiers, which define classes.
         identifier_counts: those of identifiers (``queries.release.findings``) that were counted where the rows of the
             source were read for something else; None if that was not so.
         table: the cells of the source, whose exposure is counted; None if that is not to be known.
         node: the node that is published. None if there is none, or if rows stand there that are not those of the
             source: what holds of these alone would distinguish them from the others.
+        groups: the relation of the groups.
     """
 
     bound: BoundPolicy
@@ -88,6 +89,7 @@ class Publication:
     identifier_counts: Mapping[str, int] | None = None
     table: EncodedTable | None = None
     node: PublishedNode | None = None
+    groups: exp.Expr = field(default_factory=lambda: EQUAL_ROWS.table)
 
     @property
     def counted_identifiers(self) -> tuple[str, ...]:
@@ -99,6 +101,18 @@ class Publication:
     def one_in(self) -> int:
         """One value of an identifier in how many is counted."""
         return max(self.source_rows // SIEVED_ROWS, 1)
+
+    def as_written(self, engine: Compute, written: exp.Expr) -> Publication:
+        """The same rows where they were written, if they are far: else each finding would make them from the source."""
+        if not engine.is_far(self.groups):
+            return self
+        policy = self.bound.policy
+        labels = [
+            aliased(column(name), label) for name, label in zip(policy.quasi_identifiers, self.labels, strict=True)
+        ]
+        kept = map(column, (*policy.sensitive, *policy.insensitive))
+        groups = select([*labels, *kept, aliased(number(1), ROW_COUNT)], written.copy())
+        return replace(self, groups=subquery(groups, EQUAL_ROWS.name))
 
 
 def keep_classes(engine: Compute, recoding: Recoding) -> Relation:

@@ -22,7 +22,6 @@ from sqlanon.queries.kit.nodes import (
     select,
     union_all,
 )
-from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import Traits
 
 SQL = Queries("release")
@@ -53,10 +52,13 @@ def exposure(encoding: Encoding) -> exp.Query:
     return SQL.query("exposure", cells=encoding.cells, keys=keys)
 
 
-def homogeneous_rows(labels: Sequence[str], traits: Mapping[str, Traits], names: Sequence[str]) -> exp.Query:
+def homogeneous_rows(
+    groups: exp.Expr, labels: Sequence[str], traits: Mapping[str, Traits], names: Sequence[str]
+) -> exp.Query:
     """One row: the published ``rows``, and for each column by its place those in classes with a single value of it.
 
     Args:
+        groups: the published rows in groups of equal ones.
         labels: the columns of labels, which define classes.
         traits: the types of the columns, by name.
         names: the columns.
@@ -67,24 +69,31 @@ def homogeneous_rows(labels: Sequence[str], traits: Mapping[str, Traits], names:
     ]
     rows = (f.coalesce(filtered(f.sum(c.anon_class_rows), column(each.alias)), 0) for each in are)
     found = [aliased(each, f"homogeneous_{place}") for place, each in enumerate(rows)]
-    return SQL.query("homogeneous_rows", groups=EQUAL_ROWS, labels=labels, are=are, homogeneous=found)
+    return SQL.query("homogeneous_rows", groups=groups, labels=labels, are=are, homogeneous=found)
 
 
-def distinct_estimates(traits: Mapping[str, Traits], names: Sequence[str]) -> exp.Query:
-    """One row: about how many values some columns have, ``values_<place>``, and the published ``rows``."""
+def distinct_estimates(groups: exp.Expr, traits: Mapping[str, Traits], names: Sequence[str]) -> exp.Query:
+    """One row: about how many values some columns of groups have, ``values_<place>``, and the published ``rows``."""
     estimates = [
         aliased(exp.ApproxDistinct(this=comparable(traits, name)), f"values_{place}")
         for place, name in enumerate(names)
     ]
-    return select([*estimates, aliased(f.coalesce(f.sum(column(ROW_COUNT)), 0), "rows")], EQUAL_ROWS.table)
+    return select([*estimates, aliased(f.coalesce(f.sum(column(ROW_COUNT)), 0), "rows")], groups.copy())
 
 
+# More than six parameters: what is counted, and when a value is rare.
 def rare_rows(
-    traits: Mapping[str, Traits], names: Sequence[str], fewer_than: int, one_in: int, place: int = 0
+    groups: exp.Expr,
+    traits: Mapping[str, Traits],
+    names: Sequence[str],
+    fewer_than: int,
+    one_in: int,
+    place: int = 0,
 ) -> exp.Select:
     """One row: published rows with one combination of values in ``one_in``, ``counted``, and the ``rare`` ones.
 
     Args:
+        groups: the published rows in groups of equal ones.
         traits: the types of the columns, by name.
         names: a column, or several.
         fewer_than: a row is rare if fewer rows have its values.
@@ -94,15 +103,15 @@ def rare_rows(
     values = [comparable(traits, name) for name in names]
     is_sampled = is_one_in(one_in, values) if one_in > 1 else exp.true()
     return SQL.query(
-        "rare_rows", groups=EQUAL_ROWS, values=values, is_sampled=is_sampled, fewer_than=fewer_than, place=place
+        "rare_rows", groups=groups, values=values, is_sampled=is_sampled, fewer_than=fewer_than, place=place
     )
 
 
 def rare_rows_of_pairs(
-    traits: Mapping[str, Traits], pairs: Sequence[tuple[str, str]], fewer_than: int, one_in: int
+    groups: exp.Expr, traits: Mapping[str, Traits], pairs: Sequence[tuple[str, str]], fewer_than: int, one_in: int
 ) -> exp.Query:
     """The same of pairs of columns, in a row each with its ``place``."""
-    return union_all(rare_rows(traits, pair, fewer_than, one_in, place) for place, pair in enumerate(pairs))
+    return union_all(rare_rows(groups, traits, pair, fewer_than, one_in, place) for place, pair in enumerate(pairs))
 
 
 def comparable(traits: Mapping[str, Traits], name: str) -> exp.Expr:

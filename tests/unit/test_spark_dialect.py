@@ -97,6 +97,11 @@ SPELLED = {
         "SELECT `anon_float_texts_0`.`text` AS w, COUNT(*) AS n FROM v LEFT JOIN `anon_float_texts_0` ON "
         "`anon_float_texts_0`.`spelled` = CAST(weight AS STRING) GROUP BY `anon_float_texts_0`.`text`",
     ),
+    "a fraction of a query in it": (
+        "SELECT * FROM (SELECT CAST(weight AS VARCHAR) AS w FROM v)",
+        "SELECT `w` FROM (SELECT `anon_float_texts_0`.`text` AS w FROM v LEFT JOIN `anon_float_texts_0` ON "
+        "`anon_float_texts_0`.`spelled` = CAST(weight AS STRING))",
+    ),
 }
 
 

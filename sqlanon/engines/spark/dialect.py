@@ -15,11 +15,9 @@ from sqlglot.optimizer.simplify import simplify
 
 from sqlanon.engines.spark.scopes import Columns, Scopes
 from sqlanon.engines.spark.texts import FloatTexts, spell_texts
+from sqlanon.engines.spark.types import SPARK
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier
 from sqlanon.queries.source import SourceColumn
-
-SPARK = "spark"
-"""What sqlglot calls the dialect."""
 
 NARROWER = {"UTINYINT": "SMALLINT", "USMALLINT": "INT", "UINTEGER": "BIGINT", "UBIGINT": "DECIMAL(20, 0)"}
 """Types that Spark lacks, with one that has all their values."""

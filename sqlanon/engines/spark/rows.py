@@ -15,16 +15,16 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource, Stored
-from sqlanon.engines.spark.dialect import SPARK, in_spark
+from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.pins import Pin, is_path, pinned
 from sqlanon.engines.spark.refusals import received, refusals, refuse_unreachable
 from sqlanon.engines.spark.texts import FloatTexts, float_texts
-from sqlanon.engines.spark.types import columns_of, sendable, source_columns
+from sqlanon.engines.spark.types import SPARK, columns_of, sendable, source_columns
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.destination import Destination
 from sqlanon.model.extras import extra_module
-from sqlanon.queries.kit.nodes import Relation, column, identifier, select
+from sqlanon.queries.kit.nodes import Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
@@ -50,12 +50,18 @@ SETTINGS = {
 
 
 @dataclass(frozen=True)
-class _View:
-    """A relation of ours there: its name, its rows, its columns, and the states of the sources that it was made of."""
+class View:
+    """A relation of ours there, by its name, with its columns."""
 
     name: str
-    frame: DataFrame
     columns: Sequence[SourceColumn]
+
+
+@dataclass(frozen=True)
+class _Kept(View):
+    """The same with its rows, and with the states of the sources that it was made of."""
+
+    frame: DataFrame
     pins: tuple[Pin, ...]
 
 
@@ -72,7 +78,7 @@ class SparkRows(Rows):
             raise EngineError(reason, step="open")
         self.url = url
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
-        self._views: dict[tuple[str, str], _View] = {}
+        self._views: dict[tuple[str, str], _Kept] = {}
         self._numbers = iter(range(1, 2**31))
 
     @cached_property
@@ -190,7 +196,7 @@ class SparkRows(Rows):
         with refusals(relation.name, self.url):
             frame.createOrReplaceTempView(name)
             kept = self._spark.table(name)  # the frame itself may be over small relations that go
-            self._views[_key(relation)] = _View(name, kept, source_columns(kept.schema), tuple(pins))
+            self._views[_key(relation)] = _Kept(name, source_columns(kept.schema), kept, tuple(pins))
 
     def _persist(self, relation: exp.Table) -> None:
         """Have the server keep a relation once it is read; Sail keeps none, and reads it anew."""
@@ -205,15 +211,7 @@ class SparkRows(Rows):
     @contextmanager
     def _asked(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> Iterator[DataFrame]:
         """A query there, within the block; small relations are there as long."""
-        columns, tree = {}, query.copy()
-        for table in [*tree.find_all(exp.Table)]:
-            if self.owns(table):
-                view = self._views[_key(table)]
-                columns[view.name] = view.columns
-                alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
-                table.replace(exp.Table(this=identifier(view.name), alias=alias.copy()))
-        columns |= {name: columns_of(table.schema) for name, table in small.items()}
-        statement = in_spark(tree, columns)
+        statement = sent(query, self._views, small)
         texts = {each.name: self._texts(each) for each in statement.float_texts}
         with refusals(purpose, self.url, statement.text):
             for name, table in {**small, **texts}.items():
@@ -237,11 +235,20 @@ class SparkRows(Rows):
 
     def _texts(self, wanted: FloatTexts) -> pa.Table:
         """How DuckDB spells the fractions of a column, beside how the server does."""
-        value = exp.cast(column(wanted.column), "STRING")
-        query = select([exp.alias_(value, "spelled")], exp.Table(this=identifier(wanted.relation))).distinct()
         with refusals("the texts of fractions", self.url):
-            found = received(self._spark.sql(query.sql(SPARK)), self.url, "the texts of fractions")
+            found = received(self._spark.sql(wanted.look_up), self.url, "the texts of fractions")
         return found.append_column("text", [float_texts(found["spelled"].to_pylist(), is_single=wanted.is_single)])
+
+
+def sent(query: exp.Query, views: Mapping[tuple[str, str], View], small: Mapping[str, pa.Table]) -> Statement:
+    """What is sent of a query over relations of ours, by their catalogs and names, and small ones."""
+    columns, tree = {}, query.copy()
+    for table in [*tree.find_all(exp.Table)]:
+        if (view := views.get(_key(table))) is not None:
+            columns[view.name] = view.columns
+            alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+            table.replace(exp.Table(this=identifier(view.name), alias=alias.copy()))
+    return in_spark(tree, columns | {name: columns_of(table.schema) for name, table in small.items()})
 
 
 def _key(relation: exp.Table) -> tuple[str, str]:

@@ -12,6 +12,9 @@ from sqlanon.queries.source import SourceColumn
 Columns = Mapping[str, Sequence[SourceColumn]]
 """The columns of relations, by the names that a query reads them by."""
 
+FLOAT_TEXTS = "anon_float_texts"
+"""What the names of relations of texts begin with, which are joined to what a query reads."""
+
 
 class Scopes:
     """The columns of what a query reads: relations, and the steps in front of it."""
@@ -49,6 +52,8 @@ class Scopes:
         if isinstance(relation, exp.Subquery):
             return self.made_by(relation.this)
         assert isinstance(relation, exp.Table)
+        if relation.name.startswith(FLOAT_TEXTS):
+            return []
         made = _step(relation)
         return [*self._columns[relation.name]] if made is None else self.made_by(made)
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.engines.spark.scopes import Scopes
+from sqlanon.engines.spark.scopes import FLOAT_TEXTS, Scopes
+from sqlanon.engines.spark.types import SPARK
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.nodes import column, identifier
+from sqlanon.queries.kit.nodes import column, identifier, select
 from sqlanon.queries.source import SourceColumn
 
 _HAS_NO_TEXT = (
@@ -35,6 +36,12 @@ class FloatTexts:
     relation: str
     column: str
     is_single: bool
+
+    @property
+    def look_up(self) -> str:
+        """The statement that asks a server for the fractions as it spells them."""
+        spelled = exp.alias_(exp.cast(column(self.column), "STRING"), "spelled")
+        return select([spelled], exp.Table(this=identifier(self.relation))).distinct().sql(SPARK)
 
 
 def spell_texts(query: exp.Select, scopes: Scopes, texts: dict[tuple[str, str], FloatTexts]) -> None:
@@ -83,7 +90,7 @@ def _float_texts(
     """The texts of a column, which are the same wherever a statement reads it."""
     if origin is None:
         raise EngineError(_HAS_NO_TEXT.format(read.name, read.type), step="source")
-    new = FloatTexts(f"anon_float_texts_{len(texts)}", *origin, is_single=read.type == "FLOAT")
+    new = FloatTexts(f"{FLOAT_TEXTS}_{len(texts)}", *origin, is_single=read.type == "FLOAT")
     return texts.setdefault(origin, new)
 
 

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import DataType, StructType
 
+SPARK = "spark"
+"""What sqlglot calls the dialect."""
+
 PLAIN = {
     "boolean": "BOOLEAN",
     "byte": "TINYINT",

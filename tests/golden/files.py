@@ -11,21 +11,23 @@ from pathlib import Path
 from tests.golden.recording import Script
 
 FOLDER = Path(__file__).parent
-SHARED = FOLDER / "shared.sql"
+SHARED = "shared.sql"
 MIN_SHARED_LINES = 3
 """A shorter statement is as short as its title."""
 
 HEADING = """\
--- The statements that runs of tests/golden/plans.py send more than once, each under the title that their files have.
+-- The statements that runs of tests/golden send more than once, each under the title that their files have.
 -- Written by `python -m tests.golden`: review it as a diff.\
 """
 REFERENCE = "-- shared: "
 END = ";\n\n"
 TABLE = r'(?:"?\w+"?\.)*"?'
 SUBJECT = re.compile(
-    rf"(?:CREATE(?: TEMPORARY)? \w+|PREPARE) {TABLE}(?P<made>\w+)|.*?(?<!DISTINCT )FROM {TABLE}(?P<read>\w+)", re.DOTALL
+    r"-- (?P<purpose>[^\n(]*[^\n( ])|"
+    rf"(?:CREATE(?: TEMPORARY)? \w+|PREPARE) {TABLE}(?P<made>\w+)|.*?(?<!DISTINCT )FROM {TABLE}(?P<read>\w+)",
+    re.DOTALL,
 )
-"""What a statement makes, or the first table that it reads."""
+"""What a statement is sent for, what it makes, or the first table that it reads."""
 
 
 def golden_file(name: str) -> Path:
@@ -34,9 +36,19 @@ def golden_file(name: str) -> Path:
 
 
 def texts(scripts: Mapping[str, Script]) -> dict[Path, str]:
-    """The files of all plans, and the one that they share."""
+    """The files of all plans, and the one that those of a folder share."""
+    folders = dict.fromkeys(golden_file(name).parent for name in scripts)
+    files: dict[Path, str] = {}
+    for folder in folders:
+        files |= _texts(
+            folder, {name: script for name, script in scripts.items() if golden_file(name).parent == folder}
+        )
+    return files
+
+
+def _texts(folder: Path, scripts: Mapping[str, Script]) -> dict[Path, str]:
     titles = _titles(_repeated(script.statements for script in scripts.values()))
-    files = {SHARED: _joined(HEADING, [f"-- {title}\n{statement}" for statement, title in titles.items()])}
+    files = {folder / SHARED: _joined(HEADING, [f"-- {title}\n{statement}" for statement, title in titles.items()])}
     for name, script in scripts.items():
         parts = [f"{REFERENCE}{titles[text]}" if text in titles else text for text in script.statements]
         files[golden_file(name)] = _joined(script.heading, parts)
@@ -46,13 +58,14 @@ def texts(scripts: Mapping[str, Script]) -> dict[Path, str]:
 def kept(name: str) -> Script:
     """What the file of a plan has, with the statements of ``shared.sql`` in place of their titles."""
     heading, parts = _parts(golden_file(name))
-    statements = [_shared()[part.removeprefix(REFERENCE)] if part.startswith(REFERENCE) else part for part in parts]
+    shared = _shared(golden_file(name).with_name(SHARED))
+    statements = [shared[part.removeprefix(REFERENCE)] if part.startswith(REFERENCE) else part for part in parts]
     return Script(heading, statements)
 
 
 @cache
-def _shared() -> dict[str, str]:
-    titled = (part.removeprefix("-- ").partition("\n") for part in _parts(SHARED)[1])
+def _shared(file: Path) -> dict[str, str]:
+    titled = (part.removeprefix("-- ").partition("\n") for part in _parts(file)[1])
     return {title: statement for title, _, statement in titled}
 
 
@@ -76,6 +89,8 @@ def _titles(statements: Iterable[str]) -> dict[str, str]:
 def _subject(statement: str) -> str:
     match = SUBJECT.match(statement)
     assert match is not None, statement
+    if match["purpose"]:
+        return match["purpose"]
     return f"create {match['made']}" if match["made"] else f"read {match['read']}"
 
 

@@ -1,4 +1,4 @@
--- The statements that runs of tests/golden/plans.py send more than once, each under the title that their files have.
+-- The statements that runs of tests/golden send more than once, each under the title that their files have.
 -- Written by `python -m tests.golden`: review it as a diff.
 
 -- read taxonomy 1

@@ -59,6 +59,9 @@ POLICIES = {
     ),
 }
 
+TABLES = {"h-ceiling": "whole", "unknown values": "odd"}
+"""Those that policies are for which are not for the visits."""
+
 
 @dataclass(frozen=True)
 class Sides:
@@ -70,13 +73,18 @@ class Sides:
 
     def released(self, wanted: sa.Policy, place: str = "far.", table: str = "visits") -> sa.Release:
         """The visits of a place, released beside them."""
-        chance = FixedNoise(1) if wanted.has_private_method or isinstance(wanted.method, sa.HCeiling) else None
-        return self.session.anonymize(f"{place}{table}", wanted, f"{place}released", random_source=chance, replace=True)
+        source, into = f"{place}{table}", f"{place}released"
+        return self.session.anonymize(source, wanted, into, random_source=fixed_chance(wanted), replace=True)
 
 
-def with_far_rows(connection: duckdb.DuckDBPyConnection, *tables: str) -> Sides:
+def fixed_chance(wanted: sa.Policy) -> FixedNoise | None:
+    """The same draws each time, for a policy whose method draws."""
+    return FixedNoise(1) if wanted.has_private_method or isinstance(wanted.method, sa.HCeiling) else None
+
+
+def with_far_rows(connection: duckdb.DuckDBPyConnection, *tables: str, far: FarRows | None = None) -> Sides:
     """A session on a database, with some of its tables elsewhere as well."""
-    far = FarRows()
+    far = far or FarRows()
     for table in tables:
         far.connection.register("given", connection.table(table).to_arrow_table())
         far.connection.execute(f"CREATE TABLE {table} AS FROM given")
@@ -84,12 +92,18 @@ def with_far_rows(connection: duckdb.DuckDBPyConnection, *tables: str) -> Sides:
 
 
 def open_stays(connection: duckdb.DuckDBPyConnection) -> None:
-    """The clinic, with a column for who was there and for how long, and a taxonomy of diagnoses."""
+    """The clinic, with a column for who was there and for how long, and a taxonomy of diagnoses; and tables like it."""
     open_clinic(connection)
     connection.execute("ALTER TABLE visits ADD patient INTEGER; ALTER TABLE visits ADD nights INTEGER")
     connection.execute("UPDATE visits SET patient = id // 2, nights = 1 + id % 3")
     rows = [["asthma", "lung", "*"], ["flu", "lung", "*"], ["angina", "heart", "*"]]
     sa.connect(connection).taxonomies.load("diagnosis", sa.Taxonomy.from_rows(rows))
+    for name, query in {
+        "whole": "FROM visits WHERE diagnosis IS NOT NULL",
+        "odd": "FROM visits UNION ALL FROM (VALUES (13, 34, 'f', '99999', 'flu', 6, 1))",
+        "halves": "SELECT * REPLACE (nights / 2 AS nights) FROM visits",
+    }.items():
+        connection.execute(f"CREATE TABLE {name} AS {query}")
 
 
 @pytest.fixture(scope="module")
@@ -97,10 +111,6 @@ def sides() -> Iterator[Sides]:
     """The clinic, with a column for who was there and for how long."""
     with duckdb.connect(config={"threads": 1}) as connection:
         open_stays(connection)
-        connection.execute("CREATE TABLE whole AS FROM visits WHERE diagnosis IS NOT NULL")
-        connection.execute(
-            "CREATE TABLE odd AS FROM visits UNION ALL FROM (VALUES (13, 34, 'f', '99999', 'flu', 6, 1))"
-        )
         yield with_far_rows(connection, "visits", "whole", "odd")
 
 
@@ -116,8 +126,7 @@ def hospital() -> Iterator[Sides]:
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_far_rows_are_released_as_near_ones(sides: Sides, name: str) -> None:
-    table = {"h-ceiling": "whole", "unknown values": "odd"}.get(name, "visits")
-    near, far = (sides.released(POLICIES[name], place, table) for place in ("", "far."))
+    near, far = (sides.released(POLICIES[name], place, TABLES.get(name, "visits")) for place in ("", "far."))
     assert far.node == near.node
     changed = {"seconds": far.report.seconds, "source": far.report.source, "into": far.report.into}
     assert near.report.model_copy(update=changed) == far.report

@@ -19,15 +19,15 @@ import pyarrow as pa
 import pytest
 
 import sqlanon as sa
+from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
-from tests.fixed_noise import FixedNoise
-from tests.integration.test_far_rows import POLICIES, open_stays, policy
+from tests.golden.files import kept
+from tests.golden.sent import golden_name, in_lines
+from tests.integration.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, policy
 
 IS_SPARK = "SQLANON_SPARK" in os.environ
 """Whether the server is Apache Spark."""
-
-TABLES = {"h-ceiling": "whole", "unknown values": "odd"}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ class Sides:
         """The rows of a table, released by both to folders."""
         found = []
         for name, session in (("near", self.near), ("far", self.far)):
-            chance = FixedNoise(1) if wanted.has_private_method or isinstance(wanted.method, sa.HCeiling) else None
+            chance = fixed_chance(wanted)
             into = f"{self.folder}/{name}/"
             source = f"{self.folder}/{table}.parquet"
             found.append(session.anonymize(source, wanted, into, random_source=chance, replace=True))
@@ -80,12 +80,8 @@ def sides(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sid
     folder = tmp_path_factory.mktemp("lake")
     with duckdb.connect(config={"threads": 1}) as connection:
         open_stays(connection)
-        for name, query in {
-            "visits": "FROM visits",
-            "whole": "FROM visits WHERE diagnosis IS NOT NULL",
-            "odd": "FROM visits UNION ALL FROM (VALUES (13, 34, 'f', '99999', 'flu', 6, 1))",
-        }.items():
-            connection.execute(f"COPY ({query}) TO '{folder}/{name}.parquet'")
+        for name in ("visits", "whole", "odd"):
+            connection.execute(f"COPY {name} TO '{folder}/{name}.parquet'")
         connection.execute(
             f"ATTACH '{folder}/taxonomies.duckdb' AS kept; COPY FROM DATABASE memory TO kept; DETACH kept"
         )
@@ -107,7 +103,16 @@ def sides(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sid
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_rows_of_a_server_are_released_as_those_of_a_file(sides: Sides, name: str) -> None:
-    near, far = sides.released(POLICIES[name], TABLES.get(name, "visits"))
+    spelled: list[str] = []
+
+    def noted(*given: Any) -> Statement:
+        statement = in_spark(*given)
+        spelled.append(statement.text)
+        return statement
+
+    with mock.patch("sqlanon.engines.spark.rows.in_spark", noted):
+        near, far = sides.released(POLICIES[name], TABLES.get(name, "visits"))
+    assert in_lines(spelled) == [text.partition("\n")[2] for text in kept(golden_name(name)).statements]
     assert far.node == near.node
     changed = {"seconds": far.report.seconds, "source": far.report.source, "into": far.report.into}
     assert near.report.model_copy(update=changed) == far.report

@@ -1,0 +1,143 @@
+"""What runs send to a server of Spark Connect, without a server: a second database of DuckDB answers in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+
+import sqlanon as sa
+from sqlanon.engines.spark.rows import View, sent
+from sqlanon.engines.spark.types import SPARK
+from sqlanon.queries.kit.nodes import Relation, select
+from sqlanon.queries.source import SourceColumn
+from tests.far_rows import FarRows
+from tests.golden.plans import RELEASE
+from tests.golden.recording import Script
+from tests.integration.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, with_far_rows
+
+HEADING = """\
+-- What a run of tests/golden/sent.py sends to a server of Spark Connect, each statement under its purpose. There
+-- relations of rows are views, sqlanon_1 and so on; all other relations are small, and are sent before the statement.
+-- The rows that are written are sorted by all of their columns besides.
+-- Written by `python -m tests.golden`: review it as a diff. A title stands for a statement of shared.sql.\
+"""
+
+VIEW = re.compile(r"\bsqlanon_\d+\b")
+"""A relation of rows by its name there."""
+
+FRACTIONS = sa.Policy(
+    quasi_identifiers=["nights", "sex"],
+    rest="identifier",
+    privacy=[sa.KAnonymity(2)],
+    suppression_limit=0.3,
+    taxonomies={"nights": "flat"},
+)
+"""A policy for visits that last for parts of nights."""
+
+
+def golden_name(policy: str) -> str:
+    """The name of the file of a policy."""
+    return f"spark/{re.sub('[^a-z]+', '_', policy)}"
+
+
+SENT = {golden_name(name): (wanted, TABLES.get(name, "visits")) for name, wanted in POLICIES.items()}
+SENT[golden_name("fractions")] = (FRACTIONS, "halves")
+"""Policies, and the tables that they are for, by the names of their files."""
+
+
+class Server(FarRows):
+    """A second database, which writes down what a server would be sent in its place.
+
+    Attributes:
+        sent: purposes and statements, in order.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[tuple[str, str]] = []
+        self._numbers = count(1)
+        self._names: dict[tuple[str, str], str] = {}
+
+    def describe(self, relation: exp.Expr) -> list[SourceColumn]:
+        if not isinstance(relation, exp.Table):
+            self._note(select([exp.Star()], relation.copy()), {}, "the columns of the source")
+        return super().describe(relation)
+
+    def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table:
+        self._note(query, small, purpose)
+        return super().count(query, small, purpose)
+
+    def make(self, relation: Relation, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
+        unordered = query.copy()
+        unordered.set("order", None)
+        self._note(unordered, small, purpose)
+        super().make(relation, query, small, purpose)
+
+    def write(self, query: exp.Query, small: Mapping[str, pa.Table], folder: Path, suffix: str) -> exp.Table:
+        self._note(query, small, "write the release")
+        written = Relation(folder.name, "row")
+        super().make(written, query, small, "write the release")
+        self.connection.execute(f"COPY {written.table.sql('duckdb')} TO '{folder / f'part{suffix}'}'")
+        return written.table
+
+    def refuse_changed(self, relation: exp.Table) -> None:
+        pass
+
+    def _note(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
+        views = {}
+        for table in query.find_all(exp.Table):
+            if self.owns(table):
+                key = (table.catalog, table.name)
+                name = self._names.setdefault(key, f"sqlanon_{next(self._numbers)}")
+                bare = exp.Table(this=table.this.copy(), db=table.args.get("db"), catalog=table.args.get("catalog"))
+                views[key] = View(name, super().describe(bare))
+        statement = sent(query, views, small)
+        self.sent += [("the texts of fractions", texts.look_up) for texts in statement.float_texts]
+        self.sent.append((purpose, statement.text))
+
+
+def recorded(name: str, folder: Path) -> Script:
+    """What the run of a policy sends that publishes to an empty folder."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        open_stays(connection)
+        statements = sent_by(name, connection, folder)
+    texts = in_lines([statement for _, statement in statements])
+    return Script(HEADING, [f"-- {purpose}\n{text}" for (purpose, _), text in zip(statements, texts, strict=True)])
+
+
+def sent_by(name: str, connection: duckdb.DuckDBPyConnection, folder: Path) -> list[tuple[str, str]]:
+    """Purposes and statements of the run of a policy over a table of a connection."""
+    wanted, table = SENT[name]
+    server = Server()
+    session = with_far_rows(connection, table, far=server).session
+    session.anonymize(f"far.{table}", wanted, f"{folder}/{RELEASE}/", random_source=fixed_chance(wanted))
+    return server.sent
+
+
+def in_lines(statements: Sequence[str]) -> list[str]:
+    """Statements in lines, for people: views have numbers in the order in which they are read, and no other name."""
+    numbers: dict[str, str] = {}
+    return [
+        _in_lines(VIEW.sub(lambda view: numbers.setdefault(view[0], f"sqlanon_{len(numbers) + 1}"), statement))
+        for statement in statements
+    ]
+
+
+def _in_lines(statement: str) -> str:
+    tree = sqlglot.parse_one(statement, dialect=SPARK)
+    views = {table.alias: table for table in tree.find_all(exp.Table) if VIEW.fullmatch(table.name)}
+    # A path, or the name of a step, by which the rest of the statement may know it.
+    for read in tree.find_all(exp.Column):
+        if read.table in views:
+            read.set("table", views[read.table].this.copy())
+    for view in tree.find_all(exp.Table):
+        if VIEW.fullmatch(view.name):
+            view.set("alias", None)
+    return tree.sql(SPARK, pretty=True)

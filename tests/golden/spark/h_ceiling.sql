@@ -1,0 +1,23 @@
+-- What a run of tests/golden/sent.py sends to a server of Spark Connect, each statement under its purpose. There
+-- relations of rows are views, sqlanon_1 and so on; all other relations are small, and are sent before the statement.
+-- The rows that are written are sorted by all of their columns besides.
+-- Written by `python -m tests.golden`: review it as a diff. A title stands for a statement of shared.sql.
+
+-- shared: cells 2;
+
+-- shared: write the release 2;
+
+-- shared: values of identifiers 1;
+
+-- measure the risks
+SELECT
+  `age` AS `age`,
+  `sex` AS `sex`,
+  `zip` AS `zip`,
+  COUNT(*) AS anon_class_size
+FROM `sqlanon_2`
+GROUP BY
+  `age`,
+  `sex`,
+  `zip`;
+

@@ -77,10 +77,14 @@ SELECT value FROM :leaves WHERE position = :position AND depth = 0;
 
 -- name: marginal
 -- rows by value and class
--- :points (anon_value_0 UTINYINT, anon_class UTINYINT)
+-- :points (anon_value_0 UTINYINT, anon_class UTINYINT, anon_row_count BIGINT)
 -- :position 0
 -- :value anon_value_0
-SELECT :position AS position, CAST(:value AS BIGINT) AS value, anon_class AS class, count(*) AS row_count
+SELECT
+    :position AS position,
+    CAST(:value AS BIGINT) AS value,
+    anon_class AS class,
+    CAST(sum(anon_row_count) AS BIGINT) AS row_count
 FROM :points
 GROUP BY :value, anon_class;
 

@@ -2,9 +2,11 @@
 
 -- name: occupied
 -- rows of every combination of labels and class
--- :numbered (anon_index BIGINT)
+-- :numbered (anon_index BIGINT, anon_row_count BIGINT)
 SELECT anon_index, anon_row_count, row_number() OVER (ORDER BY anon_index ASC) - 1 AS anon_place
-FROM (SELECT anon_index, count(*) AS anon_row_count FROM :numbered GROUP BY anon_index) AS anon_counted;
+FROM (
+    SELECT anon_index, CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count FROM :numbered GROUP BY anon_index
+) AS anon_counted;
 
 -- name: shown
 -- noisy combinations that are shown

@@ -1,12 +1,12 @@
 -- Top-down specialization: the classes of a cut, by numbers, and what they would be after another step.
 --
--- :rows (anon_part BIGINT, anon_value_0 BIGINT, anon_class BIGINT)
+-- :rows (anon_part BIGINT, anon_value_0 BIGINT, anon_class BIGINT, anon_row_count BIGINT)
 -- :value anon_value_0
 -- :last 7
 
 -- name: first_parts
 -- rows in one class
--- :points (anon_value_0 BIGINT, anon_class BIGINT)
+-- :points (anon_value_0 BIGINT, anon_class BIGINT, anon_row_count BIGINT)
 SELECT *, CAST(0 AS BIGINT) AS anon_part FROM :points;
 
 -- name: last_part
@@ -33,7 +33,7 @@ WHERE anon_changed.anon_part = anon_numbered.old AND anon_changed.:value = anon_
 -- classes under candidates
 -- The rows of each class that there would be under the candidates of a predictor.
 -- :children (value BIGINT, candidate BIGINT, child BIGINT)
-SELECT anon_children.candidate, count(*) AS rows
+SELECT anon_children.candidate, CAST(sum(anon_rows.anon_row_count) AS BIGINT) AS rows
 FROM :rows AS anon_rows
 INNER JOIN :children AS anon_children ON anon_children.value = anon_rows.:value
 WHERE anon_rows.anon_part > :last

@@ -353,6 +353,25 @@ ORDER BY
 );
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_points" AS
+WITH "anon_rows" AS (
+  SELECT
+    "age" AS "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("complaints", NULL) AS TEXT[]) AS "complaints",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."complaining"
+  WHERE
+    NOT "age" IS NULL
+    AND NOT "sex" IS NULL
+    AND NOT "complaints" IS NULL
+    AND NOT "diagnosis" IS NULL
+  GROUP BY
+    "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("complaints", NULL) AS TEXT[]),
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
+)
 SELECT
   CAST(LEAST(
     CAST(FLOOR(
@@ -383,13 +402,9 @@ SELECT
       LAMBDA "anon_item" : ENUM_CODE(TRY_CAST("anon_item" AS anon_values_2))
     )
   END AS "anon_value_2",
-  ENUM_CODE(TRY_CAST(CAST(COALESCE("diagnosis", NULL) AS TEXT) AS anon_values_3)) AS "anon_class"
-FROM "memory"."main"."complaining"
-WHERE
-  NOT "age" IS NULL
-  AND NOT "sex" IS NULL
-  AND NOT "complaints" IS NULL
-  AND NOT "diagnosis" IS NULL;
+  ENUM_CODE(TRY_CAST(CAST(COALESCE("diagnosis", NULL) AS TEXT) AS anon_values_3)) AS "anon_class",
+  "anon_row_count"
+FROM "anon_rows";
 
 SELECT
   COUNT(*) FILTER(WHERE
@@ -437,11 +452,13 @@ WITH "anon_placed" AS (
   SELECT
     "anon_value_2",
     "anon_class",
+    "anon_row_count",
     0 AS "anon_place"
   FROM "temp"."main"."anon_points"
 ), "anon_masked" AS (
   SELECT
     "anon_class",
+    "anon_row_count",
     LIST_AGGREGATE(
       LIST_TRANSFORM(
         "anon_value_2",
@@ -458,6 +475,7 @@ WITH "anon_placed" AS (
   SELECT
     "candidate",
     "anon_class",
+    "anon_row_count",
     CAST((
       "anon_mask" >> "shift"
     ) & "all_children" AS BIGINT) AS "anon_mask"
@@ -469,7 +487,7 @@ WITH "anon_placed" AS (
     "candidate",
     "anon_mask" AS "child",
     "anon_class" AS "class",
-    COUNT(*) AS "row_count"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "row_count"
   FROM "anon_parted"
   WHERE
     "anon_mask" <> 0
@@ -688,6 +706,7 @@ FROM "anon_scored";
 WITH "anon_placed" AS (
   SELECT
     "anon_value_2",
+    "anon_row_count",
     0 AS "anon_place"
   FROM "temp"."main"."anon_points"
 ), "anon_masked" AS (
@@ -703,13 +722,14 @@ WITH "anon_placed" AS (
         END
       ),
       'bit_or'
-    ) AS "anon_mask"
+    ) AS "anon_mask",
+    "anon_row_count"
   FROM "anon_placed"
 )
 SELECT
   "anon_place" AS "place",
   "anon_mask" AS "mask",
-  COUNT(*) AS "rows"
+  CAST(SUM("anon_row_count") AS BIGINT) AS "rows"
 FROM "anon_masked"
 WHERE
   "anon_mask" <> 0
@@ -742,6 +762,7 @@ WITH "anon_found" AS (
   SELECT
     "anon_value_2",
     "anon_class",
+    "anon_row_count",
     LIST_AGGREGATE(
       LIST_TRANSFORM(
         "anon_value_2",
@@ -758,6 +779,7 @@ WITH "anon_found" AS (
   SELECT
     "anon_found"."anon_value_2",
     "anon_found"."anon_class",
+    "anon_found"."anon_row_count",
     "anon_kept"."anon_place" AS "anon_place"
   FROM "anon_found"
   JOIN "temp"."main"."anon_partitions_2" AS anon_kept
@@ -765,6 +787,7 @@ WITH "anon_found" AS (
 ), "anon_masked" AS (
   SELECT
     "anon_class",
+    "anon_row_count",
     LIST_AGGREGATE(
       LIST_TRANSFORM(
         "anon_value_2",
@@ -777,6 +800,7 @@ WITH "anon_found" AS (
   SELECT
     "candidate",
     "anon_class",
+    "anon_row_count",
     CAST((
       "anon_mask" >> "shift"
     ) & "all_children" AS BIGINT) AS "anon_mask"
@@ -788,7 +812,7 @@ WITH "anon_found" AS (
     "candidate",
     "anon_mask" AS "child",
     "anon_class" AS "class",
-    COUNT(*) AS "row_count"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "row_count"
   FROM "anon_parted"
   WHERE
     "anon_mask" <> 0
@@ -889,6 +913,7 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_occupied_leaves" AS
 WITH "anon_found" AS (
   SELECT
     "anon_class",
+    "anon_row_count",
     "anon_value_0",
     "anon_value_1",
     "anon_value_2",
@@ -907,6 +932,7 @@ WITH "anon_found" AS (
 ), "anon_points" AS (
   SELECT
     "anon_found"."anon_class",
+    "anon_found"."anon_row_count",
     "anon_found"."anon_value_0",
     "anon_found"."anon_value_1",
     "anon_found"."anon_value_2",
@@ -938,7 +964,8 @@ WITH "anon_found" AS (
     anon_rows.position = 1
 ), "anon_numbered" AS (
   SELECT
-    CAST("anon_points"."anon_class" AS BIGINT) + "anon_pieces_0"."place" * 3 + "anon_pieces_1"."place" * 6 + "anon_points"."anon_place_2" * 12 AS "anon_index"
+    CAST("anon_points"."anon_class" AS BIGINT) + "anon_pieces_0"."place" * 3 + "anon_pieces_1"."place" * 6 + "anon_points"."anon_place_2" * 12 AS "anon_index",
+    "anon_points"."anon_row_count"
   FROM "anon_points"
   JOIN "anon_pieces_0"
     ON "anon_pieces_0"."value" = "anon_points"."anon_value_0"
@@ -947,7 +974,7 @@ WITH "anon_found" AS (
 ), "anon_counted" AS (
   SELECT
     anon_index,
-    COUNT(*) AS anon_row_count
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
   FROM "anon_numbered"
   GROUP BY
     anon_index

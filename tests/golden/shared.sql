@@ -2016,7 +2016,7 @@ SELECT
   0 AS position,
   CAST("anon_value_0" AS BIGINT) AS value,
   anon_class AS class,
-  COUNT(*) AS row_count
+  CAST(SUM(anon_row_count) AS BIGINT) AS row_count
 FROM "temp"."main"."anon_points"
 GROUP BY
   "anon_value_0",
@@ -2026,7 +2026,7 @@ SELECT
   1 AS position,
   CAST("anon_value_1" AS BIGINT) AS value,
   anon_class AS class,
-  COUNT(*) AS row_count
+  CAST(SUM(anon_row_count) AS BIGINT) AS row_count
 FROM "temp"."main"."anon_points"
 GROUP BY
   "anon_value_1",

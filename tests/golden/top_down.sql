@@ -359,6 +359,26 @@ FROM (
 );
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_points" AS
+WITH "anon_rows" AS (
+  SELECT
+    "age" AS "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM (
+    SELECT
+      *
+    FROM visits
+    WHERE
+      age + LENGTH(diagnosis) > 0
+  )
+  WHERE
+    NOT "age" IS NULL AND NOT "sex" IS NULL AND NOT "diagnosis" IS NULL
+  GROUP BY
+    "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
+)
 SELECT
   CAST(LEAST(
     CAST(FLOOR(
@@ -370,16 +390,9 @@ SELECT
     119
   ) AS UTINYINT) AS "anon_value_0",
   ENUM_CODE(TRY_CAST(CAST(COALESCE("sex", NULL) AS TEXT) AS anon_values_1)) AS "anon_value_1",
-  "diagnosis" AS "anon_class"
-FROM (
-  SELECT
-    *
-  FROM visits
-  WHERE
-    age + LENGTH(diagnosis) > 0
-)
-WHERE
-  NOT "age" IS NULL AND NOT "sex" IS NULL AND NOT "diagnosis" IS NULL;
+  "diagnosis" AS "anon_class",
+  "anon_row_count"
+FROM "anon_rows";
 
 SELECT
   COUNT(*) FILTER(WHERE
@@ -453,7 +466,7 @@ WITH "anon_children" AS (
 ), "anon_classes" AS (
   SELECT
     anon_children.candidate,
-    COUNT(*) AS rows
+    CAST(SUM(anon_rows.anon_row_count) AS BIGINT) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
   INNER JOIN "anon_children"
     ON anon_children.value = "anon_rows"."anon_value_0"
@@ -466,7 +479,7 @@ WITH "anon_children" AS (
   UNION ALL
   SELECT
     anon_children.candidate,
-    COUNT(*) AS rows
+    CAST(SUM(anon_rows.anon_row_count) AS BIGINT) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
   INNER JOIN "anon_children_2" AS "anon_children"
     ON anon_children.value = "anon_rows"."anon_value_1"
@@ -593,7 +606,7 @@ WITH "anon_children" AS (
 ), "anon_classes" AS (
   SELECT
     anon_children.candidate,
-    COUNT(*) AS rows
+    CAST(SUM(anon_rows.anon_row_count) AS BIGINT) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
   INNER JOIN "anon_children"
     ON anon_children.value = "anon_rows"."anon_value_0"
@@ -606,7 +619,7 @@ WITH "anon_children" AS (
   UNION ALL
   SELECT
     anon_children.candidate,
-    COUNT(*) AS rows
+    CAST(SUM(anon_rows.anon_row_count) AS BIGINT) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
   INNER JOIN "anon_children_2" AS "anon_children"
     ON anon_children.value = "anon_rows"."anon_value_1"
@@ -697,7 +710,7 @@ WITH "anon_children" AS (
 ), "anon_classes" AS (
   SELECT
     anon_children.candidate,
-    COUNT(*) AS rows
+    CAST(SUM(anon_rows.anon_row_count) AS BIGINT) AS rows
   FROM "temp"."main"."anon_rows_in_parts" AS anon_rows
   INNER JOIN "anon_children"
     ON anon_children.value = "anon_rows"."anon_value_0"
@@ -754,7 +767,7 @@ WITH "anon_firsts_0" AS (
     "anon_firsts_0"."first" AS "anon_first_0",
     0 AS "anon_first_1",
     "anon_points"."anon_class",
-    COUNT(*) AS "anon_row_count"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
   FROM "temp"."main"."anon_points" AS anon_points
   JOIN "anon_firsts_0"
     ON "anon_firsts_0"."value" = "anon_points"."anon_value_0"

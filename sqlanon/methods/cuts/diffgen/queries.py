@@ -18,7 +18,7 @@ from sqlglot import exp
 from sqlanon.methods.cuts.shared.labels import CUT
 from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import CLASS, LEAVES, POINTS, table, value_column, values_in
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -29,7 +29,6 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     cast,
     column,
-    count_rows,
     f,
     grouped,
     number,
@@ -93,11 +92,11 @@ def mask_counts(partitions: Partitions, candidates: Iterable[tuple[int, Speciali
 def partition_counts(partitions: Partitions, specialization: Specialization) -> exp.Select:
     """``place`` of a partition, ``mask`` and ``rows`` of a label."""
     items = value_column(partitions.axis.position)
-    points = subquery(placed(POINTS.table, [items], partitions, PLACE), "anon_placed")
+    points = subquery(placed(POINTS.table, [items, ROW_COUNT], partitions, PLACE), "anon_placed")
     mask = aliased(_bits_of(column(items), specialization.children), MASK)
-    rows = subquery(select([column(PLACE), mask], points), "anon_masked")
+    rows = subquery(select([column(PLACE), mask, column(ROW_COUNT)], points), "anon_masked")
     keys = [aliased(column(PLACE), "place"), aliased(column(MASK), "mask")]
-    query = select([*keys, aliased(count_rows(), "rows")], rows).where(_some(), copy=False)
+    query = select([*keys, row_sum(name="rows")], rows).where(_some(), copy=False)
     return grouped(query, [key.this.copy() for key in keys])
 
 
@@ -122,7 +121,7 @@ def _counts_in_one_number(partitions: Partitions, candidates: Sequence[tuple[int
     children = [child for _, each in candidates for child in each.children]
     items = value_column(partitions.axis.position)
     masks = aliased(_bits_of(column(items), children), MASK)
-    points = subquery(placed(POINTS.table, [items, CLASS], partitions, PLACE), "anon_placed")
+    points = subquery(placed(POINTS.table, [items, CLASS, ROW_COUNT], partitions, PLACE), "anon_placed")
     parts = values(
         "anon_parts",
         ("candidate", "shift", "all_children"),
@@ -133,11 +132,11 @@ def _counts_in_one_number(partitions: Partitions, candidates: Sequence[tuple[int
     )
     part = exp.BitwiseRightShift(this=column(MASK), expression=column("shift"))
     mask = cast(exp.BitwiseAnd(this=exp.Paren(this=part), expression=column("all_children")), "BIGINT")
-    each_mask = select([column("candidate"), column(CLASS), aliased(mask, MASK)], parts).join(
-        subquery(select([column(CLASS), masks], points), "anon_masked"), join_type="cross", copy=False
-    )
+    masked = subquery(select([column(CLASS), column(ROW_COUNT), masks], points), "anon_masked")
+    each_mask = select([column("candidate"), column(CLASS), column(ROW_COUNT), aliased(mask, MASK)], parts)
+    each_mask = each_mask.join(masked, join_type="cross", copy=False)
     keys = [column("candidate"), aliased(column(MASK), "child"), aliased(column(CLASS), "class")]
-    query = select([*keys, aliased(count_rows(), "row_count")], subquery(each_mask, "anon_parted"))
+    query = select([*keys, row_sum(name="row_count")], subquery(each_mask, "anon_parted"))
     return grouped(query.where(_some(), copy=False), [column("candidate"), column(MASK), column(CLASS)])
 
 
@@ -206,11 +205,11 @@ def shown(least: int) -> Step:
 
 
 def numbered(cut: Cut, classes: int) -> exp.Select:
-    """The numbers of the combinations that points have; points in no partition are left out."""
+    """The numbers of the combinations that points have, with their rows; points in no partition are left out."""
     sets = [position for position, partitions in cut.partitions.items() if partitions.specialized]
     several = sorted([*sets, *(position for position, pieces in cut.pieces.items() if len(pieces) > 1)])
     points: exp.Expr = POINTS.table
-    columns = [CLASS, *map(value_column, several)]
+    columns = [CLASS, ROW_COUNT, *map(value_column, several)]
     for position in sets:
         name = f"{PLACE}_{position}"
         points = subquery(placed(points, columns, cut.partitions[position], name), f"anon_placed_{position}")
@@ -227,7 +226,7 @@ def numbered(cut: Cut, classes: int) -> exp.Select:
             query = query.join(subquery(values_in(PIECES, position, ["place"]), alias), on=on, copy=False)
             place = column("place", alias)
         index = exp.Add(this=index, expression=exp.Mul(this=place, expression=number(strides[position])))
-    return query.select(aliased(index, INDEX), copy=False)
+    return query.select(aliased(index, INDEX), column(ROW_COUNT, "anon_points"), copy=False)
 
 
 # Rows

@@ -1,4 +1,4 @@
-"""Rows → points: the one read of the source. Each row as the places of its values on their axes, and of its class.
+"""Rows → points: the one read of the source. Equal rows as the places of their values on axes, and of their class.
 
 Values that have no place there are refused.
 """
@@ -27,7 +27,8 @@ from sqlanon.methods.cuts.shared.pieces import (
     taxonomy_levels,
 )
 from sqlanon.model.methods.cuts import Range
-from sqlanon.queries.kit.macros import cast_value, table_call, text
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.macros import cast_value, exact_text, table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -39,6 +40,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     f,
     filtered,
+    grouped,
     identifier,
     number,
     select,
@@ -49,14 +51,15 @@ from sqlanon.queries.kit.nodes import (
     values,
 )
 from sqlanon.queries.release.text_types import enum_type
-from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source import SourceColumn, Traits
 from sqlanon.queries.tables import taxonomies
 
 LEAVES = Relation("anon_ordered_leaves", "node")
 """The values of taxonomies by their place on the axis (``leaf``), with their label at every level (``depth``)."""
 
-POINTS = Relation("anon_points", "row")
-"""The rows without NULL: the places of their values, the items of their sets, and their class."""
+POINTS = Relation("anon_points", "cell")
+"""The rows without NULL, equal ones once: the places of their values, the items of their sets, their class and number.
+"""
 
 MARGINALS = Relation("anon_marginals", "cell")
 """How many rows of each class have a value, by predictor: all that is asked of predictors that are no sets."""
@@ -154,14 +157,35 @@ def read_rows(
     if refuses_outside and ranges:
         _refuse_outside(engine, found, source)
     columns = [aliased(_place(axis, ranges), value_column(axis.position)) for axis in axes]
-    columns.append(aliased(class_of, CLASS))
-    query = select(columns, source.copy())
-    present = [column(name).is_(exp.null()).not_() for name in (*(axis.name for axis in axes), target)]
-    engine.run(Step(POINTS, query.where(*present, copy=False), "rows as the places of their values"))
+    rows = subquery(_combinations(found, source, target), "anon_rows")
+    query = select([*columns, aliased(class_of, CLASS), column(ROW_COUNT)], rows)
+    engine.run(Step(POINTS, query, "rows as the places of their values"))
     _refuse_unknown(engine, found, source, target)
     positions = [axis.position for axis in axes if not isinstance(axis, ItemAxis)]
     counts = [SQL.query("marginal", position=position, value=value_column(position)) for position in positions]
     engine.run(Step(MARGINALS, union_all(counts or [SQL.query("no_marginals")]), "rows by value and class"))
+
+
+def _combinations(found: Points, source: exp.Table | exp.Subquery, target: str) -> exp.Select:
+    """The combinations of values that rows without NULL have, with their number: places are looked up for these few."""
+    traits = {each.name: each.traits for each in found.bound.columns}
+    keys: dict[str, exp.Expr] = {axis.name: _key(axis, traits[axis.name]) for axis in found.axes}
+    keys[target] = _name_of(target, traits[target])
+    columns = [aliased(key.copy(), name) for name, key in keys.items()]
+    present = [column(name).is_(exp.null()).not_() for name in keys]
+    query = select([*columns, aliased(count_rows(), ROW_COUNT)], source.copy()).where(*present, copy=False)
+    return grouped(query, [*keys.values()])
+
+
+def _key(axis: Axis, traits: Traits) -> exp.Expr:
+    """A column to group by: numbers that are equal have one place, items and other values have it by their text."""
+    if isinstance(axis, NumericAxis):
+        return column(axis.name)
+    return cast_value(column(axis.name), "VARCHAR[]") if isinstance(axis, ItemAxis) else _name_of(axis.name, traits)
+
+
+def _name_of(name: str, traits: Traits) -> exp.Expr:
+    return column(name) if traits.has_one_text else exact_text(column(name))
 
 
 def no_number(found: SourceColumn) -> str:

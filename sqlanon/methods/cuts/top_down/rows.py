@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.methods.cuts.shared.labels import CUT
 from sqlanon.methods.cuts.shared.pieces import Cut
 from sqlanon.methods.cuts.shared.points import CLASS, POINTS, value_column, values_in
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.nodes import (
     Step,
@@ -17,7 +17,6 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     column,
     copies,
-    count_rows,
     grouped,
     number,
     select,
@@ -68,7 +67,7 @@ def _counted(cut: Cut) -> exp.Select:
             keys.append(first)
         query = query.select(aliased(first, _first(axis.position)), copy=False)
     target = column(CLASS, "anon_points")
-    query = query.select(target, aliased(count_rows(), ROW_COUNT), copy=False)
+    query = query.select(target, row_sum(), copy=False)
     return grouped(query, [*copies(keys), target.copy()])
 
 

@@ -22,7 +22,7 @@ from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, subquery, union_all
 
-ROWS = Relation("anon_rows_in_parts", "row")
+ROWS = Relation("anon_rows_in_parts", "cell")
 """The points with the number of their class (``anon_part``): it is set anew where a label gives way to its children.
 
 The table is kept and changed: a table that is dropped within a transaction takes its space until the end of that.

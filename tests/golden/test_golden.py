@@ -57,10 +57,12 @@ def open_canaries(connection: duckdb.DuckDBPyConnection) -> None:
     for name, query in {
         "visits": "FROM odd WHERE id < 700012",
         "whole": "FROM visits",
+        "complete": "FROM visits",
+        "treated": "SELECT *, [sex] AS drugs FROM visits",
         "halves": "SELECT * REPLACE (nights + 0.0::DOUBLE AS nights) FROM visits",
     }.items():
         connection.execute(f"CREATE TABLE {name} AS {query}")
-    for name, first in columns.items():
+    for name, first in {**columns, "drugs": columns["sex"]}.items():
         values = [first + i if isinstance(first, int) else f"{first}{100 + i}" for i in range(12)]
         rows = [
             [value, *(["*"] if name == "sex" else [f"group {place // 4}", "*"])] for place, value in enumerate(values)

@@ -22,6 +22,7 @@ import sqlanon as sa
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
+from tests.fixed_noise import FixedNoise
 from tests.golden.files import kept
 from tests.golden.sent import golden_name, in_lines
 from tests.integration.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, policy
@@ -80,7 +81,7 @@ def sides(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sid
     folder = tmp_path_factory.mktemp("lake")
     with duckdb.connect(config={"threads": 1}) as connection:
         open_stays(connection)
-        for name in ("visits", "whole", "odd"):
+        for name in ("visits", *TABLES.values()):
             connection.execute(f"COPY {name} TO '{folder}/{name}.parquet'")
         connection.execute(
             f"ATTACH '{folder}/taxonomies.duckdb' AS kept; COPY FROM DATABASE memory TO kept; DETACH kept"
@@ -227,6 +228,16 @@ def test_values_without_a_text_are_refused(sides: Sides, kind: str, value: str) 
                 f"{sides.folder}/refused/",
             )
     assert not Path(sides.folder, "refused").exists()
+
+
+def test_items_without_a_text_are_refused(sides: Sides) -> None:
+    path = with_values(sides, "DOUBLE[]", ["[0.5]"])
+    with sa.connect(":memory:", rows=sides.far._engine.far.url) as session:
+        session.taxonomies.load(NAME, sa.Taxonomy.flat(["0.5", "1.5"]))
+        session.taxonomies.load("one", sa.Taxonomy.flat(["1", "2"]))
+        wanted = sa.Policy(quasi_identifiers=[NAME], sensitive=["one"], method=sa.DiffGen(sets=[NAME]))
+        with pytest.raises(sa.EngineError, match=r"DOUBLE\[\].*make it an identifier"):
+            session.anonymize(path, wanted, f"{sides.folder}/refused/", random_source=FixedNoise(1))
 
 
 def test_the_order_of_the_source_does_not_show(sides: Sides) -> None:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines.spark.scopes import FLOAT_TEXTS, Scopes
 from sqlanon.engines.spark.types import SPARK
+from sqlanon.engines.types import column_of
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import column, identifier, select
 from sqlanon.queries.source import SourceColumn
@@ -53,6 +54,8 @@ def spell_texts(query: exp.Select, scopes: Scopes, texts: dict[tuple[str, str], 
         found = scopes.column(query, value) if isinstance(value, exp.Column) else None
         if found is not None and cast.args["to"].is_type("TEXT"):
             _spell_text(query, cast, *found, scopes, texts)
+        elif found is not None and found[1].traits.is_list:
+            _refuse_items(found[1])
     for counted in [*_own(query, exp.ApproxDistinct)]:
         counted.set("this", exp.cast(counted.this.copy(), "TEXT"))  # Sail counts no fractions so
 
@@ -72,6 +75,13 @@ def _spell_text(
         cast.replace(exp.DPipe(this=cast.copy(), expression=exp.Literal.string("+00")))
     elif read.traits.is_float:
         _look_up(query, cast, _float_texts(scopes.origin(relation, read.name), read, texts), relation)
+
+
+def _refuse_items(read: SourceColumn) -> None:
+    """Refuse a list that becomes one of texts unless the server spells its items as DuckDB does."""
+    items = column_of(read.name, read.type.removesuffix("[]")).traits
+    if not items.can_be_rebuilt:
+        raise EngineError(_HAS_NO_TEXT.format(read.name, read.type), step="source")
 
 
 def _cast_value(cast: exp.Expr) -> exp.Expr:

@@ -44,6 +44,7 @@ Of ARX's Adult (3e8) it takes 3 CPU seconds (tests.benchmarks.local).
 class LocalRun(Run):
     """Peel classes off the cells, and publish every row at the labels of its class."""
 
+    takes_far_rows = True
     instead_of_node = "each class has levels of its own"
     is_repeatable = True
     report_class = LocalReport

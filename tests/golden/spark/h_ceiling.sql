@@ -9,15 +9,5 @@
 
 -- shared: values of identifiers 1;
 
--- measure the risks
-SELECT
-  `age` AS `age`,
-  `sex` AS `sex`,
-  `zip` AS `zip`,
-  COUNT(*) AS anon_class_size
-FROM `sqlanon_2`
-GROUP BY
-  `age`,
-  `sex`,
-  `zip`;
+-- shared: measure the risks 2;
 

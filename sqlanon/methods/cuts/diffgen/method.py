@@ -47,6 +47,7 @@ class DiffGenReport(PrivateReport):
 class DiffGenRun(PrivateRun):
     """Publish noisy counts of labels that were drawn, paid for from the budget of the data set."""
 
+    takes_far_rows = True
     report_class = DiffGenReport
     about_rows = "There are as many rows of each combination of labels as a noisy count says: none stands for a person."
     instead_of_node = "it draws labels of several levels"

@@ -28,6 +28,7 @@ STOPPED = "the search was stopped: more labels could have given way to their chi
 class TopDownRun(Run):
     """Specialize labels as long as every class has k rows, and publish all rows at the labels that are left."""
 
+    takes_far_rows = True
     instead_of_node = "it chooses labels of several levels"
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:

@@ -1,0 +1,39 @@
+-- What a run of tests/golden/sent.py sends to a server of Spark Connect, each statement under its purpose. There
+-- relations of rows are views, sqlanon_1 and so on; all other relations are small, and are sent before the statement.
+-- The rows that are written are sorted by all of their columns besides.
+-- Written by `python -m tests.golden`: review it as a diff. A title stands for a statement of shared.sql.
+
+-- rows as the places of their values
+SELECT
+  `age` AS `age`,
+  CAST(COALESCE(`drugs`, NULL) AS ARRAY<STRING>) AS `drugs`,
+  CAST(COALESCE(`diagnosis`, NULL) AS STRING) AS `diagnosis`,
+  COUNT(*) AS `anon_row_count`
+FROM `sqlanon_1`
+WHERE
+  NOT `age` IS NULL AND NOT `drugs` IS NULL AND NOT `diagnosis` IS NULL
+GROUP BY
+  `age`,
+  CAST(COALESCE(`drugs`, NULL) AS ARRAY<STRING>),
+  CAST(COALESCE(`diagnosis`, NULL) AS STRING);
+
+-- write the release
+SELECT
+  `age`,
+  `diagnosis`,
+  `drugs`,
+  `anon_row_count` AS `count`
+FROM `anon_equal_rows` AS `anon_equal_rows`;
+
+-- what was written
+SELECT
+  `age`,
+  `diagnosis`,
+  `drugs`,
+  CAST(SUM(`count`) AS BIGINT) AS anon_rows
+FROM `sqlanon_2`
+GROUP BY
+  `age`,
+  `diagnosis`,
+  `drugs`;
+

@@ -11,7 +11,7 @@ from typer import Argument, BadParameter, Exit, Option
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, put, say, show, write, write_json
-from sqlanon.cli.sessions import reading, writing
+from sqlanon.cli.sessions import loading_options, reading, writing
 from sqlanon.errors import VerificationError
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _report_command(into: str, source: str, policy: Path, database: Path | None)
     """The command that reports on a release."""
     warehouse = [] if database is None else ["--db", str(database)]
     files = ["--policy", str(policy), "--source", source, "--out", "report.html"]
-    return shlex.join(["sqlanon", "report", into, *warehouse, *files])
+    return shlex.join(["sqlanon", "report", into, *warehouse, *files, *loading_options()])
 
 
 def verify(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +24,7 @@ import sqlanon as sa
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
+from tests.commands import sqlanon
 from tests.fixed_noise import FixedNoise
 from tests.golden.files import kept
 from tests.golden.sent import golden_name, in_lines
@@ -305,6 +308,19 @@ def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
         assert len(rows._views) == 1, "the source"
         shown = rows._spark.sql("SHOW VIEWS").toArrow().to_pylist()
         assert len(shown) == 1
+
+
+def test_the_command_that_is_proposed_asks_the_server(sides: Sides, server: str) -> None:
+    Path(sides.folder, "policy.toml").write_text(
+        'quasi_identifiers = ["age", "sex"]\nrest = "identifier"\nprivacy = [{ model = "k-anonymity", k = 2 }]\n'
+    )
+    warehouse = shutil.copy(f"{sides.folder}/taxonomies.duckdb", f"{sides.folder}/command.duckdb")
+    into = ["--policy", "policy.toml", "--rows", server, "--into", f"{sides.folder}/commanded/"]
+    run = sqlanon("run", f"{sides.folder}/visits.parquet", "--db", warehouse, *into, folder=sides.folder)
+    assert run.returncode == 0, run.stderr
+    _, *proposed = shlex.split(run.stderr.splitlines()[-1].partition(": ")[2])
+    assert proposed[-2:] == ["--rows", server]
+    assert sqlanon(*proposed, folder=sides.folder).returncode == 0
 
 
 REFUSED = {

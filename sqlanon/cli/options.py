@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 Source = Annotated[
     str,
     Argument(
-        metavar="SOURCE", help="A table or view, the path, glob or folder of Parquet or CSV files, or a SELECT query."
+        metavar="SOURCE",
+        help="A table or view, the path, glob or folder of Parquet or CSV files, delta:FOLDER, or a SELECT query.",
     ),
 ]
 Database = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file.")]
@@ -39,7 +40,11 @@ Events = Annotated[
 ]
 Target = Annotated[
     str,
-    Option("--into", metavar="TARGET", help="The name of a new table, a new .parquet or .csv file, or a new folder/."),
+    Option(
+        "--into",
+        metavar="TARGET",
+        help="The name of a new table, a new .parquet or .csv file, a new folder/, or delta:FOLDER for a Delta table.",
+    ),
 ]
 LatticeTarget = Annotated[
     str | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from sqlglot import exp
 
@@ -16,13 +16,25 @@ Source = str | Path | Any
 FileFormat = Literal["Parquet", "CSV"]
 
 
+class Pinned(Protocol):
+    """The state that a source was in when it was found."""
+
+    def refuse_changed(self) -> None:
+        """Refuse to go on if the source is in another state by now.
+
+        Raises:
+            EngineError: it is.
+        """
+
+
 @dataclass(frozen=True)
 class ResolvedSource:
     """A source that exists: as a relation for FROM, in words for messages, and the files that it consists of.
 
     ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is its
     name in a ledger; None of views, queries, temporary tables and those of other databases. ``defined_by`` is the query
-    of a relation of DuckDB in Python, which no catalog has; empty for other frames.
+    of a relation of DuckDB in Python, which no catalog has; empty for other frames. ``pinned`` is its state, if the
+    source has versions.
     """
 
     relation: exp.Table | exp.Subquery
@@ -31,6 +43,7 @@ class ResolvedSource:
     dataset: str | None = None
     read: tuple[str, ...] = ()
     defined_by: str | None = None
+    pinned: Pinned | None = None
 
 
 @dataclass(frozen=True)

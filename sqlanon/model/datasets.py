@@ -23,10 +23,11 @@ TABLE = re.compile(rf"(?:{PART})(?:\.(?:{PART}))*")
 NEEDS_QUOTES = re.compile(r'\s.*|.*\s|.*["./*?\[~:].*', re.DOTALL)
 """What would be read as something else: several parts, or a path."""
 PATH = re.compile(
-    rf"(?:\.{{0,2}}/|~|file:).*|.*(?:/|{'|'.join(map(re.escape, FILE_SUFFIXES))})", re.IGNORECASE | re.DOTALL
+    rf"(?:\.{{0,2}}/|~|file:|delta:).*|.*(?:/|{'|'.join(map(re.escape, FILE_SUFFIXES))})", re.IGNORECASE | re.DOTALL
 )
 """A name that is a path for sure: it begins or ends in a slash, or ends like a Parquet or CSV file."""
-LOCAL = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
+LOCAL = re.compile(r"delta:|file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
+"""What stands before the path of a file, or of the folder of a Delta table."""
 
 FILE = re.compile(r"/|[\w+.-]+://")
 """How the name of a file begins."""

@@ -1,4 +1,4 @@
-"""Where results go, as users spell it: a table, a Parquet or CSV file, or a folder of Parquet files."""
+"""Where results go, as users spell it: a table, a Parquet or CSV file, a folder of these, or a table of a lake."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ OTHER_FORMATS = (
 """Endings of names of files that cannot be targets."""
 
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
+
+DELTA, ICEBERG = "delta:", "iceberg:"
+"""What the names of tables of lakes begin with."""
 
 NOTE_KEY = "sqlanon"
 """The key of our records, wherever they are."""
@@ -63,7 +66,7 @@ class Destination:
     """
 
     name: str
-    kind: Literal["table", "file", "folder"]
+    kind: Literal["table", "file", "folder", "lake"]
     rows_per_file: int | None = None
     partition_by: tuple[str, ...] = ()
     csv_formulas: CsvFormulas = "keep"
@@ -79,6 +82,13 @@ class Destination:
         return self.kind == "file" and self.name.lower().endswith(CSV_SUFFIX)
 
     @property
+    def described(self) -> str:
+        """What it is, in words."""
+        if self.kind == "lake":
+            return in_words(self.name)
+        return f'table "{self.name}"' if self.kind == "table" else f"{self.kind} {self.name}"
+
+    @property
     def path(self) -> Path:
         """The path of a file or a folder, absolute."""
         return Path(os.path.abspath(self.name))  # noqa: PTH100 (a link is not followed)
@@ -87,9 +97,10 @@ class Destination:
 def destination(
     into: str | Path, *, rows_per_file: int | None = None, partition_by: str | Sequence[str] = ()
 ) -> Destination:
-    """What a target is: a folder if its name ends in a slash, if it is one of ours, or if files are to be many.
+    """What a target is: a table of a lake, if its name begins as those do, or a folder.
 
-    Else it is a file if the name ends in ``.parquet`` or ``.csv``, and a table if not.
+    It is a folder if the name ends in a slash, if it is one of ours, or if files are to be many. Else it is a file if
+    the name ends in ``.parquet`` or ``.csv``, and a table if not.
 
     Raises:
         PolicyError: the number of rows or the columns cannot be; lists every problem.
@@ -112,6 +123,8 @@ def destination(
             f'"{name}/release/"',
             step="target",
         )
+    if is_in_lake(name):
+        return Destination(name, "lake", rows_per_file, columns)
     if rows_per_file is not None or columns:
         refuse_file_like(name)
         return Destination(name, "folder", rows_per_file, columns)
@@ -127,6 +140,17 @@ def destination(
             step="target",
         )
     return Destination(name, "table")
+
+
+def is_in_lake(name: str) -> bool:
+    """Whether a name is that of a table of Delta or Iceberg."""
+    return name.startswith((DELTA, ICEBERG))
+
+
+def in_words(lake_table: str) -> str:
+    """The name of a table of a lake, with its kind in words."""
+    kind, _, name = lake_table.partition(":")
+    return f"{kind.capitalize()} table {name}"
 
 
 def with_csv_formulas(into: Destination, given: str | None) -> Destination:

@@ -30,7 +30,7 @@ from sqlanon.model.record import readable_record
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.increment import SQL, counted_columns
 from sqlanon.publish.files import staged_file
-from sqlanon.publish.folders import note_of
+from sqlanon.publish.listings import note_of
 from sqlanon.publish.provenance import note_of_file
 from sqlanon.queries.kit.nodes import aliased, cast, column, identifier, number, select, string, subquery
 from sqlanon.queries.tables import taxonomies
@@ -63,6 +63,14 @@ class Place(BaseModel):
 
 
 def place_of(engine: Engine, into: Destination) -> Place:
+    """Where a partition goes.
+
+    Raises:
+        EngineError: the warehouse takes no such table, or it is a table of a lake.
+    """
+    if into.kind == "lake":
+        reason = f"a sidecar counts no partition in the {into.described}: publish it to a table, a file or a folder"
+        raise EngineError(reason, step="target")
     if into.kind != "table":
         return Place(name=into.name, file=str(into.path.resolve()))
     table = engine.refuse_target(into.name, {}, replace=True)

@@ -18,6 +18,11 @@ from sqlanon.engines.paths import STAGE, is_glob
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
 
+NOT_OURS = (
+    "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
+    'replace="anything" that it may go'
+)
+
 
 @contextmanager
 def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
@@ -160,7 +165,7 @@ def refuse_own_source(
     tables = list(source.relation.find_all(exp.Table))
     spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
     files = (*spelled, *source.files, *source.read, *origins)
-    if target.exists() and any(_same_file(path, target) for path in files):
+    if target.exists() and any(_same_file(path, target) or (folder and _is_below(path, target)) for path in files):
         raise EngineError(f"the release would replace its own {role} {target}; write it to another file", step="target")
     for text in spelled:
         if is_glob(text) and is_matched(target, text, folder=folder):
@@ -176,6 +181,13 @@ def _same_file(text: str, target: Path) -> bool:
         return target.samefile(text)
     except (OSError, ValueError):
         return False  # not a path, or not of a file
+
+
+def _is_below(text: str, folder: Path) -> bool:
+    try:
+        return bool(text) and Path(os.path.realpath(text)).is_relative_to(os.path.realpath(folder))
+    except (OSError, ValueError):
+        return False  # not a path
 
 
 def publish(staged: Path, target: Path, *, replace: bool) -> None:

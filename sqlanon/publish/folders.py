@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import hashlib
-import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +14,14 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.csv_notes import sha256_of
-from sqlanon.engines.paths import marked, pattern_below
+from sqlanon.engines.lakes.types import refuse_types
+from sqlanon.engines.paths import pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import FILE_SUFFIX, MARKER, Destination
-from sqlanon.model.record import ContentRecord, FolderRecord, Listing, Record
+from sqlanon.model.record import ContentRecord, FolderRecord, Record
 from sqlanon.publish.files import cannot_be_written, flush, hidden, refuse_place, tidy
+from sqlanon.publish.listings import files_below, hashes, is_whole, listing, sizes_in
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, count_rows, select
 from sqlanon.queries.release import files as partitions
 from sqlanon.queries.source import SourceColumn
@@ -40,6 +39,7 @@ class StagedFolder:
 
     Attributes:
         path: where.
+        target: the folder that it becomes, or becomes a part of.
         far: what was written from where the rows are, if they are not in the database.
         columns: the types of its columns, by name.
         partition_by: the columns that it is partitioned by.
@@ -47,6 +47,7 @@ class StagedFolder:
     """
 
     path: Path
+    target: Path
     far: exp.Table | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
@@ -70,6 +71,10 @@ class FolderTarget:
     def name(self) -> str:
         return self.into.name
 
+    @property
+    def _described(self) -> str:
+        return self.into.described if self.into.kind == "lake" else f"Parquet folder {self.into.name}"
+
     def takes_enums(self, name: str) -> bool:
         return not self.is_far and name not in self.into.partition_by
 
@@ -77,13 +82,17 @@ class FolderTarget:
         if self.is_far:
             return self._write_far(query)
         columns = self.engine.file_columns(query, "Parquet")
+        if self.into.kind == "lake":
+            query = partitions.signed(query, columns)
+            columns = self.engine.file_columns(query, "Parquet")
+            refuse_types(columns, self.into.partition_by)
         self._write_files(query, columns, streamed=streamed)
         types = {found.name: found.type for found in columns}
         self.staged.columns, self.staged.partition_by = types, self.into.partition_by
         pattern = pattern_below(self.staged.path, STAGED_SUFFIX)
         written = self.engine.read_files(Files(pattern, columns=types, partition_by=self.into.partition_by))
         self.engine.refuse_altered(query, written, columns, "Parquet")
-        return ResolvedSource(written, f"Parquet folder {self.into.name}")
+        return ResolvedSource(written, self._described)
 
     def add_record(self, record: Record) -> ContentRecord:
         """See :class:`sqlanon.publish.targets.Target`; the hashes of files are taken when they have their names."""
@@ -92,8 +101,11 @@ class FolderTarget:
 
     def _write_far(self, query: exp.Query) -> ResolvedSource:
         self.staged.far = self.engine.write_folder(query, self.staged.path, STAGED_SUFFIX)
-        self.staged.columns = {found.name: found.type for found in self.engine.describe(self.staged.far)}
-        return ResolvedSource(self.staged.far, f"Parquet folder {self.into.name}")
+        columns = self.engine.describe(self.staged.far)
+        if self.into.kind == "lake":
+            refuse_types(columns, ())
+        self.staged.columns = {found.name: found.type for found in columns}
+        return ResolvedSource(self.staged.far, self._described)
 
     def refuse_changed(self) -> None:
         """Refuse to publish rows of a source that has changed since they were counted, where they are far."""
@@ -145,14 +157,24 @@ def staged_folder(target: Path, *, replace: bool) -> Iterator[StagedFolder]:
     with cannot_be_written(target, "target"):
         tidy(target)
         refuse_folder(target, replace=replace)
+    with new_folder(target) as staged:
+        yield staged
+        with cannot_be_written(target, "publish"):
+            _mark(staged)
+            _publish(staged.path, target, replace=replace)
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[StagedFolder]:
+    """A folder to write to under a hidden name beside its target, which is removed when the block ends.
+
+    Raises:
+        EngineError: the folder that the target is in cannot be written.
+    """
     with hidden(target, "staged") as path:
         with cannot_be_written(target, "target"):
             path.mkdir()
-        staged = StagedFolder(path)
-        yield staged
-        with cannot_be_written(target, "publish"):
-            _seal(staged)
-            _publish(path, target, replace=replace)
+        yield StagedFolder(path, target)
 
 
 def refuse_folder(target: Path, *, replace: bool) -> None:
@@ -186,60 +208,6 @@ def is_empty(folder: Path) -> bool:
     return not folder.exists() or not any(folder.iterdir())
 
 
-def is_whole(folder: Path) -> bool:
-    """Whether a folder holds a release of ours, with all its files and no other."""
-    try:
-        layout = marked(folder)
-    except EngineError:
-        return False
-    return layout is not None and layout.files == listing(folder)
-
-
-def changes_of(folder: Path, layout: FolderRecord) -> tuple[str, ...]:
-    """How the files of a release folder differ from those that were written, in a sentence; nothing if they do not."""
-    found, written = listing(folder), layout.files
-    if written == found:
-        return tuple(_changed_files(layout.files_sha256, [*map(sha256_of, _listed(folder))]))
-    if found.count == written.count:
-        return ("its files have other names or sizes than those that were written",)
-    fewer_or_more = "fewer" if found.count < written.count else "more"
-    return (f"it has {fewer_or_more} files than were written: {found.count:,} where there were {written.count:,}",)
-
-
-def _changed_files(written: Sequence[str | None], found: Sequence[str | None]) -> Iterator[str]:
-    """Files with the names and sizes of those that were written, and another content."""
-    if len(written) != len(found):
-        yield f"its {MARKER} does not have the hashes of its files"
-    elif changed := sum(one != other for one, other in zip(written, found, strict=True)):
-        yield f"{changed:,} of its {len(found):,} files have another content than was written"
-
-
-def note_of(folder: Path) -> str | None:
-    """The marker of a release folder, None without one."""
-    try:
-        return (folder / MARKER).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return None
-
-
-def listing(folder: Path) -> Listing:
-    """What files there are in a folder but the marker.
-
-    Links to folders and empty folders count as files: none are written, and their names can reveal as much.
-    """
-    digest = hashlib.sha256()
-    count = size = 0
-    for path in _listed(folder):
-        length = path.lstat().st_size
-        digest.update(json.dumps([path.relative_to(folder).as_posix(), length]).encode())
-        count, size = count + 1, size + length
-    return Listing(count=count, bytes=size, sha256=digest.hexdigest())
-
-
-def _listed(folder: Path) -> list[Path]:
-    return sorted(path for path in [*_files(folder), *_odd_folders(folder)] if path != folder / MARKER)
-
-
 def part(folder: Path, number: int) -> Path:
     """The file of a folder that is being written with a number, from 0."""
     return folder / f"part-{number:05}{STAGED_SUFFIX}"
@@ -254,7 +222,7 @@ def number_files(folder: Path, piece: str) -> None:
     """
     prefix = f"{piece}="
     found: dict[Path, list[tuple[int, str, Path]]] = {}
-    for path in _files(folder):
+    for path in files_below(folder):
         place = path.parent
         inside = place.name.startswith(prefix)
         order = int(place.name.removeprefix(prefix)) if inside else 0
@@ -267,38 +235,28 @@ def number_files(folder: Path, piece: str) -> None:
                     path.parent.rmdir()
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """All that is in a folder but folders; links to folders are among it."""
-    for place, below, names in os.walk(folder):
-        paths = [Path(place, name) for name in (*below, *names)]
-        yield from (path for path in paths if not path.is_dir() or path.is_symlink())
-
-
-def _odd_folders(folder: Path) -> Iterator[Path]:
-    """The links to folders and the empty folders below a folder: no release has any."""
-    for place, folders, names in os.walk(folder):
-        if not folders and not names and Path(place) != folder:
-            yield Path(place)
-        yield from (path for path in (Path(place, name) for name in folders) if path.is_symlink())
-
-
-def _seal(staged: StagedFolder) -> None:
-    """Give the data its final names, add the marker, and wait until all of it is on the disk."""
-    for path in list(_files(staged.path)):
-        path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX))
-    layout = FolderRecord(
-        columns=dict(staged.columns),
-        partition_by=staged.partition_by,
-        files=listing(staged.path),
-        files_sha256=tuple(map(sha256_of, _listed(staged.path))),
-    )
-    for path in _files(staged.path):
-        flush(path)
-    assert staged.record is not None
-    (staged.path / MARKER).write_text(f"{staged.record.sealed(layout).text}\n", encoding="utf-8")
-    flush(staged.path / MARKER)
+def finished(staged: StagedFolder) -> FolderRecord:
+    """Give the data its final names, and wait until all of it is on the disk; what files there are."""
+    for path in list(files_below(staged.path)):
+        flush(path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX)))
     for place, _, _ in os.walk(staged.path, topdown=False):
         flush(Path(place))
+    sizes = sizes_in(staged.path)
+    return FolderRecord(
+        columns=dict(staged.columns),
+        partition_by=staged.partition_by,
+        files=listing(sizes),
+        files_sha256=tuple(hashes(staged.path, sizes)),
+    )
+
+
+def _mark(staged: StagedFolder) -> None:
+    """Finish a folder, and add its marker."""
+    layout, marker = finished(staged), staged.path / MARKER
+    assert staged.record is not None
+    marker.write_text(f"{staged.record.sealed(layout).text}\n", encoding="utf-8")
+    flush(marker)
+    flush(staged.path)
 
 
 def _publish(staged: Path, target: Path, *, replace: bool) -> None:

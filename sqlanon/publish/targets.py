@@ -15,24 +15,20 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Rows, Staged, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
-from sqlanon.engines.relations import ResolvedSource
+from sqlanon.engines.relations import Pinned, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.destination import Destination, Replace, destination
 from sqlanon.model.record import ContentRecord, Record, facts_of
 from sqlanon.publish.content import content_of_table
-from sqlanon.publish.files import refuse_own_source, staged_file
+from sqlanon.publish.files import NOT_OURS, refuse_own_source, staged_file
 from sqlanon.publish.folders import FolderTarget, StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file
 from sqlanon.publish.to_file import CsvTarget, ParquetTarget, StagedCsv, staged_csv
+from sqlanon.publish.to_lake import staged_lake
 
 CHANGED = (
     "the file {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or "
     'say with replace="anything" that it may go'
-)
-
-NOT_OURS = (
-    "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
-    'replace="anything" that it may go'
 )
 
 ONE_STEP = (
@@ -94,18 +90,21 @@ def target_for(
         with _far_target(engine, engine.far, into, read, replace=replace) as far:
             yield far
         return
+    is_far = _is_far(engine, into, read)
+    pins = tuple(source.pinned for source in read.values() if source.pinned is not None)
     if into.kind == "table":
         table = engine.refuse_target(into.name, read, replace=bool(replace))
-        target = TableTarget(engine, into.name, table, replace)
+        target = TableTarget(engine, into.name, table, replace, pins)
         target.refuse_others()
         yield target
         return
     with _staged(into, replace) as staged:
+        place = staged.target if isinstance(staged, StagedFolder) else into.path
         for role, source in read.items():
             files = () if source.files else engine.origins(source).files
-            refuse_own_source(into.path, source, role, files, folder=into.kind == "folder")
+            refuse_own_source(place, source, role, files, folder=isinstance(staged, StagedFolder))
         if isinstance(staged, StagedFolder):
-            folder = FolderTarget(engine, into, staged, is_far=_is_far(engine, into, read))
+            folder = FolderTarget(engine, into, staged, is_far)
             yield folder
             folder.refuse_changed()
         else:
@@ -116,15 +115,23 @@ def target_for(
                 yield ParquetTarget(engine, into.name, staged)
             # Once more: the run may have taken hours.
             _refuse_other_file(engine, into.path, replace)
+        for pin in pins:
+            pin.refuse_changed()
 
 
 def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource]) -> bool:
-    """Whether rows that are not in the database are released to a folder.
+    """Whether rows are released that are not in the database, where they are written then.
 
     Raises:
-        EngineError: the folder has a layout, which is made in the database.
+        EngineError: the target is a table or a file, which the database would write, or has a layout.
     """
     is_far = any(engine.is_far(source.relation) for source in read.values())
+    if is_far and into.kind in ("table", "file"):
+        raise EngineError(
+            f"the rows are on a server, which writes no {into.kind} of this database: name a folder, with a slash at "
+            "its end, or a table of a lake, as delta:/path/of/table",
+            step="target",
+        )
     if is_far and (into.partition_by or into.rows_per_file is not None):
         raise EngineError(
             "the files of a release are laid out by the server that has its rows: leave partition_by and "
@@ -135,7 +142,9 @@ def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource
 
 
 def _staged(into: Destination, replace: Replace) -> AbstractContextManager[Path | StagedCsv | StagedFolder]:
-    """What is written in place of a file or a folder, and becomes it when the block ends."""
+    """What is written in place of a file, a folder or a table of a lake, and becomes it when the block ends."""
+    if into.kind == "lake":
+        return staged_lake(into, replace=replace)
     if into.kind == "folder":
         return staged_folder(into.path, replace=bool(replace))
     if into.is_csv:
@@ -159,12 +168,16 @@ def _refuse_other_file(engine: Writer, path: Path, replace: Replace) -> None:
 
 @dataclass(frozen=True)
 class TableTarget:
-    """A table of the warehouse, written and verified inside the transaction of the run."""
+    """A table of the warehouse, written and verified inside the transaction of the run.
+
+    ``pins`` are the states of what is read, which it is published of.
+    """
 
     engine: Engine
     name: str
     table: exp.Table
     replace: Replace
+    pins: tuple[Pinned, ...] = ()
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def refuse_others(self) -> None:
@@ -186,6 +199,8 @@ class TableTarget:
         return ResolvedSource(self.table, f'table "{self.name}"')
 
     def add_record(self, record: Record) -> ContentRecord:
+        for pin in self.pins:
+            pin.refuse_changed()  # the transaction ends before the target is left
         content = content_of_table(self.engine, self.table)
         self.engine.comment_table(self.table, record.sealed(content).text)
         return content

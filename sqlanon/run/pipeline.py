@@ -15,12 +15,12 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, Run, method_of
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared.findings import examine, with_findings
-from sqlanon.methods.shared.guarantee import with_coding
+from sqlanon.methods.shared.guarantee import with_coding, with_earlier_versions
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord
-from sqlanon.model.release import Release
+from sqlanon.model.release import Guarantee, Release
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, tables_beside, target_for
@@ -120,7 +120,7 @@ def carry_out(
         report = with_notes(run.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
         record = run.record(report, inputs)
-        promise = promise_of(bound.policy, with_coding(run.recorded_guarantee(report), bound.policy))
+        promise = promise_of(bound.policy, _promised(run.recorded_guarantee(report), bound.policy, target))
         record = record.model_copy(update={"promise": promise})
         if companions:
             tables = {name: _sealed(bound.policy, name, other, target.name) for name, other in companions.items()}
@@ -131,9 +131,14 @@ def carry_out(
         into=target.name,
         tables={name: other.name for name, other in companions.items()},
         node=report.node,
-        guarantee=with_coding(run.guarantee(report), bound.policy),
+        guarantee=_promised(run.guarantee(report), bound.policy, target),
         report=report if examined is None else with_local_loss(with_findings(report, examined), local),
     )
+
+
+def _promised(guarantee: Guarantee, policy: Policy, target: Target) -> Guarantee:
+    """What a run promises, with what that rests on and leaves out whatever its method is."""
+    return with_earlier_versions(with_coding(guarantee, policy), target.name)
 
 
 def _sealed(policy: Policy, name: str, companion: Target, release: str) -> TableRecord:

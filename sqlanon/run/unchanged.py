@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine
+from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.base import method_of
@@ -22,9 +23,10 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, facts_of, readable_record
 from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.publish.files import bring_back, tidy
-from sqlanon.publish.folders import is_whole, note_of
+from sqlanon.publish.listings import is_whole, note_of
 from sqlanon.publish.provenance import code_sha256, note_of_file
 from sqlanon.publish.to_file import settle
+from sqlanon.publish.to_lake import is_own
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
 
@@ -107,10 +109,8 @@ def published_earlier(
         return Release(into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True)
     if replace:
         return None
-    name = f'table "{into.name}"' if into.kind == "table" else f"{into.kind} {into.name}"
-    raise TargetError(
-        f"the {name} exists, {' and '.join(differences)}; give another name, or replace=True", step="target"
-    )
+    reason = f"the {into.described} exists, {' and '.join(differences)}; give another name, or replace=True"
+    raise TargetError(reason, step="target")
 
 
 def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[Policy, Report, Guarantee] | None:
@@ -128,9 +128,9 @@ def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[
 def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Report) -> bool:
     """Whether a table or a Parquet file has other columns, or another number of rows, than were released.
 
-    Both are known without a scan. Of folders and CSV files, what is noted has been compared with the files already.
+    Both are known without a scan. Of all else, what is noted has been compared with the files already.
     """
-    if into.kind == "folder" or into.is_csv:
+    if into.kind in ("folder", "lake") or into.is_csv:
         return False
     if into.kind == "table":
         found = engine.find(into.name)
@@ -145,7 +145,7 @@ def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Repor
 
 def _settle(into: Destination) -> None:
     """Remove what runs to the same target left behind when they were killed."""
-    if into.kind != "table":
+    if into.kind in ("file", "folder"):
         with suppress(OSError, EngineError):
             settle(into.path) if into.is_csv else tidy(into.path)
 
@@ -154,6 +154,9 @@ def _note_at(engine: Engine, into: Destination) -> str | None:
     if into.kind == "table":
         found = engine.find(into.name)
         return None if found is None else found.comment
+    if into.kind == "lake":
+        version = lake_table(into.name).newest()
+        return version.note if version is not None and is_own(version) else None
     if into.kind == "folder":
         bring_back(into.name)
         return note_of(into.path) if is_whole(into.path) else None

@@ -12,16 +12,19 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine, Writer
 from sqlanon.engines.csv_notes import is_csv
 from sqlanon.engines.frames import is_frame
+from sqlanon.engines.lakes import lake_table
+from sqlanon.engines.lakes.base import pinned_version
 from sqlanon.engines.paths import is_folder, marked, pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import Destination, is_in_lake
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.record import Record, RecordError, RowsRecord
 from sqlanon.publish.files import bring_back
-from sqlanon.publish.folders import changes_of, note_of
+from sqlanon.publish.listings import changes_of, note_of
 from sqlanon.publish.provenance import note_of_file
+from sqlanon.publish.to_lake import changes_in, layout_of
 from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
 
 NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
@@ -71,6 +74,8 @@ def published(
     if not is_frame(release):
         bring_back(str(release))
     name = str(release) if isinstance(release, str | Path) else None
+    if name is not None and is_in_lake(name):
+        return _lake(engine, name, without_provenance=without_provenance)
     if name is not None and is_folder(name) and engine.find(name) is None and marked(name) is not None:
         return _folder(engine, name)
     source = resolve(release)
@@ -105,6 +110,8 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
     Raises:
         EngineError: it cannot hold a release, such as a view.
     """
+    if place.kind == "lake":
+        return pinned_version(lake_table(place.name)).version.note
     if place.kind == "folder":
         return note_of(place.path)
     if place.kind == "file":
@@ -137,6 +144,22 @@ def _folder(engine: Engine, name: str) -> Published:
     source = ResolvedSource(relation, f"Parquet folder {name}")
     found_notes = [note_of(folder)]
     return _with_shortfalls(_recorded(source, tuple(columns), found_notes, without_provenance=False), changes)
+
+
+def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
+    """A release that is a table of a lake: the files that its log lists are looked at, and no others."""
+    pinned = pinned_version(lake_table(name))
+    layout, version = layout_of(pinned.version), pinned.version
+    changes = () if layout is None else changes_in(pinned.table, version, layout)
+    files = pinned.files if layout is None else pinned.files_by(layout.columns, layout.partition_by)
+    source = ResolvedSource(engine.read_files(files), pinned.table.described)
+    try:
+        engine.describe(source.relation)
+    except EngineError as error:
+        reason = f"the release in the {pinned.table.described} cannot be read as it was written"
+        raise error.reworded("; ".join((reason, *changes)), "source") from None
+    found = _recorded(source, (*version.columns,), [version.note], without_provenance=without_provenance)
+    return _with_shortfalls(found, changes)
 
 
 def _with_shortfalls(found: Published, shortfalls: Sequence[str]) -> Published:

@@ -196,8 +196,8 @@ def test_nothing_but_counts_comes_near(
 
 
 REFUSED = {
-    "a table here": ("visits", POLICIES["kept columns"], "here", "only counts of them come here"),
-    "a file": ("visits", POLICIES["kept columns"], "<folder>/here.parquet", "only counts of them come here"),
+    "a table here": ("visits", POLICIES["kept columns"], "here", "the rows are on a server"),
+    "a file": ("visits", POLICIES["kept columns"], "<folder>/here.parquet", "the rows are on a server"),
     "pseudonyms": (
         "visits",
         policy(sa.KAnonymity(2), identifiers=["patient", "nights"], pseudonyms=["id"]),

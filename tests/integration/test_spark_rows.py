@@ -275,6 +275,52 @@ def test_a_source_that_changes_is_not_released(sides: Sides) -> None:
     assert sides.far.anonymize(str(lake), POLICIES["k"], into).report.rows.source == 24
 
 
+def test_a_delta_table_has_the_rows_of_a_folder(sides: Sides) -> None:
+    lake = pytest.importorskip("deltalake")
+    into, source = f"delta:{sides.folder}/released", f"delta:{sides.folder}/source"
+    visits = duckdb.read_parquet(f"{sides.folder}/visits.parquet").to_arrow_table()
+    lake.write_deltalake(f"{sides.folder}/source", visits, partition_by=["sex"])
+    for name in ("kept columns", "ipa"):
+        wanted = POLICIES[name]
+        sides.released(wanted)
+        chance = FixedNoise(1) if wanted.has_private_method else None
+        release = sides.far.anonymize(source, wanted, into, random_source=chance, replace=True)
+        assert release.report.source == f"{source} on {sides.far._engine.far.url}"
+        found = lake.DeltaTable(f"{sides.folder}/released").to_pyarrow_table()
+        assert Counter(duckdb.from_arrow(found).project("COLUMNS(*)::VARCHAR").fetchall()) == sides.rows("near")[1]
+        for session in (sides.near, sides.far):
+            assert not session.verify(into, wanted, strict=False).shortfalls
+    before = lake.DeltaTable(f"{sides.folder}/released").version()
+
+    def commit(event: sa.Event) -> None:
+        if event.stage == "verify" and event.state == "started":
+            lake.write_deltalake(f"{sides.folder}/source", visits.slice(0, 1), mode="append")
+
+    with pytest.raises(sa.EngineError, match="has changed since its rows were counted"):
+        sides.far.anonymize(source, POLICIES["k"], into, replace=True, progress=commit)
+    assert lake.DeltaTable(f"{sides.folder}/released").version() == before
+    assert not [path for path in sides.folder.iterdir() if path.name.startswith(".")]
+
+
+def test_unsigned_numbers_that_a_server_writes_are_not_committed_as_signed_ones(sides: Sides) -> None:
+    source = f"{sides.folder}/unsigned.parquet"
+    duckdb.execute(f"COPY (SELECT 1 AS one, 200::UTINYINT AS many FROM range(3)) TO '{source}'")
+    wanted = sa.Policy(quasi_identifiers=["one"], insensitive=["many"], privacy=[sa.KAnonymity(2)])
+    sides.far.taxonomies.load("one", sa.Taxonomy.flat([1]))
+    with pytest.raises(sa.EngineError, match=r"other types than the release, .many. \(uint8, not int8\)"):
+        sides.far.anonymize(source, wanted, f"delta:{sides.folder}/unsigned")
+    assert not Path(sides.folder, "unsigned").exists()
+
+
+def test_what_no_server_writes_is_refused_before_anything_is_spent(sides: Sides) -> None:
+    sides.received.clear()
+    with pytest.raises(sa.EngineError, match="the rows are on a server"):
+        sides.far.anonymize(f"{sides.folder}/odd.parquet", POLICIES["ipa"], "released", random_source=FixedNoise(1))
+    assert not sides.received, "nothing was counted"
+    charged = {*sides.far.ledger.entries()["dataset"].to_pylist()}
+    assert dataset_of_files(f"{sides.folder}/odd.parquet") not in charged
+
+
 def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:
     wanted = POLICIES["k, l and t"]
     sides.released(wanted)
@@ -324,8 +370,8 @@ def test_the_command_that_is_proposed_asks_the_server(sides: Sides, server: str)
 
 
 REFUSED = {
-    "a table": ("released", {}, "name a target where they are"),
-    "a file": ("<folder>/one.parquet", {}, "name a target where they are"),
+    "a table": ("released", {}, "the rows are on a server"),
+    "a file": ("<folder>/one.parquet", {}, "the rows are on a server"),
     "a layout": ("<folder>/laid/", {"partition_by": "sex"}, "laid out by the server"),
     "the source": ("<folder>/lonely/", {}, "is the source|of the source|files that are not of a release"),
 }

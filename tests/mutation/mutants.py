@@ -2124,10 +2124,10 @@ VERIFICATION = [
         ),
     ),
     *_of(
-        "sqlanon/publish/folders.py",
+        "sqlanon/publish/listings.py",
         (
             "any-folder-is-whole",
-            "return layout is not None and layout.files == listing(folder)",
+            "return layout is not None and layout.files == listing(sizes_in(folder))",
             "return layout is not None",
             "a release folder with files of others is replaced, or taken for what was written",
             "tests/integration/test_lakes.py::TestReplacing::test_a_folder_with_files_of_others_never",
@@ -2214,11 +2214,11 @@ TAMPERING = [
         ),
     ),
     *_of(
-        "sqlanon/publish/folders.py",
+        "sqlanon/publish/listings.py",
         (
             "sizes-not-compared",
-            "path.relative_to(folder).as_posix(), length]",
-            "path.relative_to(folder).as_posix()]",
+            "json.dumps([name, sizes[name]])",
+            "json.dumps([name])",
             "files of a release that were exchanged are those that were written",
             f"{TAMPERED}::TestFolders::test_files_that_were_exchanged",
         ),
@@ -2651,6 +2651,99 @@ REPORTED = _of(
     ),
 )
 
+DELTA = "tests/integration/test_delta.py"
+LAKES = (
+    _of(
+        "sqlanon/engines/lakes/delta.py",
+        (
+            "old-files-stay-in-a-lake",
+            '"overwrite",',
+            '"append",',
+            "readers see the old release beside the new one",
+            f"{DELTA}::TestReleases::test_one_commit_replaces_all",
+        ),
+        (
+            "note-left-out-in-a-lake",
+            "custom_metadata={NOTE_KEY: note}",
+            "custom_metadata={}",
+            "nobody can hold a release against what was promised",
+            f"{DELTA}::TestReleases::test_verify_and_report_find_it",
+        ),
+        (
+            "commits-tried-again-in-a-lake",
+            "max_commit_retries=0",
+            "max_commit_retries=15",
+            "rows of another program stay beside those of the release",
+            f"{DELTA}::TestReplacing::test_a_commit_of_another_program_meanwhile_is_kept",
+        ),
+        (
+            "renamed-columns-read-in-a-lake",
+            '!= "none":',
+            "is None:",
+            "columns are read by names that mean others",
+            f"{DELTA}::TestSources::test_files_that_do_not_have_the_rows",
+        ),
+    )
+    + _of(
+        "sqlanon/engines/lakes/base.py",
+        (
+            "versions-not-compared-in-a-lake",
+            "newest.number != self.version.number",
+            "newest.number < self.version.number",
+            "a release is published of rows that are not there any more",
+            f"{DELTA}::TestSources::test_a_version_that_was_committed_meanwhile_is_refused",
+        ),
+    )
+    + _of(
+        "sqlanon/publish/to_lake.py",
+        (
+            "tables-of-others-go-in-a-lake",
+            'if replace != "anything" and not is_own(found):',
+            "if not replace:",
+            "the table of somebody else is replaced",
+            f"{DELTA}::TestRefused::test_a_table_of_others",
+        ),
+        (
+            "earlier-versions-removed-in-a-lake",
+            "> newest:",
+            ">= newest:",
+            "the release that readers see loses its files",
+            f"{DELTA}::TestReleases::test_one_commit_replaces_all",
+        ),
+        (
+            "published-release-removed-in-a-lake",
+            "if not _is_published(table, place):",
+            "if table.folder:",
+            "a release loses its files when what comes after its commit fails",
+            f"{DELTA}::TestReplacing::test_a_commit_that_was_made_stays_whatever_came_after",
+        ),
+        (
+            "any-table-is-whole-in-a-lake",
+            "layout.files == listing(release_files(version))",
+            "layout.columns is not None",
+            "rows that others have added go, or pass for a release",
+            f"{DELTA}::TestTampering::test_rows_that_were_appended",
+        ),
+        (
+            "unsigned-numbers-on-a-server",
+            "        refuse_other_types(footer.schema.to_arrow_schema(), layout.columns)\n",
+            "",
+            "readers of the table find negative numbers, or none",
+            f"{FAR}::test_unsigned_numbers_that_a_server_writes_are_not_committed_as_signed_ones",
+        ),
+    )
+    + _of(
+        "sqlanon/publish/targets.py",
+        (
+            "refused-late-on-a-server",
+            'if is_far and into.kind in ("table", "file"):',
+            "if False:",
+            "a budget is spent on a release that no server writes",
+            f"{FAR}::test_what_no_server_writes_is_refused_before_anything_is_spent",
+        ),
+    )
+)
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -2681,6 +2774,7 @@ MUTANTS: list[Mutant] = list(
         PSEUDONYMS,
         UNTRUSTED,
         FAR_ROWS,
+        LAKES,
         REPORTED,
     )
 )

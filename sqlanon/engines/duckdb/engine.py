@@ -19,7 +19,7 @@ from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.destination import NOTE_KEY, Destination
+from sqlanon.model.destination import NOTE_KEY, Destination, is_in_lake
 from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.steps import printed
@@ -81,6 +81,8 @@ class DuckDBEngine(DuckDBCompute):
             return self._frames.resolve(source)
         if self.far is not None and (found := self.far.scan(str(source))) is not None:
             return found
+        if is_in_lake(str(source)):
+            return sources.of_lake(str(source), self.describe)
         return sources.resolve(str(source), self.rows, self.describe, self._name, restricted=restricted)
 
     def reading_frames(self) -> AbstractContextManager[None]:

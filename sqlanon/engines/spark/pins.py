@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlanon.engines.lakes import lake_table
+from sqlanon.engines.lakes.base import pinned_version
 from sqlanon.engines.paths import is_folder
 from sqlanon.errors import EngineError
-from sqlanon.model.destination import FILE_SUFFIX
+from sqlanon.model.destination import DELTA, FILE_SUFFIX
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,10 +24,12 @@ class Pin:
     Attributes:
         source: its name.
         files: path, bytes and time of change of each of its files.
+        version: the number of its version; None if it has none.
     """
 
     source: str
     files: frozenset[tuple[str, int, str]]
+    version: int | None = None
 
     @property
     def paths(self) -> Iterator[str]:
@@ -52,8 +56,10 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
     """The rows of a table, a folder or a file of Parquet, with the state that they are in; None if it is not there.
 
     Raises:
-        EngineError: it is a view, whose state cannot be known.
+        EngineError: it is a view, whose state cannot be known, or there is no such Delta table.
     """
+    if source.startswith(DELTA):
+        return _delta(spark, source)
     frame = _files(spark, place_of(source)) if is_path(source) else _table(spark, source)
     if frame is None:
         return None
@@ -67,9 +73,18 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
     return frame, Pin(source, _states(spark, files))
 
 
+def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
+    """The newest version of a Delta table: its log is read here, its rows by the reader of the server."""
+    pinned = pinned_version(lake_table(source))
+    folder, version = pinned.table.folder, pinned.version
+    frame = spark.read.format("delta").option("versionAsOf", str(version.number)).load(str(folder))
+    files = ((str(folder / name), size, "") for name, size in version.files.items())
+    return frame, Pin(source, frozenset(files), version.number)
+
+
 def is_path(source: str) -> bool:
     """Whether a source is a path, not the name of a table: it has a slash, or is a folder or a file here."""
-    return "/" in source or is_folder(source) or source.endswith(FILE_SUFFIX)
+    return source.startswith(DELTA) or "/" in source or is_folder(source) or source.endswith(FILE_SUFFIX)
 
 
 def place_of(path: str) -> str:

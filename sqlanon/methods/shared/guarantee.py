@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from sqlanon.model.destination import DELTA, ICEBERG
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import DeltaPresence
 from sqlanon.model.release import Guarantee, Report
@@ -22,6 +23,9 @@ CHOSEN_CLASSES = (
     "that the classes were chosen from the source of the fit says something about it: that a row is in a coarse class, "
     "for example, that no finer one which holds its values met the privacy models (minimality)"
 )
+
+REMOVING = {DELTA: "VACUUM", ICEBERG: "expire_snapshots"}
+"""What removes the versions that a table of a lake keeps, by what names of such tables begin with."""
 
 
 def guarantee(policy: Policy, report: Report) -> Guarantee:
@@ -81,6 +85,18 @@ def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:
     columns = ", ".join(f'"{name}"' for name in policy.coded_columns)
     rests_on = f"the bounds of top and bottom coding ({columns}) are public: they were not chosen from the rows"
     return promised.model_copy(update={"conditions": (*promised.conditions, rests_on)})
+
+
+def with_earlier_versions(promised: Guarantee, into: str) -> Guarantee:
+    """The same with what a table of a lake keeps besides the release that goes ``into`` it."""
+    removing = next((command for kind, command in REMOVING.items() if into.startswith(kind)), None)
+    if removing is None:
+        return promised
+    kept = (
+        "whoever can read the table can read its earlier versions (time travel), and earlier releases with them, until "
+        f"{removing} has removed their files"
+    )
+    return promised.model_copy(update={"not_covered": (*promised.not_covered, kept)})
 
 
 def _conditions_of_partitions(fit: Fit) -> tuple[str, ...]:

@@ -90,6 +90,19 @@ def _readable(name: str) -> exp.Expr:
     )
 
 
+SIGNED = {"UTINYINT": "SMALLINT", "USMALLINT": "INTEGER", "UINTEGER": "BIGINT", "UBIGINT": "DECIMAL(20, 0)"}
+"""Signed types that hold the numbers of unsigned ones, which tables of lakes do not have."""
+
+
+def signed(query: exp.Query, columns: Sequence[SourceColumn]) -> exp.Query:
+    """The rows of a release with signed numbers in place of unsigned ones."""
+    if not any(found.type in SIGNED for found in columns):
+        return query
+    cells = ((found.name, column(found.name), SIGNED.get(found.type)) for found in columns)
+    wanted = [cell if kind is None else aliased(exp.cast(cell, kind), name) for name, cell, kind in cells]
+    return select(wanted, subquery(query, "anon_release"))
+
+
 def _error(text: str) -> exp.Expr:
     return exp.Anonymous(this="error", expressions=[string(text)])
 

@@ -1,4 +1,4 @@
-"""What users spell → what is read: a table, Parquet or CSV files, a folder of them, or a query."""
+"""What users spell → what is read: a table, also of a lake, Parquet or CSV files, a folder of them, or a query."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from sqlanon.engines.duckdb.reading import lake
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
 from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
+from sqlanon.engines.lakes import lake_table
+from sqlanon.engines.lakes.base import pinned_version
 from sqlanon.engines.relations import Origins, ResolvedSource, Stored
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.datasets import dataset_of_files
+from sqlanon.model.datasets import dataset_named, dataset_of_files
 from sqlanon.model.names import folded, possible
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.kit.texts import query_text
@@ -65,6 +67,21 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str, *, rest
 def _table(source: str, found: Stored, rows: Rows, warehouse: str) -> ResolvedSource:
     resolved = ResolvedSource(found.table, f'table "{source}"', dataset=catalog.dataset_of(found, warehouse))
     return _with_files(resolved, rows) if found.is_view else resolved
+
+
+def of_lake(source: str, describe: Describe) -> ResolvedSource:
+    """The newest version of a table of a lake.
+
+    Raises:
+        EngineError: there is none, or it cannot be read.
+    """
+    pinned = pinned_version(lake_table(possible(source, "source")))
+    files = pinned.files
+    table = pinned.table
+    found = ResolvedSource(
+        lake.as_written(files), table.described, (*files.paths,), dataset_named(source), pinned=pinned
+    )
+    return _readable(source, found, describe, lake.PARQUET)
 
 
 def _with_files(source: ResolvedSource, rows: Rows) -> ResolvedSource:

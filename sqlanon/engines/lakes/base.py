@@ -1,0 +1,159 @@
+"""What is asked of a table of a lake: its newest version, and one commit that makes a release the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sqlanon.engines.relations import Files
+from sqlanon.errors import EngineError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class AddedFile:
+    """A file that a commit adds.
+
+    Attributes:
+        name: its path in the folder of the table.
+        bytes, rows: its size.
+        partition: the texts of its partition columns, by name; None for NULL.
+    """
+
+    name: str
+    bytes: int
+    rows: int
+    partition: Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class LakeRelease:
+    """What a commit makes the content of a table.
+
+    Attributes:
+        files: all of its files.
+        schema: its columns.
+        partition_by: those that are in the names of folders.
+        note: its record.
+    """
+
+    files: Sequence[AddedFile]
+    schema: pa.Schema
+    partition_by: Sequence[str]
+    note: str
+
+
+@dataclass(frozen=True)
+class LakeVersion:
+    """A version of a table.
+
+    Attributes:
+        number: counts the versions of the table; each has another.
+        files: the names of its files in the folder of the table, with their bytes as the log has them.
+        columns: the types of its columns, by name.
+        partition_by: those that are in the names of folders.
+        note: the newest record in the log of the table.
+        unreadable: why its files do not have its rows as they are; None if they do.
+    """
+
+    number: int
+    files: Mapping[str, int]
+    columns: Mapping[str, str]
+    partition_by: tuple[str, ...]
+    note: str | None
+    unreadable: str | None
+
+
+class LakeTable(Protocol):
+    """A table, which need not be there."""
+
+    @property
+    def described(self) -> str:
+        """What it is, with its name."""
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are, and those of a release go."""
+
+    def newest(self) -> LakeVersion | None:
+        """Its newest version, which a commit is then based on; None if there is no such table.
+
+        Raises:
+            EngineError: it cannot be read.
+        """
+
+    def refuse(self, release: LakeRelease) -> None:
+        """Refuse what the table cannot hold.
+
+        Raises:
+            EngineError: says what.
+        """
+
+    def commit(self, release: LakeRelease) -> None:
+        """Have a release in place of all that the newest version had when it was asked for, in one step.
+
+        Raises:
+            EngineError: there is another version by now, or the table takes no commit.
+        """
+
+
+@dataclass(frozen=True)
+class PinnedVersion:
+    """The version of a table that a run reads."""
+
+    table: LakeTable
+    version: LakeVersion
+
+    @property
+    def files(self) -> Files:
+        """Its rows, with the types of its log.
+
+        Raises:
+            EngineError: it has none, or its files do not have them as they are.
+        """
+        version = self.version
+        if version.unreadable is not None:
+            raise EngineError(f"the {self.table.described} cannot be read: {version.unreadable}", step="source")
+        return self.files_by(version.columns, version.partition_by)
+
+    def files_by(self, columns: Mapping[str, str], partition_by: tuple[str, ...]) -> Files:
+        """What its files have, by types from elsewhere.
+
+        Raises:
+            EngineError: it has none.
+        """
+        if not self.version.files:
+            raise EngineError(f"the {self.table.described} has no rows", step="source")
+        paths = tuple(str(self.table.folder / name) for name in self.version.files)
+        return Files(paths, columns=columns, partition_by=partition_by, by_name=True)
+
+    def refuse_changed(self) -> None:
+        """Refuse to go on if the table has another version by now.
+
+        Raises:
+            EngineError: it has.
+        """
+        newest = self.table.newest()
+        if newest is None or newest.number != self.version.number:
+            now = "is gone" if newest is None else f"has version {newest.number} by now"
+            raise EngineError(
+                f"the {self.table.described} {now}, and the run has read version {self.version.number}: nothing is "
+                "published; run again while nobody writes to the source",
+                step="publish",
+            )
+
+
+def pinned_version(table: LakeTable) -> PinnedVersion:
+    """The newest version of a table that is there.
+
+    Raises:
+        EngineError: it is not.
+    """
+    version = table.newest()
+    if version is None:
+        raise EngineError(f"there is no {table.described}", step="source")
+    return PinnedVersion(table, version)

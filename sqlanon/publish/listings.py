@@ -1,0 +1,97 @@
+"""What files a folder of a release has, and how they differ from those that its record lists."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from sqlanon.engines.csv_notes import sha256_of
+from sqlanon.engines.paths import marked
+from sqlanon.errors import EngineError
+from sqlanon.model.destination import MARKER
+from sqlanon.model.record import FolderRecord, Listing
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder holds a release of ours, with all its files and no other."""
+    try:
+        layout = marked(folder)
+    except EngineError:
+        return False
+    return layout is not None and layout.files == listing(sizes_in(folder))
+
+
+def changes_of(folder: Path, layout: FolderRecord) -> tuple[str, ...]:
+    """How the files of a release folder differ from those that were written, in a sentence; nothing if they do not."""
+    return changes_among(folder, sizes_in(folder), layout)
+
+
+def changes_among(folder: Path, sizes: Mapping[str, int], layout: FolderRecord) -> tuple[str, ...]:
+    """The same of files of a folder, by their names in it with their bytes."""
+    found, written = listing(sizes), layout.files
+    if written == found:
+        return tuple(_changed_files(layout.files_sha256, hashes(folder, sizes)))
+    if found.count == written.count:
+        return ("its files have other names or sizes than those that were written",)
+    fewer_or_more = "fewer" if found.count < written.count else "more"
+    return (f"it has {fewer_or_more} files than were written: {found.count:,} where there were {written.count:,}",)
+
+
+def _changed_files(written: Sequence[str | None], found: Sequence[str | None]) -> Iterator[str]:
+    """Files with the names and sizes of those that were written, and another content."""
+    if len(written) != len(found):
+        yield "its record does not have the hashes of its files"
+    elif changed := sum(one != other for one, other in zip(written, found, strict=True)):
+        yield f"{changed:,} of its {len(found):,} files have another content than was written"
+
+
+def note_of(folder: Path) -> str | None:
+    """The marker of a release folder, None without one."""
+    try:
+        return (folder / MARKER).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def listing(sizes: Mapping[str, int]) -> Listing:
+    """What files there are, by their names in a folder and their bytes."""
+    digest = hashlib.sha256()
+    for name in _in_order(sizes):
+        digest.update(json.dumps([name, sizes[name]]).encode())
+    return Listing(count=len(sizes), bytes=sum(sizes.values()), sha256=digest.hexdigest())
+
+
+def hashes(folder: Path, names: Iterable[str]) -> list[str | None]:
+    """The hashes of files of a folder, in the order of their names."""
+    return [sha256_of(folder / name) for name in _in_order(names)]
+
+
+def sizes_in(folder: Path) -> dict[str, int]:
+    """The files of a folder but the marker, by their names in it, with their bytes.
+
+    Links to folders and empty folders count as files: none are written, and their names can reveal as much.
+    """
+    found = (path for path in [*files_below(folder), *_odd_folders(folder)] if path != folder / MARKER)
+    return {path.relative_to(folder).as_posix(): path.lstat().st_size for path in found}
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=PurePosixPath)
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All that is in a folder but folders; links to folders are among it."""
+    for place, below, names in os.walk(folder):
+        paths = [Path(place, name) for name in (*below, *names)]
+        yield from (path for path in paths if not path.is_dir() or path.is_symlink())
+
+
+def _odd_folders(folder: Path) -> Iterator[Path]:
+    """The links to folders and the empty folders below a folder: no release has any."""
+    for place, folders, names in os.walk(folder):
+        if not folders and not names and Path(place) != folder:
+            yield Path(place)
+        yield from (path for path in (Path(place, name) for name in folders) if path.is_symlink())

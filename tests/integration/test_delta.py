@@ -1,0 +1,533 @@
+"""Releases that are Delta tables, and Delta tables that are sources: one commit each, and one version."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import sqlanon as sa
+from sqlanon.engines.lakes.delta import DeltaLakeTable
+from tests.commands import sqlanon
+from tests.conftest import ROOT
+
+deltalake = pytest.importorskip("deltalake")
+
+ROWS = 600
+TABLE = "delta:released"
+ROLES: dict[str, Any] = {"quasi_identifiers": ["age"], "insensitive": ["illness", "cost"], "identifiers": ["id"]}
+FINE = sa.Policy(privacy=[sa.KAnonymity(5)], quality=sa.Prec(), search="exhaustive", **ROLES)
+COARSE = FINE.model_copy(update={"privacy": (sa.KAnonymity(ROWS),)})
+"""The policies of a release with nine labels, and of one with a label for all rows."""
+
+POLICY = """
+quasi_identifiers = ["age"]
+insensitive = ["illness", "cost"]
+identifiers = ["id"]
+privacy = [{model = "k-anonymity", k = 5}]
+"""
+
+READS = 1_000
+KILLS = 20
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> sa.Session:
+    """A warehouse with a taxonomy, and 600 people in a file, in a folder which is the working one."""
+    monkeypatch.chdir(tmp_path)
+    with sa.connect("w.duckdb") as session:
+        session.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
+        session.connection.execute(
+            "COPY (SELECT i % 9 AS age, CASE WHEN i % 4 > 0 THEN 'a/b c%20=ä ' || i % 3 END AS illness, "
+            f"(i % 200)::UTINYINT AS cost, i AS id FROM range({ROWS}) AS r (i)) TO 'people.parquet'"
+        )
+        yield session
+
+
+def rows(name: str = "released") -> Counter[Any]:
+    """The rows that a reader of Delta finds in a table."""
+    return Counter(tuple(row.values()) for row in deltalake.DeltaTable(name).to_pyarrow_table().to_pylist())
+
+
+def labels(name: str = "released") -> set[str]:
+    return {*deltalake.DeltaTable(name).to_pyarrow_table()["age"].to_pylist()}
+
+
+def state(name: str = "released") -> list[tuple[str, bytes]]:
+    """The log of a table, and the files that its newest version lists."""
+    log = sorted(Path(name, "_delta_log").glob("*.json"))
+    added = pa.table(deltalake.DeltaTable(name).get_add_actions())["path"].to_pylist()
+    return [*((path.name, path.read_bytes()) for path in log), *((path, b"") for path in added)]
+
+
+def of_others(name: str = "released", **columns: Any) -> None:
+    """A table that another program has made."""
+    deltalake.write_deltalake(name, pa.table(columns or {"age": ["1"], "illness": ["flu"], "cost": [1]}))
+
+
+def people() -> pa.Table:
+    """The people, with signed numbers."""
+    return duckdb.sql("SELECT * REPLACE (cost::INT AS cost) FROM 'people.parquet'").to_arrow_table()
+
+
+class TestReleases:
+    def test_a_table_has_the_rows_of_a_folder_and_its_record(self, session: sa.Session) -> None:
+        release = session.anonymize("people.parquet", FINE, TABLE)
+        session.anonymize("people.parquet", FINE, "folder/")
+        expected = duckdb.sql("SELECT age, illness, cost::SMALLINT FROM 'folder/*.parquet'").fetchall()
+        assert rows() == Counter(expected)
+        assert release.into == TABLE
+        assert release.to_arrow().num_rows == ROWS
+        assert json.loads(session.provenance(TABLE) or "")["sqlanon"]["rows"]["released"] == ROWS
+        history = deltalake.DeltaTable("released").history()
+        assert [json.loads(each["sqlanon"])["sqlanon"]["policy"]["privacy"][0]["k"] for each in history] == [5]
+        assert sorted(path.name for path in Path().iterdir() if path.name.startswith(".")) == []
+
+    def test_verify_and_report_find_it(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        verified = session.verify(TABLE, FINE, source="people.parquet")
+        assert (verified.shortfalls, verified.measurement.row_count) == ((), ROWS)
+        assert session.report(TABLE, source="people.parquet").released_rows == ROWS
+        assert "earlier versions (time travel)" in session.report(TABLE).to_html()
+        assert session.contract(TABLE).to_yaml()
+
+    def test_the_promise_leaves_out_time_travel(self, session: sa.Session) -> None:
+        in_lake, in_folder = (session.anonymize("people.parquet", FINE, into) for into in (TABLE, "folder/"))
+        (added,) = {*in_lake.guarantee.not_covered} - {*in_folder.guarantee.not_covered}
+        assert "until VACUUM has removed their files" in added
+
+    def test_one_commit_replaces_all(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        assert labels() == {"*"}
+        assert deltalake.DeltaTable("released").version() == 1
+        assert len(deltalake.DeltaTable("released", version=0).to_pyarrow_table()) == ROWS, "the version before"
+        assert session.verify(TABLE, COARSE).met
+
+    def test_other_columns_replace_those_before(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        fewer = FINE.model_copy(update={"insensitive": ("illness",), "identifiers": ("id", "cost")})
+        session.anonymize("people.parquet", fewer, TABLE, replace=True)
+        assert deltalake.DeltaTable("released").to_pyarrow_table().column_names == ["age", "illness"]
+        assert session.verify(TABLE, fewer).met
+
+    def test_what_is_there_is_not_made_again(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        before = state()
+        assert session.anonymize("people.parquet", FINE, TABLE).unchanged
+        assert session.anonymize("people.parquet", FINE, TABLE, replace="changed").unchanged
+        with pytest.raises(sa.TargetError, match="the Delta table released exists, made by another policy"):
+            session.anonymize("people.parquet", COARSE, TABLE)
+        assert state() == before
+
+    def test_partitions_are_those_of_the_log(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE, partition_by="illness", rows_per_file=100)
+        session.anonymize("people.parquet", FINE, "delta:plain")
+        assert deltalake.DeltaTable("released").metadata().partition_columns == ["illness"]
+        assert rows() == rows("plain")
+        assert session.verify(TABLE, FINE).met
+        session.anonymize("people.parquet", COARSE, TABLE, partition_by="illness", replace=True)
+        assert session.verify(TABLE, COARSE).met
+        with pytest.raises(sa.EngineError, match="is partitioned by illness, and the release by no column"):
+            session.anonymize("people.parquet", FINE, TABLE, replace="anything")
+
+    def test_types_are_those_of_delta(self, session: sa.Session) -> None:
+        kinds = {
+            "UBIGINT": "18446744073709551615",
+            "DECIMAL(38,2)": "1.50",
+            "TIMESTAMP": "2020-01-01 12:00:00.25",
+            "TIMESTAMP WITH TIME ZONE": "2020-01-01 12:00:00+00",
+            "INTEGER[]": "[1, NULL]",
+            "BLOB": "ab",
+            "DOUBLE": "nan",
+            "BOOLEAN": "true",
+        }
+        columns = ", ".join(f"'{value}'::{kind} AS c{place}" for place, (kind, value) in enumerate(kinds.items()))
+        session.connection.execute(f"COPY (SELECT 1 AS age, {columns} FROM range(9)) TO 'typed.parquet'")
+        names = [f"c{place}" for place in range(len(kinds))]
+        wanted = sa.Policy(quasi_identifiers=["age"], insensitive=names, privacy=[sa.KAnonymity(5)])
+        session.anonymize("typed.parquet", wanted, TABLE)
+        found = deltalake.DeltaTable("released").to_pyarrow_table()
+        assert [str(kind) for kind in found.schema.types[1:4]] == [
+            "decimal128(20, 0)",
+            "decimal128(38, 2)",
+            "timestamp[us]",
+        ]
+        assert str(found["c0"][0].as_py()) == "18446744073709551615"
+        assert found["c4"][0].as_py() == [1, None]
+        assert session.verify(TABLE, wanted).met
+
+    def test_commands_take_it(self, session: sa.Session) -> None:
+        session.close()
+        Path("p.toml").write_text(POLICY, encoding="utf-8")
+        known = ["--db", "w.duckdb", "--policy", "p.toml"]
+        for words in (
+            ["run", "people.parquet", *known, "--into", TABLE],
+            ["verify", TABLE, *known, "--source", "people.parquet"],
+            ["report", TABLE, *known, "--out", "report.html"],
+            ["measure", TABLE, *known],
+        ):
+            done = sqlanon(*words, folder=Path.cwd())
+            assert done.returncode == 0, done.stderr
+        assert sum(rows().values()) == ROWS
+
+
+class TestReplacing:
+    @pytest.mark.parametrize("reads", [READS // 10, pytest.param(READS, marks=pytest.mark.deep)])
+    def test_readers_see_one_release_whole(self, session: sa.Session, reads: int) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        whole = {frozenset(labels()), frozenset("*")}
+        seen: list[tuple[int, frozenset[str]]] = []
+        done = threading.Event()
+
+        def read() -> None:
+            while len(seen) < reads and not done.is_set():
+                table = deltalake.DeltaTable("released").to_pyarrow_table()
+                seen.append((len(table), frozenset(table["age"].to_pylist())))
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            replaced = 0
+            while reader.is_alive():
+                session.anonymize("people.parquet", (COARSE, FINE)[replaced % 2], TABLE, replace=True)
+                replaced += 1
+        finally:
+            done.set()
+            reader.join()
+        assert len(seen) == reads
+        assert {count for count, _ in seen} == {ROWS}
+        assert {found for _, found in seen} == whole
+        assert replaced > 2
+
+    def test_a_commit_of_another_program_meanwhile_is_kept(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        refuse = DeltaLakeTable.refuse
+
+        def append(table: DeltaLakeTable, release: Any) -> None:
+            refuse(table, release)
+            old = deltalake.DeltaTable("released").to_pyarrow_table()
+            deltalake.write_deltalake("released", old.slice(0, 1), mode="append")
+
+        with (
+            mock.patch.object(DeltaLakeTable, "refuse", append),
+            pytest.raises(sa.EngineError, match="another program has changed the Delta table"),
+        ):
+            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        assert deltalake.DeltaTable("released").version() == 1
+        assert sum(rows().values()) == ROWS + 1
+        assert sorted(path.name for path in Path("released").glob("release-*")) == ["release-0"]
+
+    def test_a_commit_that_was_made_stays_whatever_came_after(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        commit = DeltaLakeTable.commit
+
+        def fail(table: DeltaLakeTable, release: Any) -> None:
+            commit(table, release)
+            raise KeyboardInterrupt
+
+        with mock.patch.object(DeltaLakeTable, "commit", fail), pytest.raises(KeyboardInterrupt):
+            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        assert session.verify(TABLE, COARSE).met
+
+    @pytest.mark.parametrize("exists", [True, False])
+    def test_a_commit_that_fails_leaves_nothing(self, session: sa.Session, exists: bool) -> None:
+        if exists:
+            session.anonymize("people.parquet", FINE, TABLE)
+        before = sorted(Path().rglob("*"))
+        failing = mock.patch.object(DeltaLakeTable, "commit", side_effect=sa.EngineError("no", step="publish"))
+        with failing, pytest.raises(sa.EngineError, match="no"):
+            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        assert sorted(Path().rglob("*")) == before
+
+    def test_a_release_that_falls_short_is_not_committed(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        before = state()
+        short = mock.patch(
+            "sqlanon.methods.full_domain.method.FullDomainRun.verify", side_effect=sa.VerificationError("short")
+        )
+        with short, pytest.raises(sa.VerificationError):
+            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        assert state() == before
+        assert not [*Path().glob(".*")]
+
+
+KILLED = """
+import os, signal, sys
+import sqlanon as sa
+from sqlanon.engines.lakes.delta import DeltaLakeTable
+DeltaLakeTable.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+with sa.connect("w.duckdb", read_only=True, threads=1) as session:
+    session.anonymize("people.parquet", sa.Policy.model_validate_json(sys.argv[1]), sys.argv[2], replace=True)
+"""
+
+
+class TestKills:
+    @pytest.mark.parametrize("kills", [1, pytest.param(KILLS, marks=pytest.mark.deep)])
+    @pytest.mark.parametrize("exists", [True, False])
+    def test_a_kill_before_the_commit_leaves_the_table(self, session: sa.Session, exists: bool, kills: int) -> None:
+        if exists:
+            session.anonymize("people.parquet", FINE, TABLE)
+        before = state() if exists else None
+        session.close()
+        for _ in range(kills):
+            command = [sys.executable, "-c", KILLED, COARSE.model_dump_json(), TABLE]
+            ended = subprocess.run(command, env={"PYTHONPATH": str(ROOT), "PATH": ""}, check=False)
+            assert ended.returncode == -signal.SIGKILL
+            assert (state() if exists else None) == before
+            assert deltalake.DeltaTable.is_deltatable("released") == exists
+            left = [path.name for path in Path("released").glob("release-*")]
+            assert f"release-{int(exists)}" in left, "it was killed between the files and the commit"
+            with sa.connect("w.duckdb") as again:
+                assert again.verify(TABLE, FINE).met if exists else not exists
+        with sa.connect("w.duckdb") as again:
+            again.anonymize("people.parquet", COARSE, TABLE, replace=True)
+            assert again.verify(TABLE, COARSE).met
+        assert not [*Path().glob(".*")]
+        assert len([*Path("released").glob("release-*")]) == 1 + exists
+
+
+class TestTampering:
+    @pytest.fixture
+    def released(self, session: sa.Session) -> sa.Session:
+        session.anonymize("people.parquet", FINE, TABLE)
+        return session
+
+    def shortfalls(self, session: sa.Session) -> str:
+        with pytest.raises(sa.EngineError, match="was changed since sqlanon wrote it"):
+            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        return " ".join(session.verify(TABLE, FINE, strict=False).shortfalls)
+
+    def test_rows_that_were_appended(self, released: sa.Session) -> None:
+        old = deltalake.DeltaTable("released").to_pyarrow_table()
+        deltalake.write_deltalake("released", old.slice(0, 1), mode="append")
+        found = self.shortfalls(released)
+        assert "more files than were written: 2 where there were 1" in found
+        assert "601 rows where 600 were released" in found
+
+    def test_rows_that_were_deleted(self, released: sa.Session) -> None:
+        deltalake.DeltaTable("released").delete("age = '1'")
+        assert "other names or sizes than those that were written" in self.shortfalls(released)
+
+    def test_rows_that_were_replaced_by_others(self, released: sa.Session) -> None:
+        deltalake.write_deltalake("released", pa.table({"age": ["1"]}), mode="overwrite", schema_mode="overwrite")
+        with pytest.raises(sa.EngineError, match="cannot be read as it was written; its files have other names"):
+            released.verify(TABLE, FINE)
+
+    def test_a_file_with_another_content(self, released: sa.Session) -> None:
+        (file,) = Path("released", "release-0").iterdir()
+        content = file.read_bytes()
+        assert b"DuckDB version" in content
+        file.write_bytes(content.replace(b"DuckDB version", b"DuckDB Version"))
+        found = released.verify(TABLE, FINE, strict=False)
+        assert "1 of its 1 files have another content than was written" in found.shortfalls
+
+    def test_a_column_that_was_added(self, released: sa.Session) -> None:
+        column = deltalake.Field("more", deltalake.schema.PrimitiveType("string"))
+        deltalake.DeltaTable("released").alter.add_columns(column)
+        assert "more" in " ".join(released.verify(TABLE, FINE, strict=False).shortfalls)
+
+    def test_a_vacuum_changes_nothing(self, released: sa.Session) -> None:
+        released.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        table = deltalake.DeltaTable("released")
+        removed = table.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+        assert removed
+        assert deltalake.DeltaTable("released").version() > 1
+        assert released.verify(TABLE, COARSE).met
+        released.anonymize("people.parquet", FINE, TABLE, replace=True)
+        assert released.verify(TABLE, FINE).met
+
+
+class TestRefused:
+    def test_a_table_of_others(self, session: sa.Session) -> None:
+        of_others()
+        before = state()
+        with pytest.raises(sa.EngineError, match="exists; give another name"):
+            session.anonymize("people.parquet", FINE, TABLE)
+        with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+            session.anonymize("people.parquet", FINE, TABLE, replace=True)
+        assert state() == before
+        assert "it has no provenance" in " ".join(session.verify(TABLE, FINE, strict=False).shortfalls)
+        session.anonymize("people.parquet", FINE, TABLE, replace="anything")
+        assert session.verify(TABLE, FINE).met
+
+    def test_a_package_that_is_not_installed(self, session: sa.Session) -> None:
+        missing = mock.patch.dict(sys.modules, {"deltalake": None})
+        for call in (
+            lambda: session.anonymize("people.parquet", FINE, TABLE),
+            lambda: session.verify(TABLE, FINE),
+            lambda: session.measure(TABLE, FINE),
+        ):
+            with missing, pytest.raises(sa.EngineError, match=r"needs deltalake, which is not installed; .*\[delta\]"):
+                call()
+        assert not Path("released").exists()
+
+    @pytest.mark.parametrize(
+        ("into", "reason"),
+        [
+            ("delta:", "is not the path of a folder"),
+            ("delta:s3://bucket/table", "is not the path of a folder of this machine"),
+            ("delta:100%25", "reads no table at"),
+            ("delta:a#b", "reads no table at"),
+            ("delta:a[0]", "reads no table at"),
+            ("delta:nowhere/released", "folder .*nowhere does not exist"),
+            ("delta:people.parquet", "is there, and has no log"),
+            ("delta:full", "is there, and has no log"),
+            ("delta:a\0b", "characters that none can have"),
+        ],
+    )
+    def test_a_name_of_no_table(self, session: sa.Session, into: str, reason: str) -> None:
+        Path("full").mkdir()
+        Path("full", "notes.txt").write_text("mine", encoding="utf-8")
+        before = sorted(Path().rglob("*"))
+        with pytest.raises(sa.SqlanonError, match=reason):
+            session.anonymize("people.parquet", FINE, into, replace="anything")
+        assert sorted(Path().rglob("*")) == before
+
+    @pytest.mark.parametrize("name", ["ä b'\";", "x&y%", "*{0}", "a=b"])
+    def test_odd_names_of_folders_are_taken(self, session: sa.Session, name: str) -> None:
+        session.anonymize("people.parquet", FINE, f"delta:{name}")
+        assert session.verify(f"delta:{name}", FINE).met
+        assert sum(rows(name).values()) == ROWS
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+    def test_a_folder_that_is_read_only(self, session: sa.Session) -> None:
+        Path("closed").mkdir(mode=0o500)
+        with pytest.raises(sa.EngineError, match="cannot be written"):
+            session.anonymize("people.parquet", FINE, "delta:closed/released")
+
+    @pytest.mark.parametrize(
+        ("column", "options", "reason"),
+        [
+            ("'x' AS \"a b\"", {}, 'take no names of columns with .* rename "a b" in a query'),
+            ("uuid() AS one", {}, r'no types for the values of the columns "one" \(UUID\)'),
+            ("{'a': 1} AS one", {}, "no types for the values"),
+            ("TIME '10:00' AS one", {}, "no types for the values"),
+            ("'' AS one", {"partition_by": "one"}, "empty texts cannot partition"),
+            ("1.5::DOUBLE AS one", {"partition_by": "one"}, "is partitioned by texts, whole numbers"),
+        ],
+    )
+    def test_columns_that_no_table_has(
+        self, session: sa.Session, column: str, options: dict[str, Any], reason: str
+    ) -> None:
+        session.connection.execute(f"COPY (SELECT 1 AS age, {column} FROM range(9)) TO 'odd.parquet'")
+        wanted = sa.Policy(
+            quasi_identifiers=["age"], insensitive=[column.split(" AS ")[1].strip('"')], privacy=[sa.KAnonymity(5)]
+        )
+        before = sorted(Path().rglob("*"))
+        with pytest.raises(sa.SqlanonError, match=reason):
+            session.anonymize("odd.parquet", wanted, TABLE, **options)
+        assert sorted(Path().rglob("*")) == before
+
+    def test_times_without_a_zone_in_a_table_that_takes_none(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        session.connection.execute(
+            "COPY (SELECT 1 AS age, TIMESTAMP '2020-01-01' AS day FROM range(9)) TO 'days.parquet'"
+        )
+        wanted = sa.Policy(quasi_identifiers=["age"], insensitive=["day"], privacy=[sa.KAnonymity(5)])
+        with pytest.raises(sa.EngineError, match="takes no times without a zone"):
+            session.anonymize("days.parquet", wanted, TABLE, replace=True)
+        assert session.verify(TABLE, FINE).met
+
+    def test_its_own_source(self, session: sa.Session) -> None:
+        of_others(
+            "people",
+            **duckdb.sql("SELECT * REPLACE (cost::INT AS cost) FROM 'people.parquet'").to_arrow_table().to_pydict(),
+        )
+        before = state("people")
+        for source in ("delta:people", "FROM 'people/*.parquet'"):
+            with pytest.raises(sa.EngineError, match=r"its own source|among the files of the source"):
+                session.anonymize(source, FINE, "delta:people", replace="anything")
+        assert state("people") == before
+
+    def test_a_partition_of_a_fit(self, session: sa.Session) -> None:
+        session.partitions.fit("people.parquet", FINE, "people.fit")
+        with pytest.raises(sa.EngineError, match="a sidecar counts no partition in the Delta table"):
+            session.partitions.apply("people.parquet", "people.fit", into=TABLE)
+
+
+class TestSources:
+    @pytest.fixture
+    def partitioned(self, session: sa.Session) -> sa.Session:
+        """The people as a table that is partitioned, and has two versions."""
+        table = people()
+        deltalake.write_deltalake("people", table.slice(0, 500), partition_by=["illness"])
+        deltalake.write_deltalake("people", table.slice(500), mode="append")
+        return session
+
+    def test_the_newest_version_is_read(self, partitioned: sa.Session) -> None:
+        release = partitioned.anonymize("delta:people", FINE, "released.parquet")
+        assert release.report.rows.source == ROWS
+        partitioned.anonymize("people.parquet", FINE, "plain.parquet")
+        found, expected = (
+            Counter(duckdb.sql(f"SELECT age, illness, cost FROM '{name}.parquet'").fetchall())
+            for name in ("released", "plain")
+        )
+        assert found == expected
+        deltalake.DeltaTable("people").delete("cost < 100")
+        assert partitioned.anonymize("delta:people", FINE, "later.parquet").report.rows.source == 300
+
+    def test_columns_that_came_later_are_missing_before(self, partitioned: sa.Session) -> None:
+        more = pa.table({"age": [1], "illness": ["flu"], "cost": pa.array([1], pa.int32()), "id": [7], "more": ["x"]})
+        deltalake.write_deltalake("people", more, mode="append", schema_mode="merge")
+        wanted = FINE.model_copy(update={"insensitive": ("illness", "cost", "more")})
+        partitioned.anonymize("delta:people", wanted, "released.parquet")
+        assert duckdb.sql("SELECT count(*), count(more) FROM 'released.parquet'").fetchall() == [(601, 1)]
+
+    @pytest.mark.parametrize("into", ["released", "released.parquet", "released.csv", "released/", TABLE])
+    def test_a_version_that_was_committed_meanwhile_is_refused(self, partitioned: sa.Session, into: str) -> None:
+        before = sorted(Path().glob("*"))
+
+        def commit(event: sa.Event) -> None:
+            if event.stage == "verify" and event.state == "started":
+                old = deltalake.DeltaTable("people").to_pyarrow_table()
+                deltalake.write_deltalake("people", old.slice(0, 1), mode="append")
+
+        with pytest.raises(sa.EngineError, match="has version 2 by now, and the run has read version 1"):
+            partitioned.anonymize("delta:people", FINE, into, progress=commit)
+        assert sorted(Path().glob("*")) == before
+        assert not partitioned.connection.execute(
+            "SELECT 1 FROM duckdb_tables() WHERE table_name = 'released'"
+        ).fetchall()
+
+    def test_its_account_is_that_of_its_folder(self, partitioned: sa.Session) -> None:
+        from sqlanon.model.datasets import dataset_named
+
+        assert partitioned._engine.resolve("delta:people").dataset == str(Path("people").resolve())
+        assert dataset_named("delta:people") == dataset_named(f"{Path('people').resolve()}/")
+
+    def test_a_table_that_is_not_there(self, session: sa.Session) -> None:
+        with pytest.raises(sa.EngineError, match=r"there is no Delta table .*none"):
+            session.measure("delta:none", FINE)
+        with pytest.raises(sa.EngineError, match=r"there is no Delta table .*none"):
+            session.verify("delta:none", FINE)
+
+    def test_a_table_without_rows(self, partitioned: sa.Session) -> None:
+        deltalake.DeltaTable("people").delete()
+        with pytest.raises(sa.EngineError, match="has no rows"):
+            partitioned.anonymize("delta:people", FINE, "released")
+
+    def test_files_that_do_not_have_the_rows(self, partitioned: sa.Session) -> None:
+        log = Path("people", "_delta_log", f"{2:020}.json")
+        protocol = {"minReaderVersion": 2, "minWriterVersion": 5}
+        first = [json.loads(line) for line in Path("people", "_delta_log", f"{0:020}.json").read_text().splitlines()]
+        metadata = next(line["metaData"] for line in first if "metaData" in line)
+        metadata["configuration"] = {"delta.columnMapping.mode": "name"}
+        schema = json.loads(metadata["schemaString"])
+        for place, each in enumerate(schema["fields"], 1):
+            each["metadata"] = {"delta.columnMapping.id": place, "delta.columnMapping.physicalName": each["name"]}
+        metadata["schemaString"] = json.dumps(schema)
+        log.write_text("\n".join(map(json.dumps, [{"protocol": protocol}, {"metaData": metadata}])), encoding="utf-8")
+        with pytest.raises(sa.EngineError, match="cannot be read: its files have other names for its columns"):
+            partitioned.measure("delta:people", FINE)

@@ -36,9 +36,11 @@ class FarRows(Rows):
 
     Attributes:
         statements: those that read rows, in order.
+        max_cells: how many rows a result has at most that comes near.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_cells: int = 10_000_000) -> None:
+        self.max_cells = max_cells
         self.connection = duckdb.connect(config={"threads": 1})
         # Sums are of a type that Arrow does not have.
         for statement in (f"ATTACH ':memory:' AS {FAR}", f"USE {FAR}", "SET arrow_lossless_conversion = true"):
@@ -57,9 +59,11 @@ class FarRows(Rows):
         self.connection.execute(select([exp.Star()], relation.copy()).limit(0).sql("duckdb"))
         return [column_of(name, str(kind)) for name, kind, *_ in self.connection.description]
 
-    def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table:
+    def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table | None:
         with self._with(small), refusals(purpose):
-            found = self.connection.sql(query.sql("duckdb")).to_arrow_table()
+            found = self.connection.sql(query.sql("duckdb")).limit(self.max_cells + 1).to_arrow_table()
+        if found.num_rows > self.max_cells:
+            return None
         self.statements.append(Statement(purpose, query.sql("duckdb"), found.num_rows))
         return found
 

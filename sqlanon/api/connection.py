@@ -13,6 +13,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 
 if TYPE_CHECKING:
+    from sqlanon.engines.base import Rows
     from sqlanon.engines.duckdb import Connection
 
 
@@ -28,6 +29,7 @@ def connect(
     extensions: Sequence[str] | None = None,
     show_values: bool = False,
     rows: str | None = None,
+    max_cells: int | None = None,
 ) -> Session:
     """Open a session.
 
@@ -55,6 +57,8 @@ def connect(
         rows: the address of a server of Spark Connect, such as ``"sc://host:15002"``, for sources that are there: they
             are counted there and released there, to folders that this machine and the server see under one path, and
             nothing but counts comes here. It needs the extra ``spark``.
+        max_cells: how many rows a count on that server has at most that comes here, such as the cells of the source; 10
+            million if it is not given. More cells stay there as a table of the run, which takes longer to search.
 
     Raises:
         EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
@@ -67,14 +71,25 @@ def connect(
         from sqlanon.ledger.opening import ledger_file
 
         charged = ledger_file(ledger)
-    far = None
-    if rows is not None:
-        from sqlanon.engines.spark.rows import SparkRows
-
-        far = SparkRows(rows)
+    far = None if rows is None else _server(rows, max_cells)
+    if far is None and max_cells is not None:
+        raise EngineError("max_cells is for rows on a server: give its address as rows", step="open")
     opened = open_database(database, read_only=read_only, resources=resources)
     opened.shows_values, opened.far = show_values, far
     return Session(opened, charged, ledger_mode)
+
+
+def _server(address: str, max_cells: int | None) -> Rows:
+    """A server of Spark Connect.
+
+    Raises:
+        EngineError: as :func:`connect`.
+    """
+    from sqlanon.engines.spark.rows import MAX_CELLS, SparkRows
+
+    if max_cells is not None and max_cells < 1:
+        raise EngineError(f"max_cells is a number of cells, 1 or more, not {max_cells}", step="open")
+    return SparkRows(address, MAX_CELLS if max_cells is None else max_cells)
 
 
 def open_database(

@@ -30,6 +30,7 @@ class _Machine(TypedDict, total=False):
     extensions: list[str] | None
     show_values: bool
     server: str | None
+    max_cells: int | None
 
 
 MACHINE: dict[str, Any] = {
@@ -69,6 +70,10 @@ MACHINE: dict[str, Any] = {
             metavar="URL",
             help="A server of Spark Connect, sc://host:port, which has the source and writes the release.",
         ),
+    ],
+    "max_cells": Annotated[
+        int | None,
+        Option("--max-cells", metavar="N", help="Leave the cells of the source on that server if they are more."),
     ],
 }
 
@@ -194,13 +199,15 @@ def _connected(
     from sqlanon.ledger.ledger import IN_USE, retry_while_locked
 
     machine: dict[str, Any] = {**_machine.get()}
-    rows = machine.pop("server", None)
+    rows, max_cells = machine.pop("server", None), machine.pop("max_cells", None)
     try:
         check_resources(**{name: value for name, value in machine.items() if name != "show_values"})
     except EngineError as error:
         raise BadParameter(str(error)) from None
 
-    opened = functools.partial(connect, database, read_only=read_only, ledger=ledger, rows=rows, **machine)
+    opened = functools.partial(
+        connect, database, read_only=read_only, ledger=ledger, rows=rows, max_cells=max_cells, **machine
+    )
     # Another run may just be noting its ledger in the warehouse, which takes a moment.
     waits = ledger is not None
     with (

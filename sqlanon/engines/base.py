@@ -59,8 +59,8 @@ class Rows(Protocol):
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation over what is there, with their types as DuckDB has them."""
 
-    def count(self, query: exp.Query, small: Small, purpose: str) -> pa.Table:
-        """The result of an aggregate."""
+    def count(self, query: exp.Query, small: Small, purpose: str) -> pa.Table | None:
+        """The result of an aggregate; None if it has more rows than may come near."""
 
     def make(self, relation: Relation, query: exp.Query, small: Small, purpose: str) -> None:
         """Make a relation of rows for the run, in the order of the query."""

@@ -3,12 +3,13 @@
 The innermost SELECT with GROUP BY, DISTINCT or an aggregate above a relation of rows is sent, and its result takes its
 place. An aggregate of nothing but such groups, which nothing else reads, goes with them, so that less comes back.
 Equal aggregates are sent once. Where no aggregate stands above rows, the query itself is of rows, and is not fetched.
+An aggregate whose result is too large to come is one more relation of rows, and what aggregates it is sent instead.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,13 +60,19 @@ class Cut:
     rest: exp.Query | Sent
 
 
-def cut(query: exp.Query, owns: Owns) -> Cut:
-    """Cut a query; the tree that is given stays as it is."""
+def cut(query: exp.Query, owns: Owns, large: Collection[Sent] = ()) -> Cut:
+    """Cut a query; the tree that is given stays as it is.
+
+    Args:
+        query: in which relations of rows stand.
+        owns: whether a relation is one.
+        large: the aggregates that were found to have too large a result.
+    """
     if not any(owns(table) for table in query.find_all(exp.Table)):
         return Cut({}, query)
     steps = in_steps(query)
     assert isinstance(steps, exp.Query)
-    return _Cutting(steps.copy(), owns).cut()
+    return _Cutting(steps.copy(), owns, large).cut()
 
 
 def whole(query: exp.Query, owns: Owns) -> Sent:
@@ -76,8 +83,9 @@ def whole(query: exp.Query, owns: Owns) -> Sent:
 class _Cutting:
     """One query in steps, whose tree changes while it is cut from the inside out."""
 
-    def __init__(self, query: exp.Query, owns: Owns) -> None:
+    def __init__(self, query: exp.Query, owns: Owns, large: Collection[Sent] = ()) -> None:
         self._query = _in_one_with(query)
+        self._large = large
         self._owns = owns
         self._readers = Counter(_read(table) for table in query.find_all(exp.Table) if not table.db)
         self._steps: dict[str, exp.CTE] = {}
@@ -116,7 +124,10 @@ class _Cutting:
             self._send(part)
         if all(side != "rows" for side in sides.values()):
             return "near"
-        return "groups" if _is_aggregate(query) else "rows"
+        return "groups" if _is_aggregate(query) and not self._is_large(query) else "rows"
+
+    def _is_large(self, query: exp.Query) -> bool:
+        return bool(self._large) and self._far(query) in self._large
 
     def _side_of_table(self, table: exp.Table) -> Side:
         if self._owns(table):

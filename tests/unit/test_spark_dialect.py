@@ -53,6 +53,14 @@ SPELLED = {
         "SELECT age, `i` FROM v LATERAL VIEW EXPLODE(SLICE(SEQUENCE(CAST(0 AS BIGINT), CAST(age AS BIGINT)), 1, "
         "CAST(CAST(age AS BIGINT) AS INT))) anon_numbers AS `i`",
     ),
+    "a frame of the next row": (
+        "SELECT lead(age) OVER (ORDER BY city ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS n FROM v",
+        "SELECT LEAD(age) OVER (ORDER BY city NULLS LAST) AS n FROM v",
+    ),
+    "columns of values": (
+        "SELECT * FROM v CROSS JOIN (VALUES (0)) AS nodes(node)",
+        "SELECT `age`, `city`, `weight`, `at`, `tags`, `node` FROM v CROSS JOIN VALUES (0) AS nodes(node)",
+    ),
     "a row": ("SELECT row(age, city) AS r FROM v", "SELECT STRUCT(age, city) AS r FROM v"),
     "a key that may be missing": (
         "SELECT label FROM v JOIN labels ON labels.value IS NOT DISTINCT FROM v.city",

@@ -11,7 +11,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engines.base import Rows, StatementObserver
-from sqlanon.engines.cutting import Sent, cut
+from sqlanon.engines.cutting import Cut, Sent, cut
 from sqlanon.engines.duckdb.reading.pieces import pieces
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.watching import Watcher, ignore
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Row = tuple[Any, ...]
+
+TOO_MANY = (
+    "the method needs the cells of the source here, and they are more than max_cells: give coarser minimum_levels, "
+    "raise max_cells, or take full-domain generalization, whose cells can stay where the rows are"
+)
 
 
 class DuckDBCompute:
@@ -114,12 +119,27 @@ class DuckDBCompute:
         if self.far is None or not self.is_far(query):
             yield query
             return
-        found = cut(query, self.far.owns)
-        with ExitStack() as results:
-            for name, sent in found.counted.items():
-                self.connection.register(name, self.far.count(sent.query, self._small(sent, purpose), purpose))
-                results.callback(self.connection.unregister, name)
-            yield found.rest
+        large: list[Sent] = []
+        while True:
+            found = cut(query, self.far.owns, large)
+            with ExitStack() as results:
+                too_large = self._count(self.far, found, purpose, results)
+                if too_large is None:
+                    yield found.rest
+                    return
+            if too_large in large:
+                raise _rows_stay(purpose)
+            large.append(too_large)
+
+    def _count(self, far: Rows, found: Cut, purpose: str, results: ExitStack) -> Sent | None:
+        """Keep what is counted until ``results`` are closed, or return the first that is too large to come near."""
+        for name, sent in found.counted.items():
+            result = far.count(sent.query, self._small(sent, purpose), purpose)
+            if result is None:
+                return sent
+            self.connection.register(name, result)
+            results.callback(self.connection.unregister, name)
+        return None
 
     def _small(self, sent: Sent, purpose: str) -> dict[str, pa.Table]:
         """The relations of this database that a query reads where the rows are."""
@@ -130,8 +150,9 @@ class DuckDBCompute:
         return found
 
     def _make_far(self, step: Step, sent: Sent, parameters: Sequence[object]) -> None:
-        if self.far is None or not step.makes.has_rows:
-            raise _rows_stay(step.purpose)
+        assert self.far is not None
+        if step.is_near:
+            raise EngineError(TOO_MANY, step=step.purpose)
         if parameters:
             raise EngineError("pseudonyms are made in this database, where the rows are not", step=step.purpose)
         self.far.make(step.makes, sent.query, self._small(sent, step.purpose), step.purpose)

@@ -240,6 +240,13 @@ def _type(node: exp.Expr) -> exp.Expr:
     return node if wanted == name else exp.DataType.build(wanted, dialect=SPARK)
 
 
+def _without_frame(node: exp.Expr) -> exp.Expr:
+    """A window of a function that has a row of its own, for which Spark takes no frame."""
+    if isinstance(node.this, exp.Lead | exp.Lag):
+        node.set("spec", None)
+    return node
+
+
 def _listed(node: exp.Expr) -> exp.Expr:
     """Texts of a group in one, in an order."""
     if not isinstance(node.this, exp.Order):
@@ -283,5 +290,6 @@ _CHANGES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Cast: _cast,
     exp.DataType: _type,
     exp.GroupConcat: _listed,
+    exp.Window: _without_frame,
     exp.Anonymous: _function,
 }

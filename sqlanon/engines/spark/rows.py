@@ -49,6 +49,10 @@ SETTINGS = {
 """How texts are made and files are written during a session."""
 
 
+MAX_CELLS = 10_000_000
+"""How many cells come near if a user sets no number: a few hundred MB."""
+
+
 @dataclass(frozen=True)
 class View:
     """A relation of ours there, by its name, with its columns."""
@@ -70,13 +74,14 @@ class SparkRows(Rows):
 
     Attributes:
         url: where it is, ``sc://host:port``.
+        max_cells: how many rows the result of a count has at most that comes near.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, max_cells: int = MAX_CELLS) -> None:
         if not url.startswith("sc://"):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
-        self.url = url
+        self.url, self.max_cells = url, max_cells
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
         self._views: dict[tuple[str, str], _Kept] = {}
         self._numbers = iter(range(1, 2**31))
@@ -112,9 +117,10 @@ class SparkRows(Rows):
         with self._asked(select([exp.Star()], relation.copy()), {}, "the columns of the source") as frame:
             return source_columns(frame.schema)
 
-    def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table:
+    def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table | None:
         with self._asked(query, small, purpose) as frame:
-            return received(frame, self.url, purpose)
+            found = received(frame.limit(self.max_cells + 1), self.url, purpose)
+        return None if found.num_rows > self.max_cells else found
 
     def make(self, relation: Relation, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         unordered = query.copy()

@@ -51,6 +51,8 @@ class Scopes:
     def _of_relation(self, relation: exp.Expr) -> list[SourceColumn]:
         if isinstance(relation, exp.Subquery):
             return self.made_by(relation.this)
+        if isinstance(relation, exp.Values):
+            return [column_of(name, "VARCHAR") for name in relation.alias_column_names]
         assert isinstance(relation, exp.Table)
         if relation.name.startswith(FLOAT_TEXTS):
             return []

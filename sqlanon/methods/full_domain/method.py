@@ -48,7 +48,7 @@ class FullDomainRun(Run):
 
     def encode(self) -> None:
         losses, is_dry_run = self.bound.policy.quality.label_losses, self.request.is_dry_run
-        self.table = encode_table(self.engine, self.bound, label_losses=losses, may_be_empty=is_dry_run)
+        self.table = encode_table(self.engine, self.bound, label_losses=losses, may_be_empty=is_dry_run, may_stay=True)
         if not is_dry_run:
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 

@@ -36,7 +36,8 @@ def estimated_loss(engine: Compute, table: EncodedTable, loss: Loss) -> float | 
         the mean loss, in [0, 1]; None if there are too many cells or nodes, or a model of another package.
     """
     bounds, lattice = table.encoding.criteria.bounds, table.context.lattice
-    if not 0 < table.cell_count <= MAX_CELLS or lattice.size > MAX_NODES or unsupported(bounds):
+    is_large = engine.is_far(table.encoding.cells.table) or table.cell_count > MAX_CELLS or lattice.size > MAX_NODES
+    if table.cell_count == 0 or is_large or unsupported(bounds):
         return None
     cells = cell_arrays(engine, table, loss)
     judge, ladders = Judge.of(cells, bounds), Ladders.of(cells, lattice)

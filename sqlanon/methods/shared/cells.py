@@ -77,6 +77,7 @@ def encode_table(
     *,
     label_losses: tuple[str, ...],
     may_be_empty: bool = False,
+    may_stay: bool = False,
 ) -> EncodedTable:
     """Read the rows once.
 
@@ -86,18 +87,19 @@ def encode_table(
         spec: which cells are made of it; if None, those that the policy needs.
         label_losses: the losses of labels that the measures of every node need.
         may_be_empty: whether there may be no rows.
+        may_stay: whether cells may stay where the rows are, if they are more than come near.
 
     Raises:
         PolicyError: the source has no rows, and may not be without.
         TaxonomyError: it has values that a taxonomy does not know.
         UnsatisfiableError: all rows are left out for such values.
-        EngineError: it changed while it was read, piece by piece.
+        EngineError: it changed while it was read, piece by piece; or its cells are too many to come, and may not stay.
     """
     spec = bound.cells if spec is None else spec
     unknown = find_unknown_rows(engine, spec)
     encoding = encoding_for(spec, bound.policy.criteria, label_losses=label_losses)
     encoding = encode_taxonomies(engine, replace(encoding, has_label_texts=engine.is_far(spec.source)))
-    in_pieces = make_cells(engine, encoding)
+    in_pieces = make_cells(engine, encoding, may_stay=may_stay)
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if in_pieces:
         _refuse_changed(engine, encoding, bound.description, counts["rows"])
@@ -124,8 +126,13 @@ def encode_table(
     return EncodedTable(bound, encoding, context, int(counts["cells"]), unknown)
 
 
-def make_cells(engine: Compute, encoding: Encoding) -> bool:
+def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -> bool:
     """Make the cells, and what classes are compared with: in one go, or piece by piece if memory is short.
+
+    Args:
+        engine: the database.
+        encoding: that of the run.
+        may_stay: whether they may stay where the rows are, if they are more than come near.
 
     Returns:
         whether it took pieces, between which the source may have changed.
@@ -134,7 +141,7 @@ def make_cells(engine: Compute, encoding: Encoding) -> bool:
     pieces = engine.pieces(spec.source, len(spec.quasi_identifiers) + len(spec.protected))
     if len(pieces) == 1:
         for step in encode_rows(encoding):
-            engine.run(step)
+            engine.run(replace(step, is_near=not may_stay))
         return False
     for number, piece in enumerate(pieces):
         step = cells_of_piece(encoding, piece)

@@ -41,6 +41,10 @@ Measured by tests.benchmarks.tuning.
 """
 
 
+FAR_NODES = 32
+"""How many nodes are counted together in cells that are far: one statement, and one pass over them."""
+
+
 class NodeCounter:
     """Answers the inquiries of a search, with tables that are made for it in the scratch scope around it.
 
@@ -63,17 +67,20 @@ class NodeCounter:
         return summaries
 
     def _counted(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
+        if self._engine.is_far(source.cells.table):
+            together = batches(nodes, FAR_NODES)
+            return [each for few in together for each in self._spelled(source, few, asked)]
         if asked == "counts" or not self.table.encoding.label_losses:
             # To group by a word of zeros takes time, too: those by the same words are counted together.
             alike = sorted(nodes, key=lambda levels: words_of([self._masks(levels)])) if source.is_big else nodes
             together = batches(alike, PREPARED_NODES if source.is_big else len(nodes))
             return [summary for few in together for summary in self._prepared(source, few, asked)]
         together = batches(nodes, 1 if source.is_big else len(nodes))
-        return [
-            summary
-            for few in together
-            for summary in node_summaries(self._engine, self.table, few, source.cells, asked=asked)
-        ]
+        return [each for few in together for each in self._spelled(source, few, asked)]
+
+    def _spelled(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
+        """The summaries by a query that spells the nodes."""
+        return node_summaries(self._engine, self.table, nodes, source.cells, asked=asked)
 
     def _prepared(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
         """The summaries by a query that is planned once: a search asks the same of all nodes."""

@@ -38,11 +38,12 @@ class Relation:
 
 @dataclass(frozen=True)
 class Step:
-    """One statement of a run: the relation that it makes and the query that makes it."""
+    """One statement of a run: the relation that it makes, the query that makes it, and whether it has to be here."""
 
     makes: Relation
     query: exp.Query
     purpose: str
+    is_near: bool = False
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ def read_rows(
     columns = [aliased(_place(axis, ranges), value_column(axis.position)) for axis in axes]
     rows = subquery(_combinations(found, source, target), "anon_rows")
     query = select([*columns, aliased(class_of, CLASS), column(ROW_COUNT)], rows)
-    engine.run(Step(POINTS, query, "rows as the places of their values"))
+    engine.run(Step(POINTS, query, "rows as the places of their values", is_near=True))
     _refuse_unknown(engine, found, source, target)
     positions = [axis.position for axis in axes if not isinstance(axis, ItemAxis)]
     counts = [SQL.query("marginal", position=position, value=value_column(position)) for position in positions]

@@ -167,6 +167,7 @@ class Refusal(Enum):
     TAKEN = "another connection has made a table of that name"
     UNLOADED = "it takes an extension of the database that is not loaded"
     OVERTAKEN = "another connection has written what was to be written"
+    GONE = "the server of the rows does not answer any more"
 
 
 class EngineError(SqlanonError):

@@ -63,6 +63,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
     "parts/": {"partition_by": "illness"},
     "published": {},
     "cataloged": {"tables": {"catalog": "catalog"}},
+    "far/": {},
 }
 
 PROGRAM = """
@@ -72,6 +73,10 @@ from sqlanon.queries.kit.macros import macros
 from sqlanon.publish import folders
 from sqlanon.publish.provenance import code_sha256
 
+rows = sys.argv[2] or None
+if rows:
+    import pyspark.sql.connect.session
+
 EVENTS = {"open", "os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.listdir", "os.scandir"}
 EVENTS.add("ctypes.dlsym")  # right before two folders trade places
 macros(), code_sha256()
@@ -80,7 +85,7 @@ def run(into, layout, number):
     if into == "parts/":
         folders.exchange = lambda *_: False  # a file system that cannot swap folders
     policy = sa.Policy(**json.loads(sys.argv[1]))
-    with sa.connect("w.duckdb", read_only=into not in ("published", "cataloged"), threads=1) as session:
+    with sa.connect("w.duckdb", read_only=into not in ("published", "cataloged"), threads=1, rows=rows) as session:
         count = 0
         def count_event(event, arguments):
             nonlocal count
@@ -129,8 +134,8 @@ class Victims:
 
 
 @contextmanager
-def victims(folder: Path, policy: sa.Policy = NEW) -> Iterator[Victims]:
-    command = [sys.executable, "-c", PROGRAM, policy.model_dump_json()]
+def victims(folder: Path, policy: sa.Policy = NEW, rows: str = "") -> Iterator[Victims]:
+    command = [sys.executable, "-c", PROGRAM, policy.model_dump_json(), rows]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "TMPDIR": str(folder.parent)}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=folder, env=environment, **pipes) as process:
@@ -165,12 +170,18 @@ def is_new(session: sa.Session, into: str, old: sa.Policy = OLD, new: sa.Policy 
     return found == new
 
 
-def kill_runs(folder: Path, old: sa.Policy, new: sa.Policy, targets: Sequence[str], kills: int) -> dict[str, int]:
-    """Kill runs that replace a release by a new one, and count the kills of each target."""
+# More than six parameters: what is killed, and how often.
+def kill_runs(
+    folder: Path, old: sa.Policy, new: sa.Policy, targets: Sequence[str], kills: int, rows: str = ""
+) -> dict[str, int]:
+    """Kill runs that replace a release by a new one, and count the kills of each target.
+
+    ``rows`` is the address of a server that has the rows of the runs which are killed.
+    """
     moments = random.Random(4)  # noqa: S311
     layouts = {into: LAYOUTS[into] for into in targets}
     killed = dict.fromkeys(layouts, 0)
-    with sa.connect("w.duckdb", read_only=True, threads=1) as session, victims(folder, new) as killer:
+    with sa.connect("w.duckdb", read_only=True, threads=1) as session, victims(folder, new, rows) as killer:
         whole = {}
         for into, layout in layouts.items():
             session.anonymize(SOURCE, old, into, **layout)
@@ -201,7 +212,7 @@ def kill_runs(folder: Path, old: sa.Policy, new: sa.Policy, targets: Sequence[st
 
 @pytest.mark.deep
 def test_files_and_folders(folder: Path) -> None:
-    targets = [into for into in LAYOUTS if Path(into).suffix or into.endswith("/")]
+    targets = [into for into in LAYOUTS if Path(into).suffix or into in ("pieces/", "parts/")]
     killed = kill_runs(folder, OLD, NEW, targets, KILLS)
     assert min(killed.values()) > 0
     assert (folder / "published.csv.sqlanon.json").exists()

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, Refusal
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+    from pyspark.sql.connect.client.retries import RetryPolicy
 
 
 PORT = 15002
@@ -20,6 +21,12 @@ PORT = 15002
 
 PATIENCE = 10
 """How many seconds a server may take to accept a connection."""
+
+RETRIES = 6
+"""How often a call is sent again, after pauses of 0.05, 0.2, 0.8 and 3.2 seconds, and two of the longest."""
+
+LONGEST_PAUSE = 10_000
+"""In milliseconds."""
 
 
 def refuse_unreachable(url: str) -> None:
@@ -35,20 +42,35 @@ def refuse_unreachable(url: str) -> None:
         raise EngineError(UNREACHABLE.format(url), step="open", original=error) from None
 
 
+def patience() -> RetryPolicy:
+    """How often a call is sent again that gets no answer: for half a minute, where the client would go on for ten."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    return DefaultPolicy(max_retries=RETRIES, max_backoff=LONGEST_PAUSE, max_server_retry_delay=LONGEST_PAUSE)
+
+
 UNREACHABLE = "the server {} cannot be reached: see that it runs, and that its address and port are right"
+
+GONE = "the server {} does not answer any more: see that it runs, and run again"
 
 
 @contextmanager
 def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
     """Raise what a server of Spark Connect refuses as our errors."""
-    from grpc import RpcError
+    from grpc import RpcError, StatusCode
     from pyspark.errors import PySparkException
+    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
+    gone = EngineError(GONE.format(url), step=purpose, sql=sql, refusal=Refusal.GONE)
     try:
         yield
     except RpcError as error:
-        raise EngineError(UNREACHABLE.format(url), step=purpose, sql=sql, original=error) from None
+        gone.original = error
+        raise gone from None
     except PySparkException as error:
+        if isinstance(error, SparkConnectGrpcException) and error.getGrpcStatusCode() is StatusCode.UNAVAILABLE:
+            gone.original = error
+            raise gone from None
         name = error.getCondition() or type(error).__name__
         reason = f"the server {url} refused the step: {name}"
         raise EngineError(reason, step=purpose, sql=sql, original=error) from None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import shutil
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp
 
@@ -17,10 +18,10 @@ from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.pins import Pin, is_path, pinned
-from sqlanon.engines.spark.refusals import received, refusals, refuse_unreachable
+from sqlanon.engines.spark.refusals import patience, received, refusals, refuse_unreachable
 from sqlanon.engines.spark.texts import FloatTexts, float_texts
 from sqlanon.engines.spark.types import SPARK, columns_of, sendable, source_columns
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.destination import Destination
 from sqlanon.model.extras import extra_module
@@ -90,18 +91,20 @@ class SparkRows(Rows):
     def _spark(self) -> SparkSession:
         for name in LOGGERS:
             logging.getLogger(name).disabled = True
+        warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")  # the error says so
         refuse_unreachable(self.url)
         with refusals("open", self.url):
-            session: SparkSession = self._connect.SparkSession.builder.remote(self.url).create()
+            session: Any = self._connect.SparkSession.builder.remote(self.url).create()
+            session.client.set_retry_policies([patience()])
             for setting, value in SETTINGS.items():
                 session.conf.set(setting, value)
-        return session
+        return cast("SparkSession", session)
 
     def owns(self, relation: exp.Table) -> bool:
         return _key(relation) in self._views
 
     def scan(self, source: str) -> ResolvedSource | None:
-        with refusals("source", self.url):
+        with self._refusals("source"):
             found = pinned(self._spark, source)
         if found is None:
             return None
@@ -132,7 +135,7 @@ class SparkRows(Rows):
 
     def drop(self, relation: exp.Table) -> None:
         view = self._views.pop(_key(relation))
-        with refusals(relation.name, self.url):
+        with self._refusals(relation.name):
             view.frame.unpersist()
             self._spark.catalog.dropTempView(view.name)
 
@@ -150,7 +153,7 @@ class SparkRows(Rows):
             ordered.write.option("compression", "zstd").parquet(str(written))
         files = self._numbered(written, folder, suffix)
         relation = exp.Table(this=identifier(str(folder)), db=identifier("main"), catalog=identifier(CATALOG))
-        with refusals("read the release", self.url):
+        with self._refusals("read the release"):
             self._keep(relation, self._spark.read.parquet(*map(str, files)), pins)
         self._persist(relation)
         return relation
@@ -175,7 +178,7 @@ class SparkRows(Rows):
 
     def refuse_changed(self, relation: exp.Table) -> None:
         for pin in self._views[_key(relation)].pins:
-            with refusals("source", self.url):
+            with self._refusals("source"):
                 pin.refuse_changed(self._spark)
 
     def stage(self, query: exp.Query, small: Mapping[str, pa.Table], into: Destination) -> Staged:
@@ -194,19 +197,32 @@ class SparkRows(Rows):
             with refusals("close", self.url):
                 spark.stop()
 
+    @contextmanager
+    def _refusals(self, purpose: str, sql: str | None = None) -> Iterator[None]:
+        """Raise what the server refuses; what tidies up behind a server that has gone does not wait for it again."""
+        try:
+            with refusals(purpose, self.url, sql):
+                yield
+        except EngineError as error:
+            if error.refusal is Refusal.GONE:
+                remote: Any = self._spark
+                remote.client.set_retry_policies([])
+                remote.release_session_on_close = False
+            raise
+
     def _keep(self, relation: exp.Table, frame: DataFrame, pins: Sequence[Pin]) -> None:
         """Have a frame there under a name, as a relation of ours."""
         if self.owns(relation):
             self.drop(relation)
         name = f"sqlanon_{next(self._numbers)}"
-        with refusals(relation.name, self.url):
+        with self._refusals(relation.name):
             frame.createOrReplaceTempView(name)
             kept = self._spark.table(name)  # the frame itself may be over small relations that go
             self._views[_key(relation)] = _Kept(name, source_columns(kept.schema), kept, tuple(pins))
 
     def _persist(self, relation: exp.Table) -> None:
         """Have the server keep a relation once it is read; Sail keeps none, and reads it anew."""
-        with refusals(relation.name, self.url):
+        with self._refusals(relation.name):
             self._views[_key(relation)].frame.persist()
 
     def _pins_of(self, query: exp.Query) -> tuple[Pin, ...]:
@@ -219,15 +235,16 @@ class SparkRows(Rows):
         """A query there, within the block; small relations are there as long."""
         statement = sent(query, self._views, small)
         texts = {each.name: self._texts(each) for each in statement.float_texts}
-        with refusals(purpose, self.url, statement.text):
-            for name, table in {**small, **texts}.items():
-                self._send(sendable(table)).createOrReplaceTempView(name)
-            try:
+        try:
+            with self._refusals(purpose, statement.text):
+                for name, table in {**small, **texts}.items():
+                    self._send(sendable(table)).createOrReplaceTempView(name)
                 yield self._spark.sql(statement.text)
-            except KeyboardInterrupt:
-                self._spark.interruptAll()  # else the server goes on
-                raise
-            finally:
+        except KeyboardInterrupt:
+            self._spark.interruptAll()  # else the server goes on
+            raise
+        finally:
+            with self._refusals(purpose):
                 for name in {**small, **texts}:
                     self._spark.catalog.dropTempView(name)
 
@@ -241,7 +258,7 @@ class SparkRows(Rows):
 
     def _texts(self, wanted: FloatTexts) -> pa.Table:
         """How DuckDB spells the fractions of a column, beside how the server does."""
-        with refusals("the texts of fractions", self.url):
+        with self._refusals("the texts of fractions"):
             found = received(self._spark.sql(wanted.look_up), self.url, "the texts of fractions")
         return found.append_column("text", [float_texts(found["spelled"].to_pylist(), is_single=wanted.is_single)])
 

@@ -17,7 +17,8 @@ Source = Annotated[
     str,
     Argument(
         metavar="SOURCE",
-        help="A table or view, the path, glob or folder of Parquet or CSV files, delta:FOLDER, or a SELECT query.",
+        help="A table or view, the path, glob or folder of Parquet or CSV files, delta:FOLDER or "
+        "iceberg:CATALOG.NAMESPACE.TABLE, or a SELECT query.",
     ),
 ]
 Database = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file.")]
@@ -43,7 +44,8 @@ Target = Annotated[
     Option(
         "--into",
         metavar="TARGET",
-        help="The name of a new table, a new .parquet or .csv file, a new folder/, or delta:FOLDER for a Delta table.",
+        help="The name of a new table, a new .parquet or .csv file, a new folder/, or a table of a lake, delta:FOLDER "
+        "or iceberg:CATALOG.NAMESPACE.TABLE.",
     ),
 ]
 LatticeTarget = Annotated[

@@ -124,7 +124,7 @@ def destination(
             step="target",
         )
     if is_in_lake(name):
-        return Destination(name, "lake", rows_per_file, columns)
+        return _of_lake(name, rows_per_file, columns)
     if rows_per_file is not None or columns:
         refuse_file_like(name)
         return Destination(name, "folder", rows_per_file, columns)
@@ -140,6 +140,13 @@ def destination(
             step="target",
         )
     return Destination(name, "table")
+
+
+def _of_lake(name: str, rows_per_file: int | None, columns: tuple[str, ...]) -> Destination:
+    if name.startswith(ICEBERG) and columns:
+        reason = f"{in_words(name)}: partition_by is for folders and Delta tables; leave it out"
+        raise TargetError(reason, step="target")
+    return Destination(name, "lake", rows_per_file, columns)
 
 
 def is_in_lake(name: str) -> bool:

@@ -129,7 +129,7 @@ def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource
     if is_far and into.kind in ("table", "file"):
         raise EngineError(
             f"the rows are on a server, which writes no {into.kind} of this database: name a folder, with a slash at "
-            "its end, or a table of a lake, as delta:/path/of/table",
+            "its end, or a table of a lake, as delta:/path/of/table or iceberg:catalog.namespace.table",
             step="target",
         )
     if is_far and (into.partition_by or into.rows_per_file is not None):

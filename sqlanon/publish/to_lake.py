@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,9 +20,6 @@ from sqlanon.model.record import FolderRecord, facts_of, readable_record
 from sqlanon.publish.files import NOT_OURS, cannot_be_written, flush, refuse_place, tidy
 from sqlanon.publish.folders import StagedFolder, finished, new_folder
 from sqlanon.publish.listings import changes_among, listing, sizes_in
-
-PLACE = re.compile(r"release-(\d+)", re.ASCII)
-"""The folder of a release in that of its table, with the version that it is to become."""
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 """What a folder of a partition is called that has no value."""
@@ -41,13 +38,29 @@ def staged_lake(into: Destination, *, replace: Replace) -> Iterator[StagedFolder
         EngineError: the table may not be replaced, takes no such release, or has another version by the end.
     """
     table = lake_table(into.name)
+    found = table.newest()
     with cannot_be_written(table.folder, "target"):
         tidy(table.folder)
-        _refuse_table(table, table.newest(), into, replace)
-    with new_folder(table.folder) as staged:
+        _refuse_table(table, found, into, replace)
+    with _parents(table), new_folder(table.folder) as staged:
         yield staged
         with cannot_be_written(table.folder, "publish"):
             _publish(table, staged, into, replace)
+
+
+@contextmanager
+def _parents(table: LakeTable) -> Iterator[None]:
+    """The folders that the folder of a table is to be in, if a catalog says so; those that stay empty go."""
+    missing = [] if table.owns_folder else [each for each in table.folder.parents if not each.exists()]
+    with cannot_be_written(table.folder, "target"):
+        for each in reversed(missing):
+            each.mkdir(exist_ok=True)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for each in missing:
+                each.rmdir()
 
 
 def is_own(version: LakeVersion) -> bool:
@@ -81,10 +94,10 @@ def place_of(version: LakeVersion) -> str:
 
 def _refuse_table(table: LakeTable, found: LakeVersion | None, into: Destination, replace: Replace) -> None:
     """Refuse a table that may not be replaced, and a folder that is of no table."""
-    refuse_place(table.folder)
+    if table.owns_folder:
+        refuse_place(table.folder)
     if found is None:
-        others = [] if not table.folder.is_dir() else [each for each in table.folder.iterdir() if not _is_place(each)]
-        if others or (os.path.lexists(table.folder) and not table.folder.is_dir()):
+        if table.owns_folder and _has_others(table.folder):
             reason = f"{table.folder} is there, and has no log of a table: give another name"
             raise EngineError(reason, step="target")
         return
@@ -99,6 +112,18 @@ def _refuse_table(table: LakeTable, found: LakeVersion | None, into: Destination
         raise EngineError(reason, step="target")
 
 
+def _has_others(folder: Path) -> bool:
+    """Whether there is more at a place than what a run has left there that was killed."""
+    if not folder.is_dir():
+        return os.path.lexists(folder)
+    return any(path.name != _place_after(None) for path in folder.iterdir())
+
+
+def _place_after(version: LakeVersion | None) -> str:
+    """The folder of the release that follows a version, or is the first one."""
+    return f"release-{0 if version is None else version.number + 1}"
+
+
 def _publish(table: LakeTable, staged: StagedFolder, into: Destination, replace: Replace) -> None:
     """Move the files to the folder of the table, and commit them: no other run of ours comes between."""
     layout = finished(staged)
@@ -109,8 +134,7 @@ def _publish(table: LakeTable, staged: StagedFolder, into: Destination, replace:
         with held_folder(table.folder):
             found = table.newest()
             _refuse_table(table, found, into, replace)
-            _remove_unpublished(table, found)
-            place = table.folder / f"release-{0 if found is None else found.number + 1}"
+            place = _new_place(table, found)
             release = _release(staged.path, place.name, layout, note)
             table.refuse(release)
             staged.path.rename(place)
@@ -139,16 +163,13 @@ def _is_published(table: LakeTable, place: Path) -> bool:
     return found is not None and place_of(found) == place.name
 
 
-def _remove_unpublished(table: LakeTable, found: LakeVersion | None) -> None:
-    """Remove what runs have left that were killed before they could commit it: no version is so new."""
-    newest = -1 if found is None else found.number
-    for path in table.folder.iterdir():
-        if _is_place(path) and int(path.name.removeprefix("release-")) > newest:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_place(path: Path) -> bool:
-    return PLACE.fullmatch(path.name) is not None and path.is_dir() and not path.is_symlink()
+def _new_place(table: LakeTable, found: LakeVersion | None) -> Path:
+    """Where the files of the next version go; what a killed run has left there goes, as no version is so new."""
+    place = table.folder / _place_after(found)
+    if table.owns_folder:
+        shutil.rmtree(place, ignore_errors=True)
+    free = (place.with_name(f"{place.name}-{number}") for number in itertools.count(1))
+    return place if not os.path.lexists(place) else next(each for each in free if not os.path.lexists(each))
 
 
 def _release(folder: Path, place: str, layout: FolderRecord, note: str) -> LakeRelease:

@@ -2652,6 +2652,7 @@ REPORTED = _of(
 )
 
 DELTA = "tests/integration/test_delta.py"
+ICEBERG = "tests/integration/test_iceberg.py"
 LAKES = (
     _of(
         "sqlanon/engines/lakes/delta.py",
@@ -2685,6 +2686,30 @@ LAKES = (
         ),
     )
     + _of(
+        "sqlanon/engines/lakes/iceberg.py",
+        (
+            "old-snapshot-stays-in-a-lake",
+            "                update.delete_data_file(task.file)\n",
+            "                pass\n",
+            "readers see the old release beside the new one",
+            f"{ICEBERG}::TestReleases::test_one_snapshot_replaces_all",
+        ),
+        (
+            "snapshots-tried-again-in-a-lake",
+            'properties[RETRIES] = "0"',
+            'properties[RETRIES] = "4"',
+            "rows of another program stay beside those of the release",
+            f"{ICEBERG}::TestReplacing::test_a_commit_of_another_program_meanwhile_is_kept",
+        ),
+        (
+            "snapshot-without-its-note-in-a-lake",
+            "note = {NOTE_KEY: release.note}",
+            "note: dict[str, str] = {}",
+            "nobody can hold a release against what was promised",
+            f"{ICEBERG}::TestReleases::test_a_table_has_the_rows_of_a_folder_and_its_record",
+        ),
+    )
+    + _of(
         "sqlanon/engines/lakes/base.py",
         (
             "versions-not-compared-in-a-lake",
@@ -2705,10 +2730,17 @@ LAKES = (
         ),
         (
             "earlier-versions-removed-in-a-lake",
-            "> newest:",
-            ">= newest:",
+            "0 if version is None else version.number + 1",
+            "0 if version is None else version.number",
             "the release that readers see loses its files",
             f"{DELTA}::TestReleases::test_one_commit_replaces_all",
+        ),
+        (
+            "dropped-tables-lose-files-in-a-lake",
+            "    if table.owns_folder:\n        shutil.rmtree(place, ignore_errors=True)\n",
+            "    shutil.rmtree(place, ignore_errors=True)\n",
+            "a table that was dropped, and can be registered again, loses its files",
+            f"{ICEBERG}::TestReleases::test_a_table_that_was_dropped_keeps_its_files",
         ),
         (
             "published-release-removed-in-a-lake",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlanon.engines.lakes.base import LakeTable
 from sqlanon.engines.lakes.delta import DeltaLakeTable
-from sqlanon.model.destination import DELTA
+from sqlanon.engines.lakes.iceberg import IcebergLakeTable
+from sqlanon.model.destination import DELTA, ICEBERG
 
 
 def lake_table(name: str) -> LakeTable:
@@ -13,4 +14,6 @@ def lake_table(name: str) -> LakeTable:
     Raises:
         EngineError: the package that reads it is not installed, or the name can be that of no table.
     """
+    if name.startswith(ICEBERG):
+        return IcebergLakeTable(name.removeprefix(ICEBERG))
     return DeltaLakeTable(name.removeprefix(DELTA))

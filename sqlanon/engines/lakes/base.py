@@ -13,6 +13,11 @@ from sqlanon.errors import EngineError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ANOTHER_COMMIT = (
+    "another program has changed the {} since the run looked at it: nothing is published; run again while nobody "
+    "writes to it"
+)
+
 
 @dataclass(frozen=True)
 class AddedFile:
@@ -53,7 +58,8 @@ class LakeVersion:
 
     Attributes:
         number: counts the versions of the table; each has another.
-        files: the names of its files in the folder of the table, with their bytes as the log has them.
+        files: the names of its files in the folder of the table, or their paths elsewhere, with the bytes that they
+            have by the log.
         columns: the types of its columns, by name.
         partition_by: those that are in the names of folders.
         note: the newest record in the log of the table.
@@ -69,7 +75,14 @@ class LakeVersion:
 
 
 class LakeTable(Protocol):
-    """A table, which need not be there."""
+    """A table, which need not be there.
+
+    Attributes:
+        owns_folder: whether nothing but the table is in its folder, which a user has chosen. Else a catalog has, and
+            files that were dropped from it may be there.
+    """
+
+    owns_folder: bool
 
     @property
     def described(self) -> str:

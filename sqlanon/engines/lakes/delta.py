@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from sqlanon.engines.lakes.base import AddedFile, LakeRelease, LakeVersion
+from sqlanon.engines.lakes.base import ANOTHER_COMMIT, AddedFile, LakeRelease, LakeVersion
 from sqlanon.engines.lakes.types import duckdb_type
 from sqlanon.engines.paths import folder_columns
 from sqlanon.errors import EngineError
@@ -32,11 +32,6 @@ ZONELESS = "timestampNtz"
 MISREAD = re.compile(r"[\x00-\x1f\x7f#?\[\]\\^|]|%[0-9A-Fa-f]{2}")
 """What ``deltalake`` takes for something else in a path, as it was found by trying every sign of ASCII."""
 
-ANOTHER_COMMIT = (
-    "another program has changed the {} since the run looked at it: nothing is published; run again while nobody "
-    "writes to it"
-)
-
 
 class DeltaLakeTable:
     """A table, by the path of its folder.
@@ -44,6 +39,8 @@ class DeltaLakeTable:
     Attributes:
         folder: where it is.
     """
+
+    owns_folder = True
 
     def __init__(self, name: str) -> None:
         """Find out whether there can be such a table.

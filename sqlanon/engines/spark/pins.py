@@ -11,7 +11,7 @@ from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
 from sqlanon.engines.paths import is_folder
 from sqlanon.errors import EngineError
-from sqlanon.model.destination import DELTA, FILE_SUFFIX
+from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, in_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,6 +60,9 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
     """
     if source.startswith(DELTA):
         return _delta(spark, source)
+    if source.startswith(ICEBERG):
+        reason = f"{in_words(source)} is a name of the catalogs here: give the name that the catalog of the server has"
+        raise EngineError(reason, step="source")
     frame = _files(spark, place_of(source)) if is_path(source) else _table(spark, source)
     if frame is None:
         return None

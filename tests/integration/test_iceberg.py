@@ -1,0 +1,278 @@
+"""Releases that are Iceberg tables: one snapshot each, which has the record."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import sqlanon as sa
+from sqlanon.engines.lakes.iceberg import IcebergLakeTable
+from tests.conftest import ROOT
+from tests.integration import test_spark_rows
+from tests.integration.test_delta import COARSE, FINE, KILLED, KILLS, READS, ROWS
+
+catalogs = pytest.importorskip("pyiceberg.catalog")
+pytestmark = pytest.mark.filterwarnings("ignore:Delete operation did not match any records")
+
+server = test_spark_rows.server
+TABLE = "iceberg:lake.clinic.released"
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    """A warehouse with a taxonomy, 600 people in a file, and a catalog, in a folder which is the working one."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in settings(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(catalogs, "_ENV_CONFIG", type(catalogs._ENV_CONFIG)())  # which is read once in a process
+    catalogs.load_catalog("lake").create_namespace("clinic")
+    with sa.connect("w.duckdb") as session:
+        session.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
+        session.connection.execute(
+            "COPY (SELECT i % 9 AS age, CASE WHEN i % 4 > 0 THEN 'a/b ' || i % 3 END AS illness, "
+            f"(i % 200)::UTINYINT AS cost, i AS id FROM range({ROWS}) AS r (i)) TO 'people.parquet'"
+        )
+        yield session
+
+
+def settings(folder: Path) -> dict[str, str]:
+    """The configuration of pyiceberg with a catalog in a folder."""
+    return {
+        "PYICEBERG_CATALOG__LAKE__URI": f"sqlite:///{folder}/catalog.db",
+        "PYICEBERG_CATALOG__LAKE__WAREHOUSE": f"file://{folder}/wäre house",
+    }
+
+
+def load() -> Any:
+    return catalogs.load_catalog("lake").load_table("clinic.released")
+
+
+def rows() -> Counter[Any]:
+    """The rows that a reader of Iceberg finds in the table."""
+    return Counter(tuple(row.values()) for row in load().scan().to_arrow().to_pylist())
+
+
+class TestReleases:
+    def test_a_table_has_the_rows_of_a_folder_and_its_record(self, session: sa.Session) -> None:
+        release = session.anonymize("people.parquet", FINE, TABLE)
+        session.anonymize("people.parquet", FINE, "folder/")
+        assert rows() == Counter(duckdb.sql("SELECT age, illness, cost::SMALLINT FROM 'folder/*.parquet'").fetchall())
+        assert (release.into, release.to_arrow().num_rows) == (TABLE, ROWS)
+        summary = load().current_snapshot().summary.additional_properties
+        assert json.loads(summary["sqlanon"])["sqlanon"]["rows"]["released"] == ROWS
+        assert session.provenance(TABLE) == summary["sqlanon"]
+        assert session.verify(TABLE, FINE, source="people.parquet").met
+        assert "until expire_snapshots has removed their files" in session.report(TABLE).to_html()
+        assert session.anonymize("people.parquet", FINE, TABLE).unchanged
+        assert not [*Path().rglob(".*")]
+
+    def test_one_snapshot_replaces_all(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE, rows_per_file=100)
+        session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        table = load()
+        assert {*table.scan().to_arrow()["age"].to_pylist()} == {"*"}
+        assert len(table.metadata.snapshots) == 2
+        assert len(table.scan(snapshot_id=table.metadata.snapshots[0].snapshot_id).to_arrow()) == ROWS
+        assert session.verify(TABLE, COARSE).met
+        session.anonymize("people.parquet", FINE, TABLE, replace=True)
+        assert session.verify(TABLE, FINE).met
+
+    def test_a_table_that_was_dropped_keeps_its_files(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        dropped = load().metadata_location
+        catalogs.load_catalog("lake").drop_table("clinic.released")
+        session.anonymize("people.parquet", COARSE, TABLE)
+        kept = catalogs.load_catalog("lake").register_table("clinic.kept", dropped)
+        assert len({*kept.scan().to_arrow()["age"].to_pylist()}) == 9
+        assert session.verify(TABLE, COARSE).met
+
+    def test_a_server_writes_it(self, session: sa.Session, server: str) -> None:
+        signed = "SELECT * REPLACE (cost::SMALLINT AS cost) FROM 'people.parquet'"
+        session.connection.execute(f"COPY ({signed}) TO 'signed.parquet'")
+        with sa.connect(session.connection.cursor(), rows=server) as far:
+            far.anonymize(f"{Path.cwd()}/signed.parquet", FINE, TABLE)
+            assert far.verify(TABLE, FINE).met
+            there = rows()
+            session.anonymize("signed.parquet", FINE, TABLE, replace=True)
+            assert rows() == there
+            with pytest.raises(sa.EngineError, match="give the name that the catalog of the server has"):
+                far.anonymize(TABLE, FINE, "other/")
+
+    def test_it_is_a_source_in_one_version(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        wanted = sa.Policy(quasi_identifiers=["illness"], identifiers=["age", "cost"], privacy=[sa.KAnonymity(5)])
+        session.taxonomies.load("illness", sa.Taxonomy.flat(["a/b 0", "a/b 1", "a/b 2"]), source="people.parquet")
+
+        def commit(event: sa.Event) -> None:
+            if event.stage == "verify" and event.state == "started":
+                load().append(load().scan().to_arrow().slice(0, 1))
+
+        assert session.anonymize(TABLE, wanted, "again.parquet").report.rows.source == ROWS
+        with pytest.raises(sa.EngineError, match="has version 2 by now, and the run has read version 1"):
+            session.anonymize(TABLE, wanted, "other.parquet", progress=commit)
+        assert not Path("other.parquet").exists()
+
+
+class TestReplacing:
+    @pytest.mark.parametrize("reads", [READS // 20, pytest.param(READS, marks=pytest.mark.deep)])
+    def test_readers_see_one_release_whole(self, session: sa.Session, reads: int) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        whole = {frozenset(row[0] for row in rows()), frozenset("*")}
+        seen: list[tuple[int, frozenset[str]]] = []
+        done = threading.Event()
+
+        def read() -> None:
+            while not done.is_set():
+                table = load().scan().to_arrow()
+                seen.append((len(table), frozenset(table["age"].to_pylist())))
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            replaced = 0
+            while len(seen) < reads or replaced < 3:
+                session.anonymize("people.parquet", (COARSE, FINE)[replaced % 2], TABLE, replace=True)
+                replaced += 1
+        finally:
+            done.set()
+            reader.join()
+        assert {count for count, _ in seen} == {ROWS}
+        assert {found for _, found in seen} == whole
+
+    def test_a_commit_of_another_program_meanwhile_is_kept(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        with load().transaction() as transaction:  # in which a commit that is tried again would leave what was appended
+            transaction.set_properties({f"write.{kind}.isolation-level": "snapshot" for kind in ("update", "delete")})
+        refuse = IcebergLakeTable.refuse
+
+        def append(table: IcebergLakeTable, release: Any) -> None:
+            refuse(table, release)
+            load().append(load().scan().to_arrow().slice(0, 1))
+
+        with (
+            mock.patch.object(IcebergLakeTable, "refuse", append),
+            pytest.raises(sa.EngineError, match="another program has changed the Iceberg table"),
+        ):
+            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        assert sum(rows().values()) == ROWS + 1
+        assert len([*Path().rglob("release-*")]) == 1
+
+    @pytest.mark.parametrize("exists", [True, False])
+    def test_a_commit_that_fails_leaves_nothing(self, session: sa.Session, exists: bool) -> None:
+        if exists:
+            session.anonymize("people.parquet", FINE, TABLE)
+        before = sorted(Path().rglob("*"))
+        failing = mock.patch.object(IcebergLakeTable, "commit", side_effect=sa.EngineError("no", step="publish"))
+        with failing, pytest.raises(sa.EngineError, match="no"):
+            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        assert sorted(Path().rglob("*")) == before
+
+    @pytest.mark.parametrize("kills", [1, pytest.param(KILLS, marks=pytest.mark.deep)])
+    @pytest.mark.parametrize("exists", [True, False])
+    def test_a_kill_before_the_commit_leaves_the_table(self, session: sa.Session, exists: bool, kills: int) -> None:
+        if exists:
+            session.anonymize("people.parquet", FINE, TABLE)
+        before = load().metadata_location if exists else None
+        session.close()
+        program = KILLED.replace("lakes.delta", "lakes.iceberg").replace("DeltaLakeTable", "IcebergLakeTable")
+        for _ in range(kills):
+            command = [sys.executable, "-c", program, COARSE.model_dump_json(), TABLE]
+            environment = {"PYTHONPATH": str(ROOT), "PATH": "", "HOME": os.environ["HOME"], **settings(Path.cwd())}
+            ended = subprocess.run(command, env=environment, check=False)
+            assert ended.returncode == -signal.SIGKILL
+            assert (load().metadata_location if exists else None) == before
+            assert catalogs.load_catalog("lake").table_exists("clinic.released") == exists
+            assert len([*Path().rglob("release-*")]) > exists, "it was killed between the files and the commit"
+        with sa.connect("w.duckdb") as again:
+            again.anonymize("people.parquet", COARSE, TABLE, replace=True)
+            assert again.verify(TABLE, COARSE).met
+        assert not [*Path().rglob(".*")]
+
+
+class TestTampering:
+    def test_rows_that_were_appended(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        load().append(load().scan().to_arrow().slice(0, 1))
+        found = " ".join(session.verify(TABLE, FINE, strict=False).shortfalls)
+        assert "more files than were written: 2 where there were 1" in found
+        assert "601 rows where 600 were released" in found
+        with pytest.raises(sa.EngineError, match="was changed since sqlanon wrote it"):
+            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        session.anonymize("people.parquet", COARSE, TABLE, replace="anything")
+        assert session.verify(TABLE, COARSE).met
+
+    def test_rows_that_were_deleted(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        load().delete("age = '1'")
+        assert "other names or sizes" in " ".join(session.verify(TABLE, FINE, strict=False).shortfalls)
+
+    def test_a_table_whose_properties_were_set_is_the_same(self, session: sa.Session) -> None:
+        session.anonymize("people.parquet", FINE, TABLE)
+        with load().transaction() as transaction:
+            transaction.set_properties(owner="me")
+        assert session.verify(TABLE, FINE).met
+        session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+        assert load().properties["owner"] == "me"
+
+
+class TestRefused:
+    def test_a_table_of_others(self, session: sa.Session) -> None:
+        made = catalogs.load_catalog("lake").create_table("clinic.released", pa.schema([("age", pa.string())]))
+        made.append(pa.table({"age": ["1"]}))
+        with pytest.raises(sa.EngineError, match="exists; give another name"):
+            session.anonymize("people.parquet", FINE, TABLE)
+        with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+            session.anonymize("people.parquet", FINE, TABLE, replace=True)
+        with pytest.raises(sa.EngineError, match="has other columns than the release"):
+            session.anonymize("people.parquet", FINE, TABLE, replace="anything")
+        assert rows() == Counter([("1",)])
+
+    def test_a_package_that_is_not_installed(self, session: sa.Session) -> None:
+        missing = mock.patch.dict(sys.modules, {"pyiceberg.catalog": None})
+        with missing, pytest.raises(sa.EngineError, match=r"needs pyiceberg, which is not installed; .*\[iceberg\]"):
+            session.anonymize("people.parquet", FINE, TABLE)
+
+    @pytest.mark.parametrize(
+        ("into", "reason"),
+        [
+            ("iceberg:", "is not the name of an Iceberg table"),
+            ("iceberg:lake.released", "is not the name of an Iceberg table"),
+            ("iceberg:lake..released", "is not the name of an Iceberg table"),
+            ("iceberg:nowhere.clinic.released", 'has no catalog "nowhere"'),
+            ("iceberg:lake.nowhere.released", "cannot be made"),
+        ],
+    )
+    def test_a_name_of_no_table(self, session: sa.Session, into: str, reason: str) -> None:
+        before = sorted(Path().rglob("*"))
+        with pytest.raises(sa.SqlanonError, match=reason):
+            session.anonymize("people.parquet", FINE, into, replace="anything")
+        assert sorted(Path().rglob("*")) == before
+
+    def test_a_table_on_another_machine(self, session: sa.Session) -> None:
+        away = "s3://bucket/clinic/released"
+        with (
+            mock.patch.object(IcebergLakeTable, "_location", away),
+            pytest.raises(sa.EngineError, match="its files have to be on this machine"),
+        ):
+            session.anonymize("people.parquet", FINE, TABLE)
+
+    def test_partitions(self, session: sa.Session) -> None:
+        with pytest.raises(sa.TargetError, match="partition_by is for folders and Delta tables"):
+            session.anonymize("people.parquet", FINE, TABLE, partition_by="illness")
+
+    def test_a_table_that_is_not_there(self, session: sa.Session) -> None:
+        with pytest.raises(sa.EngineError, match=r"there is no Iceberg table lake\.clinic\.released"):
+            session.verify(TABLE, FINE)

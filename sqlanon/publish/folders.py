@@ -111,7 +111,12 @@ class FolderTarget:
         """Refuse to publish rows of a source that has changed since they were counted, where they are far."""
         if self.staged.far is not None and self.engine.far is not None:
             self.engine.far.refuse_changed(self.staged.far)
-            self.engine.far.drop(self.staged.far)
+
+    def forget(self) -> None:
+        """Remove the name that what was written has where the rows are, and what is kept of it there."""
+        if self.staged.far is not None and self.engine.far is not None:
+            with suppress(EngineError):  # the session removes it at its end
+                self.engine.far.drop(self.staged.far)
 
     def _write_files(self, query: exp.Query, columns: list[SourceColumn], *, streamed: bool) -> None:
         if self.into.partition_by:

@@ -105,8 +105,11 @@ def target_for(
             refuse_own_source(place, source, role, files, folder=isinstance(staged, StagedFolder))
         if isinstance(staged, StagedFolder):
             folder = FolderTarget(engine, into, staged, is_far)
-            yield folder
-            folder.refuse_changed()
+            try:
+                yield folder
+                folder.refuse_changed()
+            finally:
+                folder.forget()
         else:
             _refuse_other_file(engine, into.path, replace)
             if isinstance(staged, StagedCsv):

@@ -24,6 +24,7 @@ import sqlanon as sa
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
+from sqlanon.publish.folders import FolderTarget
 from tests.commands import sqlanon
 from tests.fixed_noise import FixedNoise
 from tests.golden.files import kept
@@ -367,12 +368,15 @@ def test_a_path_of_the_working_folder_is_one_there(sides: Sides, monkeypatch: py
 
 
 def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
+    source, into = f"{sides.folder}/visits.parquet", f"{sides.folder}/again/"
     with sa.connect(sides.near.connection.cursor(), rows=server) as session:
         rows = session._engine.far
         for _ in range(2):
-            session.anonymize(
-                f"{sides.folder}/visits.parquet", POLICIES["kept columns"], f"{sides.folder}/again/", replace=True
-            )
+            session.anonymize(source, POLICIES["kept columns"], into, replace=True)
+        for fails in (SparkRows, "refuse_changed"), (FolderTarget, "add_record"):
+            with mock.patch.object(*fails, side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+                session.anonymize(source, POLICIES["masks"], into, replace=True)
+        session.measure(source, POLICIES["k"])
         assert len(rows._views) == 1, "the source"
         shown = rows._spark.sql("SHOW VIEWS").toArrow().to_pylist()
         assert len(shown) == 1

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import os
 import random
-import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,6 +17,7 @@ import sqlanon as sa
 from sqlanon.engines.spark import refusals
 from sqlanon.engines.spark.rows import SparkRows
 from tests.integration.test_kills import NEW, OLD, SOURCE, folder, is_new, kill_runs
+from tests.sail import sail
 
 __all__ = ["folder"]
 
@@ -29,44 +25,8 @@ SERVER_KILLS = 6
 KILLS = int(os.environ.get("SQLANON_KILLS", "20"))
 """How many clients are killed."""
 
-PATIENCE = 60
-"""Seconds until a server has to listen."""
-
-
-@dataclass(frozen=True)
-class Server:
-    """A server in a process of its own."""
-
-    process: subprocess.Popen[bytes]
-    url: str
-
-
-@contextmanager
-def sail() -> Iterator[Server]:
-    """A new server, which is gone at the end."""
-    pytest.importorskip("pysail.spark")
-    pytest.importorskip("pyspark.sql.connect")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "pysail", "spark", "server", "--ip", "127.0.0.1", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            _wait_for(port)
-            yield Server(process, f"sc://127.0.0.1:{port}")
-        finally:
-            process.kill()
-
-
-def _wait_for(port: int) -> None:
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            assert time.monotonic() < end, "the server does not listen"
-            time.sleep(0.1)
+pytest.importorskip("pysail.spark")
+pytest.importorskip("pyspark.sql.connect")
 
 
 @pytest.mark.deep

@@ -1,0 +1,284 @@
+"""Rows on a server: what a run takes beside the statements that a release needs, sent by hand over the same client.
+
+    python -m tests.benchmarks.servers [--rows 2000000 20000000] [--columns 9] [--repeats 3] [--folder DIR]
+
+Makes lakes of invented people as :mod:`tests.benchmarks.lakes` does, and has Sail read them. Prints for each the
+seconds of a run, as ratios of those of the cells, the written rows and the measures alone, and of all statements that
+the run has sent; how many rows came to the client, how much memory it had; and the CPU of both beside that of DuckDB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+
+import sqlanon as sa
+from sqlanon.engines.spark import rows as spark_rows
+from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.engines.spark.types import sendable
+from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies, seconds
+from tests.benchmarks.memory import peak_bytes
+from tests.sail import sail
+
+REPEATS = 3
+NEEDED = ("source", "cells", "equal rows", "write the release", "measure")
+"""What the purposes of the statements begin with that a release needs."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was measured of one lake; seconds of wall time unless they are of CPU, medians of some runs.
+
+    Attributes:
+        run: a run in a session that is open.
+        needed, sent: the statements that a release needs, and all that the run has sent, by hand.
+        statements: how many it has sent.
+        received: how many rows came to the client.
+        cells, classes: how many there are in the source, and in the release.
+        peak_bytes: the most memory of the client.
+        client_cpu, server_cpu: of the first run.
+        duckdb, duckdb_cpu: of a run of DuckDB alone.
+    """
+
+    rows: int
+    run: float
+    needed: float
+    sent: float
+    statements: int
+    received: int
+    cells: int
+    classes: int
+    peak_bytes: int
+    client_cpu: float
+    server_cpu: float
+    duckdb: float
+    duckdb_cpu: float
+
+
+@dataclass
+class Sent:
+    """A statement of a run, with the small relations that it reads.
+
+    Attributes:
+        view: what its rows are called there, if they stay.
+        received: how many rows of it came to the client.
+    """
+
+    purpose: str
+    text: str
+    small: Mapping[str, pa.Table]
+    view: str = ""
+    received: int = 0
+
+
+def main() -> None:
+    """Measure each size, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[2_000_000, 20_000_000])
+    parser.add_argument("--columns", type=int, default=9, help="how many quasi-identifiers there are")
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--folder", type=Path, help="where the data is made and kept")
+    parser.add_argument("--child", nargs=2, metavar=("URL", "PID"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        sys.stdout.write(json.dumps(on_server(arguments) if arguments.child[0] else on_duckdb(arguments)) + "\n")
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        arguments.folder = arguments.folder or Path(temporary)
+        show([measured(arguments, rows) for rows in arguments.rows])
+
+
+def measured(arguments: argparse.Namespace, rows: int) -> Figures:
+    """The figures of one size, on a new server and by new clients."""
+    source = source_of(arguments.folder, arguments.columns, rows)
+    if not source.exists():
+        blow_up(source, rows, COLUMNS[: arguments.columns], adult=False)
+    found = in_own_process(arguments, rows, "", "0")
+    with sail() as server:
+        found |= in_own_process(arguments, rows, server.url, str(server.process.pid))
+    return Figures(rows=rows, **found)
+
+
+def in_own_process(arguments: argparse.Namespace, rows: int, *child: str) -> dict[str, Any]:
+    """What a client measures whose memory is its own."""
+    options = ["--rows", str(rows), "--columns", str(arguments.columns), "--repeats", str(arguments.repeats)]
+    options += ["--folder", str(arguments.folder), "--child", *child]
+    command = [sys.executable, "-m", "tests.benchmarks.servers", *options]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    found: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return found
+
+
+def source_of(folder: Path, columns: int, rows: int) -> Path:
+    """The file of a lake."""
+    return folder / f"people_{columns}_{rows}.parquet"
+
+
+# The runs
+
+
+def on_duckdb(arguments: argparse.Namespace) -> dict[str, Any]:
+    """A run of DuckDB alone."""
+    with sa.connect() as session:
+        load_taxonomies(session, COLUMNS[: arguments.columns], adult=False)
+        before = cpu_here()
+        took = seconds(lambda: release(arguments, session))
+        return {"duckdb": took, "duckdb_cpu": cpu_here() - before}
+
+
+def on_server(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Runs on the server, and by hand what they have sent, in turn."""
+    url, pid = arguments.child[0], int(arguments.child[1])
+    runs, needed, everything, first = [], [], [], {}
+    for _ in range(arguments.repeats):
+        with sa.connect(rows=url) as session, recording() as sent:
+            load_taxonomies(session, COLUMNS[: arguments.columns], adult=False)
+            session._engine.far._spark.sql("SELECT 1").toArrow()
+            before = cpu_here(), cpu_of(pid)
+            runs.append(seconds(lambda session=session: release(arguments, session)))
+            first = first or {
+                "client_cpu": cpu_here() - before[0],
+                "server_cpu": cpu_of(pid) - before[1],
+                "peak_bytes": peak_bytes(),
+            }
+        wanted = [each for each in sent if each.purpose.startswith(NEEDED)]
+        needed.append(by_hand(arguments, url, wanted))
+        everything.append(by_hand(arguments, url, sent))
+    return {
+        **first,
+        "run": statistics.median(runs),
+        "needed": statistics.median(needed),
+        "sent": statistics.median(everything),
+        "statements": len(sent) - 1,
+        "received": sum(each.received for each in sent),
+        "cells": next(each.received for each in sent if each.purpose == "cells"),
+        "classes": next(each.received for each in sent if each.purpose == "measure the risks"),
+    }
+
+
+def release(arguments: argparse.Namespace, session: sa.Session) -> None:
+    """Release the lake to a folder."""
+    policy = sa.Policy(
+        quasi_identifiers=COLUMNS[: arguments.columns],
+        privacy=[sa.KAnonymity(5)],
+        quality=sa.LM(aggregate="geometric"),
+        suppression_limit=0.05,
+    )
+    source = source_of(arguments.folder, arguments.columns, arguments.rows[0])
+    session.anonymize(str(source), policy, f"{arguments.folder}/released/", replace=True)
+
+
+@contextmanager
+def recording() -> Iterator[list[Sent]]:
+    """What is sent within the block."""
+    found: list[Sent] = []
+    scan, count, make, write = SparkRows.scan, SparkRows.count, SparkRows.make, SparkRows.write
+
+    def noted(rows: SparkRows, query: Any, small: Any, purpose: str) -> Sent:
+        found.append(Sent(purpose, spark_rows.sent(query, rows._views, small).text, small))
+        return found[-1]
+
+    def scanned(rows: SparkRows, source: str) -> Any:
+        resolved = scan(rows, source)
+        if resolved is not None:
+            view = rows._views[resolved.relation.catalog, resolved.relation.name].name
+            found.append(Sent("source", source, {}, view))
+        return resolved
+
+    def counted(rows: SparkRows, query: Any, small: Any, purpose: str) -> pa.Table | None:
+        sent = noted(rows, query, small, purpose)
+        table = count(rows, query, small, purpose)
+        sent.received = 0 if table is None else table.num_rows
+        return table
+
+    def made(rows: SparkRows, relation: Any, query: Any, small: Any, purpose: str) -> None:
+        sent = noted(rows, query, small, purpose)
+        make(rows, relation, query, small, purpose)
+        sent.view = rows._views[relation.table.catalog, relation.name].name
+
+    def written(rows: SparkRows, query: Any, small: Any, folder: Path, suffix: str) -> Any:
+        sent = noted(rows, query, small, "write the release")
+        relation = write(rows, query, small, folder, suffix)
+        sent.view = rows._views[relation.catalog, relation.name].name
+        return relation
+
+    with mock.patch.multiple(SparkRows, scan=scanned, count=counted, make=made, write=written):
+        yield found
+
+
+def by_hand(arguments: argparse.Namespace, url: str, statements: Sequence[Sent]) -> float:
+    """The seconds of statements, sent by nothing but the client of Spark Connect."""
+    from pyspark.sql.connect.session import SparkSession
+
+    target = f"{arguments.folder}/by_hand"
+    spark: Any = SparkSession.builder.remote(url).create()
+    spark.sql("SELECT 1").toArrow()
+
+    def ask(statement: Sent) -> None:
+        for name, table in statement.small.items():
+            spark.createDataFrame(sendable(table)).createOrReplaceTempView(name)
+        is_source = statement.purpose == "source"
+        frame = spark.read.parquet(statement.text) if is_source else spark.sql(statement.text)
+        if statement.purpose == "write the release":
+            frame.sort(*frame.columns).write.option("compression", "zstd").parquet(target)
+            frame = spark.read.parquet(target)
+        if statement.view:
+            frame.createOrReplaceTempView(statement.view)
+        else:
+            frame.toArrow()
+
+    try:
+        return seconds(lambda: [ask(statement) for statement in statements])
+    finally:
+        spark.stop()
+        shutil.rmtree(target, ignore_errors=True)
+
+
+def cpu_here() -> float:
+    """Seconds of CPU of this process."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def cpu_of(pid: int) -> float:
+    """Those of another process, where Linux shows them."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# The table
+
+
+def show(found: Sequence[Figures]) -> None:
+    """Print the figures as a table."""
+    sys.stdout.write(
+        "| rows | run | of what is needed | of all that is sent | statements | rows received | cells, classes "
+        "| memory of the client | CPU of server and client | DuckDB alone |\n"
+        f"|{' --- |' * 10}\n"
+    )
+    for each in found:
+        sys.stdout.write(
+            f"| {each.rows:,} | {each.run:.1f} s | {each.run / each.needed:.2f} x {each.needed:.1f} s "
+            f"| {each.run / each.sent:.2f} x {each.sent:.1f} s | {each.statements} | {each.received:,} "
+            f"| {each.cells:,}, {each.classes:,} | {each.peak_bytes / 2**20:,.0f} MiB "
+            f"| {each.server_cpu:.1f} s, {each.client_cpu:.1f} s | {each.duckdb:.1f} s, CPU {each.duckdb_cpu:.1f} s |\n"
+        )
+
+
+if __name__ == "__main__":
+    main()

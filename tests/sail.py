@@ -1,0 +1,48 @@
+"""A server of Spark Connect in a process of its own: Sail."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+PATIENCE = 60
+"""Seconds until it has to listen."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that runs."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+
+
+@contextmanager
+def sail() -> Iterator[Server]:
+    """A new server, which is gone at the end."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "pysail", "spark", "server", "--ip", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            _wait_for(port)
+            yield Server(process, f"sc://127.0.0.1:{port}")
+        finally:
+            process.kill()
+
+
+def _wait_for(port: int) -> None:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            assert time.monotonic() < end, "the server does not listen"
+            time.sleep(0.1)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows, Staged
+from sqlanon.engines.base import Rows
 from sqlanon.engines.duckdb.refusals import refusals
-from sqlanon.engines.relations import ResolvedSource, Stored
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.types import column_of
-from sqlanon.model.destination import Destination
 from sqlanon.queries.kit.nodes import Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
 
@@ -72,36 +72,17 @@ class FarRows(Rows):
         self._made.add(relation.name)
 
     def drop(self, relation: exp.Table) -> None:
-        self.connection.execute(f"DROP TABLE {relation.sql('duckdb')}")
-        self._made.remove(relation.name)
+        kind = "VIEW" if relation.catalog == FAR else "TABLE"
+        self.connection.execute(f"DROP {kind} {relation.sql('duckdb')}")
+        self._made.discard(relation.name)
 
-    def takes(self, into: Destination) -> bool:
-        return into.name.startswith(f"{FAR}.")
-
-    def find(self, table: str | exp.Table) -> Stored | None:
-        database, name = table.split(".") if isinstance(table, str) and "." in table else ("", "")
-        if isinstance(table, exp.Table):
-            database, name = table.catalog, table.name
-        query = "SELECT comment FROM duckdb_tables() WHERE database_name = ? AND table_name = ?"
-        found = self.connection.execute(query, [FAR, name]).fetchall()
-        return Stored(table_of(name), comment=found[0][0]) if database == FAR and found else None
-
-    def stage(self, query: exp.Query, small: Mapping[str, pa.Table], into: Destination) -> Staged:
-        staged = Staged(table_of(f"staged {_bare(into)}"), into)
-        self._create(staged.relation, query, small, "write the release")
-        return staged
-
-    def publish(self, staged: Staged, note: str) -> None:
-        place, written = table_of(_bare(staged.into)), staged.relation.sql("duckdb")
-        self.connection.begin()
-        self.connection.execute(f"DROP TABLE IF EXISTS {place.sql('duckdb')}")
-        comment = exp.Comment(this=staged.relation.copy(), kind="TABLE", expression=exp.Literal.string(note))
-        self.connection.execute(comment.sql("duckdb"))
-        self.connection.execute(f'ALTER TABLE {written} RENAME TO "{place.name}"')
-        self.connection.commit()
-
-    def discard(self, staged: Staged) -> None:
-        self.connection.execute(f"DROP TABLE {staged.relation.sql('duckdb')}")
+    def write(self, query: exp.Query, small: Mapping[str, pa.Table], folder: Path, suffix: str) -> exp.Table:
+        file, written = folder / f"part-00000{suffix}", table_of(folder.name)
+        with self._with(small), refusals("write the release"):
+            self.connection.execute(f"COPY ({query.sql('duckdb')}) TO '{file}' (FORMAT parquet)")
+        self.connection.execute(f"CREATE VIEW {written.sql('duckdb')} AS FROM read_parquet('{file}')")
+        self.statements.append(Statement("write the release", query.sql("duckdb"), None))
+        return written
 
     def _create(self, table: exp.Table, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         temporary = "TEMP" if table.catalog == "temp" else ""
@@ -128,7 +109,3 @@ class FarRows(Rows):
 def table_of(name: str) -> exp.Table:
     """A table there, by its bare name."""
     return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(FAR))
-
-
-def _bare(into: Destination) -> str:
-    return into.name.removeprefix(f"{FAR}.")

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
 from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
-from sqlanon.model.destination import Destination
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 
@@ -27,19 +25,6 @@ if TYPE_CHECKING:
 
 StatementObserver = Callable[[str, float | None], None]
 """Called with the purpose of a statement and its progress from 0 to 1; None if the progress is unknown."""
-
-
-@dataclass(frozen=True)
-class Staged:
-    """A release that is written, and that nobody finds under its name yet.
-
-    Attributes:
-        relation: what was written, to be verified.
-        into: its place.
-    """
-
-    relation: exp.Table
-    into: Destination
 
 
 class Rows(Protocol):
@@ -67,21 +52,6 @@ class Rows(Protocol):
 
     def drop(self, relation: exp.Table) -> None:
         """Remove a relation that was made for the run."""
-
-    def takes(self, into: Destination) -> bool:
-        """Whether a place for a release is there."""
-
-    def find(self, table: str | exp.Table) -> Stored | None:
-        """The table of a name, or a relation that is there, with its note; None if there is none."""
-
-    def stage(self, query: exp.Query, small: Small, into: Destination) -> Staged:
-        """Write the rows of a query beside their place."""
-
-    def publish(self, staged: Staged, note: str) -> None:
-        """Put what was written in its place, with its note, in one step, whatever is there."""
-
-    def discard(self, staged: Staged) -> None:
-        """Remove what was written and is not to be published."""
 
     def write(self, query: exp.Query, small: Small, folder: Path, suffix: str) -> exp.Table:
         """Write the rows of a query as Parquet files to a folder, which is at the same path there.
@@ -262,10 +232,6 @@ class Writer(Protocol):
 
     def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
         """Make a table from a query; without ``replace``, refuse if a table is there by now."""
-
-    def stage(self, query: exp.Query, into: Destination) -> Staged:
-        """Write the rows of a query where rows are that are not in the database."""
-        raise AssertionError("all rows are in the database")
 
     def write_folder(self, query: exp.Query, folder: Path, suffix: str) -> exp.Table:
         """Write the rows of a query as Parquet files to a folder from where the rows are, as :meth:`Rows.write`."""

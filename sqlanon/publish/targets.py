@@ -13,7 +13,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Rows, Staged, Writer
+from sqlanon.engines.base import Engine, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.engines.relations import Pinned, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
@@ -86,10 +86,6 @@ def target_for(
         EngineError: the name is taken, also by what may not be replaced because it is not ours; is that of something
             that is read; or of a place that cannot be written.
     """
-    if engine.far is not None and engine.far.takes(into):
-        with _far_target(engine, engine.far, into, read, replace=replace) as far:
-            yield far
-        return
     is_far = _is_far(engine, into, read)
     pins = tuple(source.pinned for source in read.values() if source.pinned is not None)
     if into.kind == "table":
@@ -207,70 +203,6 @@ class TableTarget:
         content = content_of_table(self.engine, self.table)
         self.engine.comment_table(self.table, record.sealed(content).text)
         return content
-
-
-@dataclass
-class FarTarget:
-    """A place for one release, with what was written beside it and its record."""
-
-    engine: Engine
-    into: Destination
-    staged: Staged | None = None
-    note: str = ""
-    notes: tuple[str, ...] = field(default=(), init=False)
-
-    @property
-    def name(self) -> str:
-        return self.into.name
-
-    def takes_enums(self, name: str) -> bool:
-        return False
-
-    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        self.staged = self.engine.stage(query, self.into)
-        return ResolvedSource(self.staged.relation, f'table "{self.name}"')
-
-    def add_record(self, record: Record) -> ContentRecord:
-        assert self.staged is not None
-        content = content_of_table(self.engine, self.staged.relation)
-        self.note = record.sealed(content).text
-        return content
-
-
-@contextmanager
-def _far_target(
-    engine: Engine, far: Rows, into: Destination, read: Mapping[str, ResolvedSource], *, replace: Replace
-) -> Iterator[FarTarget]:
-    """The target of a place there: it appears when the block ends, and not at all when the block fails.
-
-    Raises:
-        EngineError: the place is taken by what may not be replaced, or by what is read.
-    """
-    _refuse_taken(far, into, read, replace=replace)
-    target = FarTarget(engine, into)
-    try:
-        yield target
-        _refuse_taken(far, into, read, replace=replace)  # once more: the run may have taken hours
-        assert target.staged is not None
-        far.publish(target.staged, target.note)
-    except BaseException:
-        if target.staged is not None:
-            far.discard(target.staged)
-        raise
-
-
-def _refuse_taken(far: Rows, into: Destination, read: Mapping[str, ResolvedSource], *, replace: Replace) -> None:
-    """Refuse a place that has something that may not go."""
-    found = far.find(into.name)
-    if found is None:
-        return
-    if not replace:
-        raise EngineError(f'"{into.name}" exists; give another name, or replace=True', step="target")
-    for role, source in read.items():
-        if found.table in source.relation.find_all(exp.Table):
-            raise EngineError(f'"{into.name}" is the {role} of the release: give another name', step="target")
-    if replace != "anything" and not facts_of(found.comment):
-        raise EngineError(NOT_OURS.format(f'"{into.name}"'), step="target")
 
 
 def tables_beside(

@@ -82,13 +82,7 @@ class Server(FarRows):
 
     def write(self, query: exp.Query, small: Mapping[str, pa.Table], folder: Path, suffix: str) -> exp.Table:
         self._note(query, small, "write the release")
-        written = Relation(folder.name, "row")
-        super().make(written, query, small, "write the release")
-        self.connection.execute(f"COPY {written.table.sql('duckdb')} TO '{folder / f'part{suffix}'}'")
-        return written.table
-
-    def refuse_changed(self, relation: exp.Table) -> None:
-        pass
+        return super().write(query, small, folder, suffix)
 
     def _note(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         views = {}
@@ -116,7 +110,7 @@ def sent_by(name: str, connection: duckdb.DuckDBPyConnection, folder: Path) -> l
     """Purposes and statements of the run of a policy over a table of a connection."""
     wanted, table = SENT[name]
     server = Server()
-    session = with_far_rows(connection, table, far=server).session
+    session = with_far_rows(connection, folder, table, far=server).session
     session.anonymize(f"far.{table}", wanted, f"{folder}/{RELEASE}/", random_source=fixed_chance(wanted))
     return server.sent
 

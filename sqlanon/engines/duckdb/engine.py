@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows, Staged
+from sqlanon.engines.base import Rows
 from sqlanon.engines.cutting import Sent, whole
 from sqlanon.engines.duckdb import attaching, catalog, files
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
@@ -19,7 +19,7 @@ from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.destination import NOTE_KEY, Destination, is_in_lake
+from sqlanon.model.destination import NOTE_KEY, is_in_lake
 from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.steps import printed
@@ -72,8 +72,8 @@ class DuckDBEngine(DuckDBCompute):
         return catalog.databases(self.rows)
 
     def find(self, table: str | exp.Table) -> Stored | None:
-        if self.far is not None and (found := self.far.find(table)) is not None:
-            return found
+        if isinstance(table, exp.Table) and self.far is not None and self.far.owns(table):
+            return Stored(table.copy())
         return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
 
     def resolve(self, source: Source, *, restricted: bool = False) -> ResolvedSource:
@@ -162,10 +162,6 @@ class DuckDBEngine(DuckDBCompute):
                 reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'
                 raise error.reworded(f"{reason}, or replace=True", "target") from None
             raise
-
-    def stage(self, query: exp.Query, into: Destination) -> Staged:
-        with self._written(query) as (far, sent, small):
-            return far.stage(sent, small, into)
 
     def write_folder(self, query: exp.Query, folder: Path, suffix: str) -> exp.Table:
         with self._written(query) as (far, sent, small):

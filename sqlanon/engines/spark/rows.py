@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows, Staged
-from sqlanon.engines.relations import ResolvedSource, Stored
+from sqlanon.engines.base import Rows
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.pins import Pin, is_path, pinned
 from sqlanon.engines.spark.refusals import patience, received, refusals, refuse_unreachable
@@ -23,7 +23,6 @@ from sqlanon.engines.spark.texts import FloatTexts, float_texts
 from sqlanon.engines.spark.types import SPARK, columns_of, sendable, source_columns
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
-from sqlanon.model.destination import Destination
 from sqlanon.model.extras import extra_module
 from sqlanon.queries.kit.nodes import Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
@@ -139,12 +138,6 @@ class SparkRows(Rows):
             view.frame.unpersist()
             self._spark.catalog.dropTempView(view.name)
 
-    def takes(self, into: Destination) -> bool:
-        return False
-
-    def find(self, table: str | exp.Table) -> Stored | None:
-        return Stored(table.copy()) if isinstance(table, exp.Table) and self.owns(table) else None
-
     def write(self, query: exp.Query, small: Mapping[str, pa.Table], folder: Path, suffix: str) -> exp.Table:
         pins, written = self._pins_of(query), folder / "written"
         with self._asked(query, small, "write the release") as frame:
@@ -180,15 +173,6 @@ class SparkRows(Rows):
         for pin in self._views[_key(relation)].pins:
             with self._refusals("source"):
                 pin.refuse_changed(self._spark)
-
-    def stage(self, query: exp.Query, small: Mapping[str, pa.Table], into: Destination) -> Staged:
-        raise AssertionError("no place for a release there has a name")
-
-    def publish(self, staged: Staged, note: str) -> None:
-        raise AssertionError("no place for a release there has a name")
-
-    def discard(self, staged: Staged) -> None:
-        raise AssertionError("no place for a release there has a name")
 
     def close(self) -> None:
         """Close the session, with all that it has there."""

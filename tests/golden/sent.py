@@ -93,7 +93,8 @@ class Server(FarRows):
                 bare = exp.Table(this=table.this.copy(), db=table.args.get("db"), catalog=table.args.get("catalog"))
                 views[key] = View(name, super().describe(bare))
         statement = sent(query, views, small)
-        self.sent += [("the texts of fractions", texts.look_up) for texts in statement.float_texts]
+        looked_up = [("the texts of fractions", texts.look_up) for texts in statement.float_texts]
+        self.sent += [each for each in looked_up if each not in self.sent]  # columns are looked up once
         self.sent.append((purpose, statement.text))
 
 

@@ -23,12 +23,13 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.engines.spark.texts import float_texts
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.publish.folders import FolderTarget
 from tests.commands import sqlanon
 from tests.fixed_noise import FixedNoise
 from tests.golden.files import kept
-from tests.golden.sent import golden_name, in_lines
+from tests.golden.sent import FRACTIONS, golden_name, in_lines
 from tests.integration.test_far_cells import FEW, STAY
 from tests.integration.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, policy
 
@@ -86,7 +87,7 @@ def sides(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sid
     folder = tmp_path_factory.mktemp("lake")
     with duckdb.connect(config={"threads": 1}) as connection:
         open_stays(connection)
-        for name in ("visits", *TABLES.values()):
+        for name in ("visits", "halves", *TABLES.values()):
             connection.execute(f"COPY {name} TO '{folder}/{name}.parquet'")
         connection.execute(
             f"ATTACH '{folder}/taxonomies.duckdb' AS kept; COPY FROM DATABASE memory TO kept; DETACH kept"
@@ -380,6 +381,23 @@ def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
         assert len(rows._views) == 1, "the source"
         shown = rows._spark.sql("SHOW VIEWS").toArrow().to_pylist()
         assert len(shown) == 1
+
+
+def test_fractions_of_a_column_are_looked_up_once(sides: Sides) -> None:
+    with mock.patch("sqlanon.engines.spark.rows.float_texts", wraps=float_texts) as spelled:
+        sides.released(FRACTIONS, "halves")
+    assert spelled.call_count == 1
+    assert sides.rows("far") == sides.rows("near")
+
+
+def test_too_many_fractions_are_refused(sides: Sides, server: str) -> None:
+    into = f"{sides.folder}/refused/"
+    with (
+        sa.connect(sides.near.connection.cursor(), rows=server, max_cells=2) as session,
+        pytest.raises(sa.EngineError, match='"nights" has more than 2 fractions'),
+    ):
+        session.anonymize(f"{sides.folder}/halves.parquet", FRACTIONS, into)
+    assert not Path(into).exists()
 
 
 def test_the_command_that_is_proposed_asks_the_server(sides: Sides, server: str) -> None:

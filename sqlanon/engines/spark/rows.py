@@ -48,6 +48,11 @@ SETTINGS = {
 }
 """How texts are made and files are written during a session."""
 
+_TOO_MANY_FRACTIONS = (
+    'the column "{}" has more than {:,} fractions, whose texts are made here: round them in the source, or store them '
+    "as decimal numbers or texts"
+)
+
 
 MAX_CELLS = 10_000_000
 """How many cells come near if a user sets no number: a few hundred MB."""
@@ -85,6 +90,7 @@ class SparkRows(Rows):
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
         self._views: dict[tuple[str, str], _Kept] = {}
         self._numbers = iter(range(1, 2**31))
+        self._known_texts: dict[tuple[str, str], pa.Table] = {}
 
     @cached_property
     def _spark(self) -> SparkSession:
@@ -134,6 +140,7 @@ class SparkRows(Rows):
 
     def drop(self, relation: exp.Table) -> None:
         view = self._views.pop(_key(relation))
+        self._known_texts = {key: table for key, table in self._known_texts.items() if key[0] != view.name}
         with self._refusals(relation.name):
             view.frame.unpersist()
             self._spark.catalog.dropTempView(view.name)
@@ -241,10 +248,17 @@ class SparkRows(Rows):
         return self._spark.createDataFrame([], schema=from_arrow_schema(table.schema))
 
     def _texts(self, wanted: FloatTexts) -> pa.Table:
-        """How DuckDB spells the fractions of a column, beside how the server does."""
-        with self._refusals("the texts of fractions"):
-            found = received(self._spark.sql(wanted.look_up), self.url, "the texts of fractions")
-        return found.append_column("text", [float_texts(found["spelled"].to_pylist(), is_single=wanted.is_single)])
+        """How DuckDB spells the fractions of a column, beside how the server does; it is asked once for each column."""
+        key = wanted.relation, wanted.column
+        if key not in self._known_texts:
+            with self._refusals("the texts of fractions"):
+                frame = self._spark.sql(wanted.look_up).limit(self.max_cells + 1)
+                found = received(frame, self.url, "the texts of fractions")
+            if found.num_rows > self.max_cells:
+                raise EngineError(_TOO_MANY_FRACTIONS.format(wanted.column, self.max_cells), step="source")
+            spelled = float_texts(found["spelled"].to_pylist(), is_single=wanted.is_single)
+            self._known_texts[key] = found.append_column("text", [spelled])
+        return self._known_texts[key]
 
 
 def sent(query: exp.Query, views: Mapping[tuple[str, str], View], small: Mapping[str, pa.Table]) -> Statement:

@@ -3,7 +3,10 @@
 -- The rows that are written are sorted by all of their columns besides.
 -- Written by `python -m tests.golden`: review it as a diff. A title stands for a statement of shared.sql.
 
--- shared: the texts of fractions 1;
+-- the texts of fractions
+SELECT DISTINCT
+  CAST(`sqlanon_1`.`nights` AS STRING) AS spelled
+FROM `sqlanon_1`;
 
 -- the taxonomy of "nights"
 SELECT DISTINCT
@@ -11,8 +14,6 @@ SELECT DISTINCT
 FROM `sqlanon_1`
 LEFT JOIN `anon_float_texts_0`
   ON `anon_float_texts_0`.`spelled` = CAST(COALESCE(`nights`, NULL) AS STRING);
-
--- shared: the texts of fractions 1;
 
 -- values without a label
 WITH anon_source AS (
@@ -55,8 +56,6 @@ SELECT
   COUNT(*) AS value_count,
   CAST(COALESCE(SUM(rows), 0) AS BIGINT) AS row_count
 FROM `anon_listed`;
-
--- shared: the texts of fractions 1;
 
 -- cells
 SELECT

@@ -1031,9 +1031,3 @@ FROM (
   ) anon_numbers AS `anon_copy`
 ) AS anon_repeated;
 
--- the texts of fractions 1
--- the texts of fractions
-SELECT DISTINCT
-  CAST(`sqlanon_1`.`nights` AS STRING) AS spelled
-FROM `sqlanon_1`;
-

@@ -1,6 +1,6 @@
 """Rows on a server: what a run takes beside the statements that a release needs, sent by hand over the same client.
 
-    python -m tests.benchmarks.servers [--rows 2000000 20000000] [--columns 9] [--repeats 3] [--folder DIR]
+    python -m tests.benchmarks.servers [--rows 2000000 20000000] [--columns 5] [--repeats 3] [--folder DIR]
 
 Makes lakes of invented people as :mod:`tests.benchmarks.lakes` does, and has Sail read them. Prints for each the
 seconds of a run, as ratios of those of the cells, the written rows and the measures alone, and of all statements that
@@ -90,7 +90,7 @@ def main() -> None:
     """Measure each size, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[2_000_000, 20_000_000])
-    parser.add_argument("--columns", type=int, default=9, help="how many quasi-identifiers there are")
+    parser.add_argument("--columns", type=int, default=5, help="how many quasi-identifiers there are")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--folder", type=Path, help="where the data is made and kept")
     parser.add_argument("--child", nargs=2, metavar=("URL", "PID"), help=argparse.SUPPRESS)

@@ -63,12 +63,14 @@ POLICIES = {
     "h-ceiling": drawing(sa.HCeiling(2, h=0.9)),
     "histogram": drawing(sa.Histogram(budget=BUDGET, node=NODE, accept_observed_domain=True)),
     "ipa": drawing(sa.IPA(budget=BUDGET, accept_observed_domain=True)),
+    "ipa of individuals": drawing(sa.IPA(budget=BUDGET, accept_observed_domain=True), individual="patient"),
     "epsilon-safe": drawing(
         sa.EpsilonSafe(k=2, beta="1/2", accept_observed_domain=True),
         sensitive=[],
         identifiers=["id", "patient", "nights", "diagnosis"],
     ),
     "diffgen": drawing(DIFFGEN),
+    "diffgen of individuals": drawing(DIFFGEN, individual="patient"),
     "diffgen by information": drawing(DIFFGEN.model_copy(update={"utility": "infogain", "output": "rows"})),
     "diffgen of sets": sa.Policy(
         quasi_identifiers=["age", "drugs"], sensitive=["diagnosis"], rest="identifier", method=OF_SETS
@@ -215,7 +217,7 @@ REFUSED = {
         "visits",
         policy(sa.KAnonymity(2), identifiers=["patient", "nights"], pseudonyms=["id"]),
         "<folder>/new/",
-        "pseudonyms are made in this database",
+        '"id" cannot have pseudonyms',
     ),
 }
 

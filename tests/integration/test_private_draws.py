@@ -169,7 +169,7 @@ def test_rows_of_an_individual_are_chosen_by_the_seed(session: sa.Session) -> No
     relation = session._engine.resolve("visits").relation
 
     def kept(seed: int) -> set[tuple[int, int]]:
-        rows = bounded_rows(relation, "person", 1, seed).sql("duckdb")
+        rows = bounded_rows(relation, "person", 1, seed, ["person", "visit"]).sql("duckdb")
         return set(session.connection.execute(f"SELECT person, visit FROM {rows}").fetchall())
 
     first, again, other = kept(1), kept(1), kept(2)

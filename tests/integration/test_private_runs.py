@@ -871,7 +871,7 @@ class TestIndividuals:
         engine = session._engine
 
         def kept(source: str) -> set[tuple[Any, ...]]:
-            rows = bounded_rows(engine.resolve(source).relation, "person", 1, seed=5)
+            rows = bounded_rows(engine.resolve(source).relation, "person", 1, 5, ["person", "sex", "illness"])
             return set(session.connection.execute(f"SELECT * FROM {rows.sql('duckdb')}").fetchall())
 
         fewer = kept("SELECT * FROM people WHERE person <> 7")

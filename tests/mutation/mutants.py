@@ -827,15 +827,15 @@ CONTRIBUTIONS = [
         "sqlanon/queries/cells/contributions.py",
         (
             "one-row-more",
-            "exp.LTE(this=place, expression=number(most))",
-            "exp.LTE(this=place, expression=number(most + 1))",
+            "exp.LTE(this=column(PLACE), expression=number(most))",
+            "exp.LTE(this=column(PLACE), expression=number(most + 1))",
             "an individual has a row more than noise is drawn for",
             f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
         ),
         (
             "rows-not-drawn-by-the-seed",
-            'exp.DPipe(this=string(f"{seed} "), expression=row)',
-            'exp.DPipe(this=string(" "), expression=row)',
+            'f.concat(string(f"{seed} "), *parts)',
+            'f.concat(string(" "), *parts)',
             "which rows of an individual are counted is the same in every release",
             f"{DRAWS}::test_rows_of_an_individual_are_chosen_by_the_seed",
         ),
@@ -851,8 +851,8 @@ CONTRIBUTIONS = [
         ),
         (
             "rows-not-bounded",
-            "rows_per_individual, source.seed())",
-            "rows_per_individual + 1, source.seed())",
+            "most = private_method(bound.policy).rows_per_individual\n",
+            "most = private_method(bound.policy).rows_per_individual + 1\n",
             "an individual has more rows than noise is drawn for",
             f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
         ),
@@ -2589,38 +2589,112 @@ LOCAL = [
 ]
 
 FAR = "tests/integration/test_spark_rows.py"
-FAR_ROWS = _of(
-    "sqlanon/engines/spark/rows.py",
-    (
-        "order-of-the-source-on-a-server",
-        "            ordered = frame.sort(*map(_quoted, frame.columns))\n",
-        "            ordered = frame\n",
-        "the order of the source says who stood beside whom",
-        f"{FAR}::test_the_order_of_the_source_does_not_show",
-    ),
-    (
-        "errors-of-a-server-are-logged",
-        "logging.getLogger(name).disabled = True",
-        "logging.getLogger(name).disabled = False",
-        "values of the table are in a log",
-        f"{FAR}::test_the_client_logs_no_error",
-    ),
-    (
-        "account-of-a-file-on-a-server",
-        "dataset = dataset_of_files(source) if is_path(source) else source",
-        "dataset = self.url",
-        "a file has a second budget where it is counted on a server",
-        f"{FAR}::test_a_file_has_the_account_that_it_has_here",
-    ),
-) + _of(
-    "sqlanon/engines/spark/dialect.py",
-    (
-        "missing-keys-on-a-server",
-        "    return exp.and_(exp.EQ(this=texts[0], expression=texts[1]), both)\n",
-        "    return exp.EQ(this=texts[0], expression=texts[1])\n",
-        "a missing value and an empty text have the labels of each other",
-        "tests/unit/test_spark_dialect.py",
-    ),
+FAR_ROWS = (
+    _of(
+        "sqlanon/engines/spark/rows.py",
+        (
+            "order-of-the-source-on-a-server",
+            "            ordered = frame.sort(*map(_quoted, frame.columns))\n",
+            "            ordered = frame\n",
+            "the order of the source says who stood beside whom",
+            f"{FAR}::test_the_order_of_the_source_does_not_show",
+        ),
+        (
+            "errors-of-a-server-are-logged",
+            "logging.getLogger(name).disabled = True",
+            "logging.getLogger(name).disabled = False",
+            "values of the table are in a log",
+            f"{FAR}::test_the_client_logs_no_error",
+        ),
+        (
+            "account-of-a-file-on-a-server",
+            "dataset = dataset_of_files(source) if is_path(source) else source",
+            "dataset = self.url",
+            "a file has a second budget where it is counted on a server",
+            f"{FAR}::test_a_file_has_the_account_that_it_has_here",
+        ),
+    )
+    + _of(
+        "sqlanon/engines/spark/dialect.py",
+        (
+            "missing-keys-on-a-server",
+            "    return exp.and_(exp.EQ(this=texts[0], expression=texts[1]), both)\n",
+            "    return exp.EQ(this=texts[0], expression=texts[1])\n",
+            "a missing value and an empty text have the labels of each other",
+            "tests/unit/test_spark_dialect.py",
+        ),
+    )
+    + _of(
+        "sqlanon/engines/spark/types.py",
+        (
+            "collations-on-a-server",
+            "isinstance(kind, StringType) and kind.collation != BYTES",
+            "False",
+            "texts that differ are one value where a collation makes them equal",
+            "tests/unit/test_spark_types.py",
+        ),
+        (
+            "white-space-on-a-server",
+            'return declared if declared.startswith("CHAR(") else None',
+            "return None",
+            "texts come with white space that they do not have elsewhere",
+            "tests/unit/test_spark_types.py",
+        ),
+        (
+            "names-in-another-case-on-a-server",
+            "names[field.name.lower()] > 1",
+            "False",
+            "a column is taken for another one, such as an identifier",
+            "tests/unit/test_spark_types.py",
+        ),
+        (
+            "types-on-a-server",
+            """elif found.type.partition("(")[0] not in SAME_TEXTS:""",
+            """elif "[" in found.type:""",
+            "values have another text than their taxonomy has for them",
+            "tests/unit/test_spark_types.py",
+        ),
+    )
+    + _of(
+        "sqlanon/binding/far.py",
+        (
+            "pseudonyms-on-a-server",
+            "[*_pseudonyms(bound), *engine.far.misfits",
+            "[*engine.far.misfits",
+            "the key of pseudonyms is in a statement that a server logs",
+            f"{FAR}::test_all_that_cannot_be_released_is_named_at_once",
+        ),
+    )
+    + _of(
+        "sqlanon/engines/spark/texts.py",
+        (
+            "items-on-a-server",
+            "    if not items.can_be_rebuilt:\n",
+            "    if False:\n",
+            "items have another text than their taxonomy has for them",
+            f"{FAR}::test_items_without_a_text_are_refused",
+        ),
+    )
+    + _of(
+        "sql/top_down.sql",
+        (
+            "classes-of-distinct-rows",
+            "SELECT anon_children.candidate, CAST(sum(anon_rows.anon_row_count) AS BIGINT) AS rows",
+            "SELECT anon_children.candidate, count(*) AS rows",
+            "a class is measured by its distinct rows",
+            "tests/integration/test_top_down.py",
+        ),
+    )
+    + _of(
+        "sql/diffgen.sql",
+        (
+            "counts-of-distinct-rows",
+            "CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count FROM :numbered",
+            "count(*) AS anon_row_count FROM :numbered",
+            "noise is added to the number of distinct rows",
+            "tests/integration/test_diffgen.py",
+        ),
+    )
 )
 
 

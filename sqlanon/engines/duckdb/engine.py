@@ -94,6 +94,8 @@ class DuckDBEngine(DuckDBCompute):
         return sources.origins(source, self.rows, self._plan)
 
     def traced(self, source: ResolvedSource, column: str) -> ColumnOrigin | None:
+        if self.is_far(source.relation):
+            return ColumnOrigin(column)  # a table, or files: no query is there
         return lineage.traced(source, column, self.rows, self.describe)
 
     def has_key(self, table: exp.Table, column: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import CellSpec
@@ -12,14 +14,19 @@ from sqlanon.queries.kit.nodes import (
     column,
     count_distinct,
     count_rows,
+    f,
     filtered,
     grouped,
+    identifier,
     number,
     select,
     string,
     subquery,
     union_all,
 )
+
+PLACE = "anon_place_of_row"
+"""The place of a row among those of its individual."""
 
 
 def anonymous_rows(source: exp.Table | exp.Subquery, individual: str) -> exp.Query:
@@ -64,16 +71,23 @@ def differences(first: CellSpec, second: CellSpec) -> exp.Query:
     return select(columns, subquery(changed, "anon_changed"))
 
 
-def bounded_rows(source: exp.Table | exp.Subquery, individual: str, most: int, seed: int) -> exp.Subquery:
+def bounded_rows(
+    source: exp.Table | exp.Subquery, individual: str, most: int, seed: int, names: Sequence[str]
+) -> exp.Subquery:
     """A source with at most ``most`` rows of each individual.
 
     Which ones depends on the rows of that individual and on the seed alone, so that those of others stay the same when
-    an individual comes or goes. Individuals are compared as exact text, as :func:`differences` does: under the
-    collation of a column two of them could share the bound, and one who leaves would make room for rows of the other.
+    an individual comes or goes; ``names`` are the columns by whose texts rows are known. Individuals are compared as
+    exact text, as :func:`differences` does: under the collation of a column two of them could share the bound, and one
+    who leaves would make room for rows of the other.
     """
-    row = text(column("anon_source"))
-    drawn = exp.func("md5", exp.DPipe(this=string(f"{seed} "), expression=row))
+    texts = [text(column(name)) for name in names]
+    parts = [part for each in texts for part in (f.strlen(each), string(":"), each.copy())]
+    drawn = f.md5(f.concat(string(f"{seed} "), *parts))
     place = exp.Window(this=exp.RowNumber(), partition_by=[exact_text(column(individual))], order=ascending(drawn))
-    rows = select([exp.Star()], exp.alias_(source.copy(), "anon_source", table=True))
-    rows.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number(most))))
-    return subquery(rows, "anon_bounded")
+    placed = select([exp.Star(), aliased(place, PLACE)], source.copy())
+    chosen = exp.LTE(this=column(PLACE), expression=number(most))
+    return subquery(
+        select([exp.Star(except_=[identifier(PLACE)])], subquery(placed, "anon_placed")).where(chosen, copy=False),
+        "anon_bounded",
+    )

@@ -5,26 +5,7 @@
 
 -- shared: rows as the places of their values 1;
 
--- write the release
-SELECT
-  `age`,
-  `sex`,
-  `zip`,
-  `diagnosis`,
-  `anon_row_count` AS `count`
-FROM `anon_equal_rows` AS `anon_equal_rows`;
+-- shared: write the release 4;
 
--- what was written
-SELECT
-  `age`,
-  `sex`,
-  `zip`,
-  `diagnosis`,
-  CAST(SUM(`count`) AS BIGINT) AS anon_rows
-FROM `sqlanon_2`
-GROUP BY
-  `age`,
-  `sex`,
-  `zip`,
-  `diagnosis`;
+-- shared: what was written 2;
 

@@ -5,7 +5,7 @@
 
 -- shared: rows as the places of their values 1;
 
--- shared: write the release 4;
+-- shared: write the release 5;
 
 -- shared: what was written 1;
 

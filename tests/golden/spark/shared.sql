@@ -948,6 +948,14 @@ GROUP BY
   `zip`,
   `diagnosis`;
 
+-- individuals 1
+-- individuals
+SELECT
+  COUNT(*) AS `rows`
+FROM `sqlanon_1`
+WHERE
+  `patient` IS NULL;
+
 -- rows as the places of their values 1
 -- rows as the places of their values
 SELECT
@@ -969,6 +977,31 @@ GROUP BY
   CAST(COALESCE(`diagnosis`, NULL) AS STRING);
 
 -- write the release 4
+-- write the release
+SELECT
+  `age`,
+  `sex`,
+  `zip`,
+  `diagnosis`,
+  `anon_row_count` AS `count`
+FROM `anon_equal_rows` AS `anon_equal_rows`;
+
+-- what was written 2
+-- what was written
+SELECT
+  `age`,
+  `sex`,
+  `zip`,
+  `diagnosis`,
+  CAST(SUM(`count`) AS BIGINT) AS anon_rows
+FROM `sqlanon_2`
+GROUP BY
+  `age`,
+  `sex`,
+  `zip`,
+  `diagnosis`;
+
+-- write the release 5
 -- write the release
 SELECT
   `age`,

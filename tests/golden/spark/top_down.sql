@@ -25,7 +25,7 @@ FROM `sqlanon_1`;
 
 -- shared: rows as the places of their values 1;
 
--- shared: write the release 4;
+-- shared: write the release 5;
 
 -- shared: values of identifiers 1;
 

@@ -133,7 +133,10 @@ def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) ->
             f"the policy does not fit {bound.description}:",
             [f'"{individual}": NULL in {anonymous:,} rows, which belong to no individual'],
         )
-    return bounded_rows(bound.source, individual, private_method(bound.policy).rows_per_individual, source.seed())
+    # Values without an exact name have no text that is the same wherever the rows are.
+    names = [found.name for found in bound.columns if found.traits.has_name]
+    most = private_method(bound.policy).rows_per_individual
+    return bounded_rows(bound.source, individual, most, source.seed(), names)
 
 
 def refuse_observed(bound: BoundPolicy) -> None:

@@ -6,7 +6,7 @@ and are not changed. Where the database refuses, it raises :class:`sqlanon.Engin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -43,6 +43,10 @@ class Rows(Protocol):
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation over what is there, with their types as DuckDB has them."""
+
+    def misfits(self, columns: Sequence[SourceColumn]) -> Iterable[str]:
+        """Why columns cannot be counted or released there, a sentence for each of those."""
+        return ()
 
     def count(self, query: exp.Query, small: Small, purpose: str) -> pa.Table | None:
         """The result of an aggregate; None if it has more rows than may come near."""

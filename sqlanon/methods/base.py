@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.far import refuse_far
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -131,7 +132,9 @@ class Run(ABC):
             reason = f"{policy.method} reads rows of the database alone: copy those of {source.description} there"
             raise PolicyError(reason)
         self.open_account(source, policy)
-        self.bound = self.refuse(prepare(engine, source, policy))
+        bound = prepare(engine, source, policy)
+        refuse_far(engine, bound)
+        self.bound = self.refuse(bound)
 
     @property
     def stopped(self) -> Stopped:

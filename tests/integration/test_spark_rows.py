@@ -19,6 +19,7 @@ from unittest import mock
 import duckdb
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import sqlanon as sa
 from sqlanon.engines.spark.dialect import Statement, in_spark
@@ -255,6 +256,29 @@ def test_values_without_a_text_are_refused(sides: Sides, kind: str, value: str) 
                 f"{sides.folder}/refused/",
             )
     assert not Path(sides.folder, "refused").exists()
+
+
+def test_all_that_cannot_be_released_is_named_at_once(sides: Sides) -> None:
+    path = f"{sides.folder}/unfit.parquet"
+    duckdb.execute(
+        f"COPY (SELECT *, [id] AS ids, 'x'::BLOB AS picture FROM '{sides.folder}/visits.parquet') TO '{path}'"
+    )
+    wanted = policy(
+        sa.KAnonymity(2), identifiers=["patient", "nights"], pseudonyms=["id"], insensitive=["ids", "picture"]
+    )
+    sides.received.clear()
+    with pytest.raises(sa.PolicyError) as refused:
+        sides.far.anonymize(path, wanted, f"{sides.folder}/refused/", pseudonym_key=bytes(range(32)))
+    for reason in ('"id" cannot have pseudonyms', '"ids" (INTEGER[]) has values', '"picture" (BLOB) has values'):
+        assert reason in str(refused.value)
+    assert not sides.received, "before anything is counted"
+
+
+def test_names_that_differ_in_case_alone_are_refused(sides: Sides) -> None:
+    path = f"{sides.folder}/twins.parquet"
+    parquet.write_table(pa.table({"Age": [1], "age": [2], "sex": ["f"]}), path)
+    with pytest.raises(sa.EngineError, match=r"Age, age; rename|COLUMN_ALREADY_EXISTS"):
+        sides.far.measure(path, sa.Policy(quasi_identifiers=["sex"], rest="identifier", privacy=[sa.KAnonymity(2)]))
 
 
 def test_items_without_a_text_are_refused(sides: Sides) -> None:

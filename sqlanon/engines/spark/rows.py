@@ -20,7 +20,7 @@ from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.pins import Pin, is_path, pinned
 from sqlanon.engines.spark.refusals import patience, received, refusals, refuse_unreachable
 from sqlanon.engines.spark.texts import FloatTexts, float_texts
-from sqlanon.engines.spark.types import SPARK, columns_of, sendable, source_columns
+from sqlanon.engines.spark.types import SPARK, columns_of, misfits, sendable, source_columns
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.extras import extra_module
@@ -124,6 +124,9 @@ class SparkRows(Rows):
             return [*self._views[_key(relation)].columns]
         with self._asked(select([exp.Star()], relation.copy()), {}, "the columns of the source") as frame:
             return source_columns(frame.schema)
+
+    def misfits(self, columns: Sequence[SourceColumn]) -> Iterator[str]:
+        return misfits(columns)
 
     def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table | None:
         with self._asked(query, small, purpose) as frame:

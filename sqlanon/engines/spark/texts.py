@@ -11,16 +11,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.spark.scopes import FLOAT_TEXTS, Scopes
-from sqlanon.engines.spark.types import SPARK
+from sqlanon.engines.spark.types import HAS_NO_TEXT, SPARK, misfits
 from sqlanon.engines.types import column_of
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import column, identifier, select
 from sqlanon.queries.source import SourceColumn
-
-_HAS_NO_TEXT = (
-    'the values of the column "{}" ({}) have no text which the server and DuckDB spell alike: make it an identifier, '
-    "which is dropped, or a column of text"
-)
 
 
 @dataclass(frozen=True)
@@ -69,8 +64,8 @@ def _spell_text(
     scopes: Scopes,
     texts: dict[tuple[str, str], FloatTexts],
 ) -> None:
-    if not read.traits.has_name:
-        raise EngineError(_HAS_NO_TEXT.format(read.name, read.type), step="source")
+    if [*misfits([read])]:
+        raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
     if read.traits.is_instant:
         cast.replace(exp.DPipe(this=cast.copy(), expression=exp.Literal.string("+00")))
     elif read.traits.is_float:
@@ -81,7 +76,7 @@ def _refuse_items(read: SourceColumn) -> None:
     """Refuse a list that becomes one of texts unless the server spells its items as DuckDB does."""
     items = column_of(read.name, read.type.removesuffix("[]")).traits
     if not items.can_be_rebuilt:
-        raise EngineError(_HAS_NO_TEXT.format(read.name, read.type), step="source")
+        raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
 
 
 def _cast_value(cast: exp.Expr) -> exp.Expr:
@@ -99,7 +94,7 @@ def _float_texts(
 ) -> FloatTexts:
     """The texts of a column, which are the same wherever a statement reads it."""
     if origin is None:
-        raise EngineError(_HAS_NO_TEXT.format(read.name, read.type), step="source")
+        raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
     new = FloatTexts(f"{FLOAT_TEXTS}_{len(texts)}", *origin, is_single=read.type == "FLOAT")
     return texts.setdefault(origin, new)
 

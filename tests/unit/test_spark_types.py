@@ -1,0 +1,58 @@
+"""Types of Spark: what is refused of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from sqlanon.engines.spark.types import DECLARED, misfits, source_columns
+from sqlanon.errors import EngineError
+
+types = pytest.importorskip("pyspark.sql.types")
+
+
+def schema_of(kind: Any, metadata: dict[str, str] | None = None) -> Any:
+    return types.StructType([types.StructField("name", kind, metadata=metadata)])
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        (schema_of(types.StringType("UTF8_LCASE")), "is VARCHAR COLLATE UTF8_LCASE"),
+        (schema_of(types.StringType(), {DECLARED: "char(5)"}), r"is CHAR\(5\), to which"),
+        (schema_of(types.CharType(5)), r"is CHAR\(5\), to which"),
+        (schema_of(types.BinaryType()), r"\(BLOB\) has values without a text"),
+        (schema_of(types.ArrayType(types.LongType())), r"\(BIGINT\[\]\) has values without a text"),
+        (schema_of(types.DayTimeIntervalType()), r"\(INTERVAL DAY TO SECOND\) has values without a text"),
+        (schema_of(types.NullType()), r"\(VOID\) has values without a text"),
+        (schema_of(types.MapType(types.LongType(), types.LongType())), "has values without a text"),
+    ],
+)
+def test_columns_that_do_not_compare_as_here_are_named(schema: Any, reason: str) -> None:
+    [problem] = misfits(source_columns(schema))
+    assert problem.startswith('"name"')
+    assert re.search(reason, problem)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        schema_of(types.StringType()),
+        schema_of(types.StringType("UTF8_BINARY")),
+        schema_of(types.StringType(), {DECLARED: "varchar(5)"}),
+        schema_of(types.VarcharType(5)),
+        schema_of(types.DoubleType()),
+        schema_of(types.DecimalType(10, 2)),
+        schema_of(types.TimestampType()),
+    ],
+)
+def test_others_are_not(schema: Any) -> None:
+    assert not [*misfits(source_columns(schema))]
+
+
+def test_names_that_differ_in_case_alone_are_refused() -> None:
+    fields = [types.StructField(name, types.LongType()) for name in ("Ä", "x", "ä")]
+    with pytest.raises(EngineError, match="Ä, ä; rename"):
+        source_columns(types.StructType(fields))

@@ -145,7 +145,7 @@ class _Rows:
 
     def __init__(self, opened: OpenedEngine, into: Destination) -> None:
         self._opened = opened
-        self._source = into.name if into.kind in ("table", "lake") else str(into.path)
+        self._source = into.name if into.kind in ("table", "lake", "store") else str(into.path)
 
     def __call__(self, form: str, limit: int | None = None) -> Any:
         with self._opened.call():

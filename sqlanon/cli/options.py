@@ -44,8 +44,8 @@ Target = Annotated[
     Option(
         "--into",
         metavar="TARGET",
-        help="The name of a new table, a new .parquet or .csv file, a new folder/, or a table of a lake, delta:FOLDER "
-        "or iceberg:CATALOG.NAMESPACE.TABLE.",
+        help="The name of a new table, a new .parquet or .csv file, a new folder/, a table of a lake, delta:FOLDER "
+        "or iceberg:CATALOG.NAMESPACE.TABLE, or s3://BUCKET/PREFIX/.",
     ),
 ]
 LatticeTarget = Annotated[

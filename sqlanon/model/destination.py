@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,9 @@ DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 
 DELTA, ICEBERG = "delta:", "iceberg:"
 """What the names of tables of lakes begin with."""
+
+STORE = re.compile(r"(s3|gs|gcs|abfss?)://")
+"""What the address of an object store begins with, where an object is there whole or not at all."""
 
 NOTE_KEY = "sqlanon"
 """The key of our records, wherever they are."""
@@ -66,7 +70,7 @@ class Destination:
     """
 
     name: str
-    kind: Literal["table", "file", "folder", "lake"]
+    kind: Literal["table", "file", "folder", "lake", "store"]
     rows_per_file: int | None = None
     partition_by: tuple[str, ...] = ()
     csv_formulas: CsvFormulas = "keep"
@@ -86,6 +90,8 @@ class Destination:
         """What it is, in words."""
         if self.kind == "lake":
             return in_words(self.name)
+        if self.kind == "store":
+            return f"release under {self.name}"
         return f'table "{self.name}"' if self.kind == "table" else f"{self.kind} {self.name}"
 
     @property
@@ -123,8 +129,8 @@ def destination(
             f'"{name}/release/"',
             step="target",
         )
-    if is_in_lake(name):
-        return _of_lake(name, rows_per_file, columns)
+    if is_in_lake(name) or is_in_store(name):
+        return _far_away(name, rows_per_file, columns)
     if rows_per_file is not None or columns:
         refuse_file_like(name)
         return Destination(name, "folder", rows_per_file, columns)
@@ -142,11 +148,16 @@ def destination(
     return Destination(name, "table")
 
 
-def _of_lake(name: str, rows_per_file: int | None, columns: tuple[str, ...]) -> Destination:
-    if name.startswith(ICEBERG) and columns:
-        reason = f"{in_words(name)}: partition_by is for folders and Delta tables; leave it out"
-        raise TargetError(reason, step="target")
-    return Destination(name, "lake", rows_per_file, columns)
+def _far_away(name: str, rows_per_file: int | None, columns: tuple[str, ...]) -> Destination:
+    """A target in a lake or a store."""
+    if columns and not name.startswith(DELTA):
+        raise TargetError(f"{name}: partition_by is for folders and Delta tables; leave it out", step="target")
+    return Destination(name, "lake" if is_in_lake(name) else "store", rows_per_file, columns)
+
+
+def is_in_store(name: str) -> bool:
+    """Whether a name is the address of files in an object store: it has the scheme of one, and ends in a slash."""
+    return name.endswith("/") and STORE.match(name) is not None
 
 
 def is_in_lake(name: str) -> bool:

@@ -68,7 +68,7 @@ def place_of(engine: Engine, into: Destination) -> Place:
     Raises:
         EngineError: the warehouse takes no such table, or it is a table of a lake.
     """
-    if into.kind == "lake":
+    if into.kind in ("lake", "store"):
         reason = f"a sidecar counts no partition in the {into.described}: publish it to a table, a file or a folder"
         raise EngineError(reason, step="target")
     if into.kind != "table":

@@ -73,7 +73,7 @@ class FolderTarget:
 
     @property
     def _described(self) -> str:
-        return self.into.described if self.into.kind == "lake" else f"Parquet folder {self.into.name}"
+        return f"Parquet folder {self.into.name}" if self.into.kind == "folder" else self.into.described
 
     def takes_enums(self, name: str) -> bool:
         return not self.is_far and name not in self.into.partition_by
@@ -82,7 +82,7 @@ class FolderTarget:
         if self.is_far:
             return self._write_far(query)
         columns = self.engine.file_columns(query, "Parquet")
-        if self.into.kind == "lake":
+        if self.into.kind in ("lake", "store"):
             query = partitions.signed(query, columns)
             columns = self.engine.file_columns(query, "Parquet")
             refuse_types(columns, self.into.partition_by)

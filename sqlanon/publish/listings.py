@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from sqlanon.engines.csv_notes import sha256_of
@@ -31,9 +31,16 @@ def changes_of(folder: Path, layout: FolderRecord) -> tuple[str, ...]:
 
 def changes_among(folder: Path, sizes: Mapping[str, int], layout: FolderRecord) -> tuple[str, ...]:
     """The same of files of a folder, by their names in it with their bytes."""
+    return changes_between(sizes, layout, lambda name: sha256_of(folder / name))
+
+
+def changes_between(
+    sizes: Mapping[str, int], layout: FolderRecord, sha256: Callable[[str], str | None]
+) -> tuple[str, ...]:
+    """The same of files wherever they are; ``sha256`` is asked for their hashes."""
     found, written = listing(sizes), layout.files
     if written == found:
-        return tuple(_changed_files(layout.files_sha256, hashes(folder, sizes)))
+        return tuple(_changed_files(layout.files_sha256, [sha256(name) for name in _in_order(sizes)]))
     if found.count == written.count:
         return ("its files have other names or sizes than those that were written",)
     fewer_or_more = "fewer" if found.count < written.count else "more"

@@ -25,6 +25,7 @@ from sqlanon.publish.folders import FolderTarget, StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file
 from sqlanon.publish.to_file import CsvTarget, ParquetTarget, StagedCsv, staged_csv
 from sqlanon.publish.to_lake import staged_lake
+from sqlanon.publish.to_store import staged_release
 
 CHANGED = (
     "the file {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or "
@@ -125,9 +126,9 @@ def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource
         EngineError: the target is a table or a file, which the database would write, or has a layout.
     """
     is_far = any(engine.is_far(source.relation) for source in read.values())
-    if is_far and into.kind in ("table", "file"):
+    if is_far and into.kind in ("table", "file", "store"):
         raise EngineError(
-            f"the rows are on a server, which writes no {into.kind} of this database: name a folder, with a slash at "
+            f"the rows are on a server, which does not write to {into.described}: name a folder, with a slash at "
             "its end, or a table of a lake, as delta:/path/of/table or iceberg:catalog.namespace.table",
             step="target",
         )
@@ -141,9 +142,11 @@ def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource
 
 
 def _staged(into: Destination, replace: Replace) -> AbstractContextManager[Path | StagedCsv | StagedFolder]:
-    """What is written in place of a file, a folder or a table of a lake, and becomes it when the block ends."""
+    """What is written in place of all targets but tables of the warehouse, and becomes them when the block ends."""
     if into.kind == "lake":
         return staged_lake(into, replace=replace)
+    if into.kind == "store":
+        return staged_release(into, replace=replace)
     if into.kind == "folder":
         return staged_folder(into.path, replace=bool(replace))
     if into.is_csv:

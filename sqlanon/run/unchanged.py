@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.lakes import lake_table
+from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.base import method_of
@@ -27,6 +28,7 @@ from sqlanon.publish.listings import is_whole, note_of
 from sqlanon.publish.provenance import code_sha256, note_of_file
 from sqlanon.publish.to_file import settle
 from sqlanon.publish.to_lake import is_own
+from sqlanon.publish.to_store import is_listed
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
 
@@ -130,7 +132,7 @@ def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Repor
 
     Both are known without a scan. Of all else, what is noted has been compared with the files already.
     """
-    if into.kind in ("folder", "lake") or into.is_csv:
+    if into.kind in ("folder", "lake", "store") or into.is_csv:
         return False
     if into.kind == "table":
         found = engine.find(into.name)
@@ -157,6 +159,9 @@ def _note_at(engine: Engine, into: Destination) -> str | None:
     if into.kind == "lake":
         version = lake_table(into.name).newest()
         return version.note if version is not None and is_own(version) else None
+    if into.kind == "store":
+        stored = StoredRelease(into.name)
+        return stored.text if is_listed(stored) else None
     if into.kind == "folder":
         bring_back(into.name)
         return note_of(into.path) if is_whole(into.path) else None

@@ -14,17 +14,19 @@ from sqlanon.engines.csv_notes import is_csv
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
+from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.paths import is_folder, marked, pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
-from sqlanon.model.destination import Destination, is_in_lake
+from sqlanon.model.destination import Destination, is_in_lake, is_in_store
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.record import Record, RecordError, RowsRecord
 from sqlanon.publish.files import bring_back
 from sqlanon.publish.listings import changes_of, note_of
 from sqlanon.publish.provenance import note_of_file
 from sqlanon.publish.to_lake import changes_in, layout_of
+from sqlanon.publish.to_store import changes_in_store
 from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
 
 NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
@@ -76,6 +78,8 @@ def published(
     name = str(release) if isinstance(release, str | Path) else None
     if name is not None and is_in_lake(name):
         return _lake(engine, name, without_provenance=without_provenance)
+    if name is not None and is_in_store(name) and (stored := StoredRelease(name)).layout is not None:
+        return _store(engine, stored)
     if name is not None and is_folder(name) and engine.find(name) is None and marked(name) is not None:
         return _folder(engine, name)
     source = resolve(release)
@@ -112,6 +116,8 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
     """
     if place.kind == "lake":
         return pinned_version(lake_table(place.name)).version.note
+    if place.kind == "store":
+        return StoredRelease(place.name).text
     if place.kind == "folder":
         return note_of(place.path)
     if place.kind == "file":
@@ -160,6 +166,20 @@ def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
         raise error.reworded("; ".join((reason, *changes)), "source") from None
     found = _recorded(source, (*version.columns,), [version.note], without_provenance=without_provenance)
     return _with_shortfalls(found, changes)
+
+
+def _store(engine: Engine, stored: StoredRelease) -> Published:
+    """A release in an object store: the files that its note lists are looked at, and no others."""
+    layout = stored.layout
+    assert layout is not None
+    changes = changes_in_store(stored)
+    try:
+        relation = engine.resolve(stored.rows(layout.columns)).relation
+    except EngineError as error:
+        reason = f"the {stored.described} cannot be read as they were written"
+        raise error.reworded("; ".join((reason, *changes)), "source") from None
+    source = ResolvedSource(relation, stored.described)
+    return _with_shortfalls(_recorded(source, (*layout.columns,), [stored.text], without_provenance=False), changes)
 
 
 def _with_shortfalls(found: Published, shortfalls: Sequence[str]) -> Published:

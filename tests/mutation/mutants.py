@@ -2727,6 +2727,7 @@ REPORTED = _of(
 
 DELTA = "tests/integration/test_delta.py"
 ICEBERG = "tests/integration/test_iceberg.py"
+STORES = "tests/integration/test_stores.py"
 LAKES = (
     _of(
         "sqlanon/engines/lakes/delta.py",
@@ -2839,10 +2840,44 @@ LAKES = (
         ),
     )
     + _of(
+        "sqlanon/engines/lakes/store.py",
+        (
+            "files-of-nobody-in-a-store",
+            "                self._discard(run)\n",
+            "",
+            "a run that fails leaves its release for everybody who lists the store",
+            f"{STORES}::test_files_without_a_note_are_of_nobody",
+        ),
+        (
+            "notes-cut-off-in-a-store",
+            "range(READS)",
+            "range(1)",
+            "a release that was just replaced is not found",
+            f"{STORES}::test_a_note_that_was_cut_off_is_read_again",
+        ),
+    )
+    + _of(
+        "sqlanon/publish/to_store.py",
+        (
+            "files-not-compared-in-a-store",
+            "layout.files == listing(store.sizes())",
+            "layout.columns is not None",
+            "what others have changed goes, or passes for a release",
+            f"{STORES}::test_tampering_is_noticed",
+        ),
+        (
+            "open-to-others-in-a-store",
+            "PRIVATE = 0o700",
+            "PRIVATE = 0o755",
+            "others of the machine read a release before it is verified",
+            f"{STORES}::test_a_run_leaves_nothing_in_the_folder_for_temporary_files",
+        ),
+    )
+    + _of(
         "sqlanon/publish/targets.py",
         (
             "refused-late-on-a-server",
-            'if is_far and into.kind in ("table", "file"):',
+            'if is_far and into.kind in ("table", "file", "store"):',
             "if False:",
             "a budget is spent on a release that no server writes",
             f"{FAR}::test_what_no_server_writes_is_refused_before_anything_is_spent",

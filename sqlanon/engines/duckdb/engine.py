@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,9 +18,11 @@ from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
 from sqlanon.engines.duckdb.reading import lake, lineage, sources
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.frames import is_frame
+from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.destination import NOTE_KEY, is_in_lake
+from sqlanon.model.datasets import dataset_named
+from sqlanon.model.destination import NOTE_KEY, is_in_lake, is_in_store
 from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.steps import printed
@@ -83,7 +86,17 @@ class DuckDBEngine(DuckDBCompute):
             return found
         if is_in_lake(str(source)):
             return sources.of_lake(str(source), self.describe)
+        if is_in_store(str(source)) and not restricted and (found := self._stored(str(source))) is not None:
+            return found
         return sources.resolve(str(source), self.rows, self.describe, self._name, restricted=restricted)
+
+    def _stored(self, source: str) -> ResolvedSource | None:
+        """A release in an object store; None if there is none, and files there are to be read as any others."""
+        stored = StoredRelease(source)
+        if stored.layout is None:
+            return None
+        found = self._frames.resolve(stored.rows(stored.layout.columns))
+        return replace(found, description=stored.described, dataset=dataset_named(stored.url))
 
     def reading_frames(self) -> AbstractContextManager[None]:
         return self._frames.during()

@@ -1,0 +1,157 @@
+"""Releases in object stores: their files lie under a prefix of their run, and one object, written last, lists them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.engines.lakes.types import schema_of
+from sqlanon.errors import EngineError
+from sqlanon.model.destination import MARKER, NOTE_KEY
+from sqlanon.model.record import FolderRecord, readable_record
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+FILES = "files"
+"""The key of the list of files, beside that of the record."""
+
+READS = 3
+"""How often a note is read that is none of ours: arrow asks for as many bytes as the one had that was just replaced."""
+
+PIECE_BYTES = 1 << 20
+"""The bytes of a file that are hashed at a time."""
+
+
+class StoredRelease:
+    """What is under an address that ends in a slash, such as ``s3://bucket/visits_k5/``; there need not be anything.
+
+    Attributes:
+        url: the address.
+        text: the record; None without one.
+        names: the files that are listed beside it.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Read the note.
+
+        Raises:
+            EngineError: the address is of no store that pyarrow knows, or the store cannot be reached.
+        """
+        self.url = url.rstrip("/") + "/"
+        with self._refusals("read"):
+            self._store, self._prefix = opened(self.url.rstrip("/"))
+        self.text, self.names = self._noted()
+
+    @property
+    def described(self) -> str:
+        """What it is, with its address."""
+        return f"Parquet files under {self.url}"
+
+    @property
+    def layout(self) -> FolderRecord | None:
+        """What the record says of its files; None without one."""
+        record = readable_record(self.text)
+        return None if record is None else record.folder
+
+    def sizes(self) -> dict[str, int]:
+        """The bytes of its files, by their names in the folder of their run; those that are gone are left out."""
+        with self._refusals("read"):
+            found = self._store.get_file_info([self._path(name) for name in self.names])
+        sizes = zip(self.names, found, strict=True)
+        return {name.partition("/")[2]: info.size for name, info in sizes if info.size is not None}
+
+    def sha256(self, name: str) -> str:
+        """The hash of a file, by its name in the folder of its run."""
+        run = self.names[0].partition("/")[0]
+        digest = hashlib.sha256()
+        with self._refusals("read"), self._store.open_input_stream(self._path(f"{run}/{name}")) as file:
+            for piece in iter(partial(file.read, PIECE_BYTES), b""):
+                digest.update(piece)
+        return digest.hexdigest()
+
+    def rows(self, columns: Mapping[str, str]) -> Any:
+        """Its rows as a dataset of Arrow, which reads the store as it is scanned."""
+        from pyarrow import dataset
+
+        paths = [self._path(name) for name in self.names]
+        with self._refusals("read"):
+            return dataset.dataset(paths, schema=schema_of(columns), format="parquet", filesystem=self._store)
+
+    def publish(self, folder: Path, run: str, note: str) -> None:
+        """Copy a folder under the name of a run, then put its note in place of the one before.
+
+        Raises:
+            EngineError: the store refuses it; what was copied is removed, if the store lets it.
+        """
+        from pyarrow import fs
+
+        names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+        listed = json.dumps({**json.loads(note), FILES: [f"{run}/{name}" for name in names]})
+        with self._refusals("written"):
+            if self._store.get_file_info(self._path(run)).type != fs.FileType.NotFound:
+                raise OSError(f"there is something at {run}")
+            try:
+                self._store.create_dir(self._path(run))
+                fs.copy_files(str(folder), self._path(run), fs.LocalFileSystem(), self._store)
+                with self._store.open_output_stream(self._path(MARKER)) as file:
+                    file.write(f"{listed}\n".encode())
+            except BaseException:
+                self._discard(run)
+                raise
+
+    def _discard(self, run: str) -> None:
+        """Remove the files of a run, unless they are listed, as far as the store lets it."""
+        with suppress(EngineError, OSError):
+            if run not in (self._read() or ""):
+                self._store.delete_dir(self._path(run))
+
+    def _noted(self) -> tuple[str | None, tuple[str, ...]]:
+        """The record and the files of the note; of a note of somebody else, its text and no files."""
+        note = None
+        for _ in range(READS):
+            note = self._read()
+            try:
+                facts = json.loads(note or "")
+                names = tuple(name for name in facts[FILES] if isinstance(name, str))
+                return json.dumps({NOTE_KEY: facts[NOTE_KEY]}), names
+            except (ValueError, TypeError, KeyError, RecursionError):
+                if note is None:
+                    break
+        return note, ()
+
+    def _read(self) -> str | None:
+        with self._refusals("read"):
+            try:
+                with self._store.open_input_stream(self._path(MARKER)) as file:
+                    return str(file.read().decode())
+            except FileNotFoundError:
+                return None
+
+    def _path(self, name: str) -> str:
+        return f"{self._prefix}/{name}"
+
+    @contextmanager
+    def _refusals(self, done: str) -> Iterator[None]:
+        """Raise what the store refuses as our error."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (OSError, ValueError, pa.ArrowException) as error:
+            step = "source" if done == "read" else "publish"
+            reason = f"{self.url} cannot be {done} ({type(error).__name__}): see that it is there, and what you may do"
+            raise EngineError(reason, step=step, original=error) from None
+
+
+def opened(url: str) -> tuple[FileSystem, str]:
+    """The store of an address, with the path in it."""
+    from pyarrow import fs
+
+    connect: Callable[[str], tuple[FileSystem, str]] = fs.FileSystem.from_uri
+    return connect(url)

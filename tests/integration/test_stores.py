@@ -1,0 +1,182 @@
+"""Releases in object stores: files under a prefix of their run, and one object that lists them, which is put last."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import duckdb
+import pytest
+from pyarrow import dataset, fs
+
+import sqlanon as sa
+from sqlanon.engines.lakes import store
+from sqlanon.engines.lakes.store import StoredRelease
+from tests.integration.test_delta import COARSE, FINE, ROWS
+
+INTO = "s3://bucket/clinic/released/"
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    """A warehouse with a taxonomy, 600 people in a file, and a store, which is a folder; by hand it is one of S3."""
+    monkeypatch.chdir(tmp_path)
+    Path("store", "bucket").mkdir(parents=True)
+    monkeypatch.setattr(store, "opened", opened)
+    with sa.connect("w.duckdb") as session:
+        session.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
+        session.connection.execute(
+            "COPY (SELECT i % 9 AS age, CASE WHEN i % 4 > 0 THEN 'a/b ' || i % 3 END AS illness, "
+            f"(i % 200)::UTINYINT AS cost, i AS id FROM range({ROWS}) AS r (i)) TO 'people.parquet'"
+        )
+        yield session
+
+
+def opened(url: str) -> tuple[fs.FileSystem, str]:
+    """The folder in place of a store; the address of none is an error as there."""
+    if not url.startswith("s3://bucket/"):
+        raise OSError("AWS Error NO_SUCH_BUCKET")
+    return fs.SubTreeFileSystem(str(Path("store").resolve()), fs.LocalFileSystem()), url.removeprefix("s3://")
+
+
+def listed() -> list[str]:
+    """The files that the note lists."""
+    names: list[str] = json.loads(Path("store/bucket/clinic/released/_sqlanon.json").read_text())["files"]
+    return names
+
+
+def rows() -> Counter[Any]:
+    """The rows of the files that the note lists, as a reader of Arrow finds them."""
+    place = Path("store/bucket/clinic/released")
+    found = dataset.dataset([str(place / name) for name in listed()], format="parquet").to_table()
+    return Counter(tuple(row.values()) for row in found.to_pylist())
+
+
+def files() -> list[str]:
+    return sorted(path.as_posix() for path in Path("store").rglob("*") if path.is_file())
+
+
+def test_the_note_lists_the_rows_of_a_folder(session: sa.Session) -> None:
+    release = session.anonymize("people.parquet", FINE, INTO, rows_per_file=100)
+    session.anonymize("people.parquet", FINE, "folder/")
+    assert rows() == Counter(duckdb.sql("SELECT age, illness, cost::SMALLINT FROM 'folder/*.parquet'").fetchall())
+    assert len(listed()) == 6
+    assert (release.into, release.to_arrow().num_rows) == (INTO, ROWS)
+    assert session.verify(INTO, FINE, source="people.parquet").met
+    assert session.report(INTO).released_rows == ROWS
+    assert json.loads(session.provenance(INTO) or "")["sqlanon"]["rows"]["released"] == ROWS
+    assert session.anonymize("people.parquet", FINE, INTO, rows_per_file=100).unchanged
+    assert (
+        session.anonymize(INTO, COARSE.model_copy(update={"identifiers": ()}), "again.parquet").report.rows.source
+        == ROWS
+    )
+
+
+def test_another_note_replaces_a_release(session: sa.Session) -> None:
+    session.anonymize("people.parquet", FINE, INTO)
+    before = listed()
+    with pytest.raises(sa.TargetError, match="made by another policy"):
+        session.anonymize("people.parquet", COARSE, INTO)
+    session.anonymize("people.parquet", COARSE, INTO, replace=True)
+    assert {row[0] for row in rows()} == {"*"}
+    assert session.verify(INTO, COARSE).met
+    assert f"store/bucket/clinic/released/{before[0]}" in files(), "readers that have begun go on"
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_files_without_a_note_are_of_nobody(session: sa.Session, exists: bool) -> None:
+    if exists:
+        session.anonymize("people.parquet", FINE, INTO)
+    before = files()
+    copied: list[str] = []
+
+    def cut_off(*given: Any) -> None:
+        copy(*given)
+        copied.extend(files())
+        raise KeyboardInterrupt
+
+    copy = fs.copy_files
+    with mock.patch.object(fs, "copy_files", cut_off), pytest.raises(KeyboardInterrupt):
+        session.anonymize("people.parquet", COARSE, INTO, replace=True)
+    assert len(copied) == len(before) + 1
+    assert files() == before
+    left = mock.patch.object(StoredRelease, "_discard")
+    with left, mock.patch.object(fs, "copy_files", cut_off), pytest.raises(KeyboardInterrupt):
+        session.anonymize("people.parquet", COARSE, INTO, replace=True)
+    assert len(files()) == len(before) + 1, "as of a run that is killed"
+    assert session.verify(INTO, FINE).met if exists else StoredRelease(INTO).text is None
+    session.anonymize("people.parquet", COARSE, INTO, replace=True)
+    assert session.verify(INTO, COARSE).met
+
+
+REFUSED = {
+    "no such store": ("s3://elsewhere/released/", {}, "cannot be read .OSError."),
+    "partitions": (INTO, {"partition_by": "illness"}, "partition_by is for folders and Delta tables"),
+}
+
+
+@pytest.mark.parametrize(("into", "options", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_no_store_takes(session: sa.Session, into: str, options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(sa.SqlanonError, match=reason):
+        session.anonymize("people.parquet", FINE, into, **options)
+    assert not files()
+
+
+def test_a_note_that_was_cut_off_is_read_again(session: sa.Session) -> None:
+    session.anonymize("people.parquet", FINE, INTO)
+    whole, cut = StoredRelease._read, [100, 1_000]
+
+    def read(stored: StoredRelease) -> str | None:
+        text = whole(stored)
+        return text if text is None or not cut else text[: cut.pop()]
+
+    with mock.patch.object(StoredRelease, "_read", read):
+        assert session.verify(INTO, FINE).met
+
+
+def test_a_run_leaves_nothing_in_the_folder_for_temporary_files(
+    session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    Path("temporary").mkdir()
+    copy = fs.copy_files
+
+    def looked_at(source: str, *given: Any) -> None:
+        copy(source, *given)
+        assert Path(source).parent == tmp_path / "temporary"
+        assert Path(source).stat().st_mode & 0o777 == 0o700
+
+    with mock.patch.object(fs, "copy_files", looked_at):
+        session.anonymize("people.parquet", FINE, INTO)
+    assert not [*Path("temporary").iterdir()]
+
+
+def test_a_note_of_others_stays(session: sa.Session) -> None:
+    place = Path("store/bucket/clinic/released")
+    place.mkdir(parents=True)
+    for text in ("mine", "[]", '{"files": 1}', '{"sqlanon": {"format": 1}}'):
+        (place / "_sqlanon.json").write_text(text)
+        with pytest.raises(sa.EngineError, match="is not a release as sqlanon wrote it"):
+            session.anonymize("people.parquet", FINE, INTO, replace=True)
+        assert (place / "_sqlanon.json").read_text() == text
+
+
+def test_tampering_is_noticed(session: sa.Session) -> None:
+    session.anonymize("people.parquet", FINE, INTO)
+    (name,) = listed()
+    file = Path("store/bucket/clinic/released", name)
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"DuckDB version", b"DuckDB Version"))
+    found = session.verify(INTO, FINE, strict=False)
+    assert "1 of its 1 files have another content than was written" in found.shortfalls
+    file.unlink()
+    with pytest.raises(sa.EngineError, match="cannot be read as they were written; it has fewer files"):
+        session.verify(INTO, FINE)
+    with pytest.raises(sa.EngineError, match="is not a release as sqlanon wrote it"):
+        session.anonymize("people.parquet", COARSE, INTO, replace=True)
+    session.anonymize("people.parquet", COARSE, INTO, replace="anything")
+    assert session.verify(INTO, COARSE).met

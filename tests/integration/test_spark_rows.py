@@ -197,6 +197,7 @@ def rounded(value: Any) -> Any:
 
 
 VALUES = {
+    "ENUM('b', 'a')": ["a", "b", None],
     "BOOLEAN": ["true", "false", None],
     "BIGINT": ["-9223372036854775808", "9223372036854775807", "0"],
     "DECIMAL(10,2)": ["0.00", "-1.10", "12345678.90"],
@@ -239,6 +240,59 @@ def test_values_have_the_same_text_there(sides: Sides, kind: str, role: str) -> 
     assert not near.verify(f"{sides.folder}/far/", wanted).shortfalls, "DuckDB finds the hashes that the server counted"
 
 
+UNSIGNED = {
+    "UTINYINT": (["0", "255"], "SMALLINT"),
+    "USMALLINT": (["0", "65535"], "INTEGER"),
+    "UINTEGER": (["0", "4294967295"], "BIGINT"),
+    "UBIGINT": (["0", "18446744073709551615"], "DECIMAL(20,0)"),
+}
+
+
+@pytest.mark.parametrize("role", ["quasi_identifiers", "insensitive"])
+@pytest.mark.parametrize("kind", UNSIGNED)
+def test_unsigned_numbers_have_the_same_text_there(sides: Sides, kind: str, role: str) -> None:
+    values, signed = UNSIGNED[kind]
+    path = with_values(sides, kind, [*values])
+    roles = {"quasi_identifiers": ["one"], "insensitive": ["one"], role: [NAME]}
+    near = sa.connect(sides.near.connection.cursor())
+    near.taxonomies.load_all(dict.fromkeys(roles["quasi_identifiers"], sa.Taxonomy.flat()), source=path)
+    wanted = sa.Policy(**roles, privacy=[sa.KAnonymity(2)])
+    near.anonymize(path, wanted, f"{sides.folder}/near/", replace=True)
+    try:
+        sides.far.anonymize(path, wanted, f"{sides.folder}/far/", replace=True)
+    except sa.EngineError as error:
+        assert not IS_SPARK, "Sail alone refuses them"
+        assert "give the columns signed types" in str(error)
+        return
+    columns, rows = sides.rows("far")
+    assert rows == sides.rows("near")[1]
+    if role == "insensitive":
+        assert dict(columns)[NAME] in (signed, kind)
+
+
+NAMES = ["a.b", "a b", "a`b", 'a"b', "select", "Straße", " x ", '"a""b"; drop table x --', "order", "anon"]
+
+
+def test_names_of_columns_are_what_they_are_here(sides: Sides) -> None:
+    path = f"{sides.folder}/names.parquet"
+    values = {name: [place % 2, place % 3, 1, 1, 2, 2] for place, name in enumerate(NAMES)}
+    parquet.write_table(pa.table(values), path)
+    near = sa.connect(sides.near.connection.cursor())
+    near.taxonomies.load_all(dict.fromkeys(NAMES[:5], sa.Taxonomy.flat()), source=path)
+    named = sa.Policy(
+        quasi_identifiers=NAMES[:5],
+        insensitive=[*NAMES[5:-1], "ANON"],
+        privacy=[sa.KAnonymity(2)],
+        suppression_limit=0.5,
+    )
+    made = [
+        session.anonymize(path, named, f"{sides.folder}/{name}/", replace=True)
+        for name, session in (("near", near), ("far", sides.far))
+    ]
+    assert made[0].node == made[1].node
+    assert sides.rows("far") == sides.rows("near")
+
+
 def with_one_zero(rows: Counter[Any]) -> Counter[Any]:
     """Rows of texts in which the two zeros of fractions are one, as they are to Spark."""
     return Counter(tuple("0.0" if text == "-0.0" else text for text in row) for row in rows.elements())
@@ -272,6 +326,15 @@ def test_all_that_cannot_be_released_is_named_at_once(sides: Sides) -> None:
     for reason in ('"id" cannot have pseudonyms', '"ids" (INTEGER[]) has values', '"picture" (BLOB) has values'):
         assert reason in str(refused.value)
     assert not sides.received, "before anything is counted"
+
+
+def test_a_view_without_files_is_refused(sides: Sides) -> None:
+    sides.far.measure(f"{sides.folder}/visits.parquet", POLICIES["k"])  # which opens the session
+    spark = sides.far._engine.far._spark
+    spark.range(3).createOrReplaceTempView("made_anew")
+    with pytest.raises(sa.EngineError, match="made_anew has no files of its own, as views have none"):
+        sides.far.anonymize("made_anew", POLICIES["k"], f"{sides.folder}/refused/")
+    spark.catalog.dropTempView("made_anew")
 
 
 def test_names_that_differ_in_case_alone_are_refused(sides: Sides) -> None:

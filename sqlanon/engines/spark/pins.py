@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,9 @@ from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, in_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+NO_READER = "DATA_SOURCE_NOT_FOUND"
+"""What Apache Spark says of a format that it has no reader for."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,23 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
 
 
 def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
-    """The newest version of a Delta table: its log is read here, its rows by the reader of the server."""
+    """The newest version of a Delta table: its log is read here, its rows by the reader of the server.
+
+    A server that has none reads the files, if they have all columns.
+
+    Raises:
+        EngineError: it has none, and they do not.
+    """
     pinned = pinned_version(lake_table(source))
     folder, version = pinned.table.folder, pinned.version
-    frame = spark.read.format("delta").option("versionAsOf", str(version.number)).load(str(folder))
+    frame = _loaded(spark.read.format("delta").option("versionAsOf", str(version.number)).load, str(folder))
+    if frame is None and version.partition_by:
+        reason = (
+            f"the server has no reader of Delta tables, which {source} needs, as it is partitioned: add delta-spark"
+        )
+        raise EngineError(reason, step="source")
+    if frame is None:
+        frame = spark.read.option("mergeSchema", "true").parquet(*pinned.files.paths)
     files = ((str(folder / name), size, "") for name, size in version.files.items())
     return frame, Pin(source, frozenset(files), version.number)
 
@@ -100,13 +116,20 @@ def _table(spark: SparkSession, source: str) -> DataFrame | None:
 
 
 def _files(spark: SparkSession, source: str) -> DataFrame | None:
-    from pyspark.errors import AnalysisException
+    return _loaded(spark.read.parquet, source)
+
+
+def _loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
+    """What is read at a place; None if there is nothing, or no reader for it."""
+    from pyspark.errors import AnalysisException, PySparkException
 
     try:
-        frame = spark.read.parquet(source)
+        frame = load(place)
         return frame if frame.schema.fields else None
-    except AnalysisException:
-        return None
+    except PySparkException as error:
+        if isinstance(error, AnalysisException) or error.getCondition() == NO_READER:
+            return None
+        raise
 
 
 def _states(spark: SparkSession, files: Iterable[str]) -> frozenset[tuple[str, int, str]]:

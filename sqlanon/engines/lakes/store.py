@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.lakes.types import schema_of
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import MARKER, NOTE_KEY
-from sqlanon.model.record import FolderRecord, readable_record
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
+
+    from sqlanon.model.record import FolderRecord
 
 FILES = "files"
 """The key of the list of files, beside that of the record."""
@@ -56,6 +57,8 @@ class StoredRelease:
     @property
     def layout(self) -> FolderRecord | None:
         """What the record says of its files; None without one."""
+        from sqlanon.model.record import readable_record  # which takes long to import
+
         record = readable_record(self.text)
         return None if record is None else record.folder
 

@@ -50,6 +50,13 @@ POLICIES = {
     "masks": policy(sa.KAnonymity(2), suppression="mask"),
     "order": policy(sa.KAnonymity(2), sa.TCloseness("diagnosis", 0.4, "ordered")),
     "unknown values": policy(sa.KAnonymity(2), unknown={"zip": "suppress", "age": "top"}),
+    "coded": policy(
+        sa.KAnonymity(2),
+        identifiers=["id", "patient"],
+        insensitive=["nights"],
+        bottom_coding={"nights": 2},
+        top_coding={"age": 50},
+    ),
     "weights": policy(sa.KAnonymity(2), row_weight="nights"),
     "individuals": policy(sa.KAnonymity(2), T_CLOSENESS[0], individual="patient"),
     "local": policy(sa.KAnonymity(2), T_CLOSENESS[0], method=sa.LocalRecoding()),

@@ -39,6 +39,10 @@ SPELLED = {
         "SELECT * EXCLUDE (at, tags) FROM v",
         "SELECT `age`, `city`, `weight` FROM v",
     ),
+    "columns with others in place of some": (
+        "SELECT * EXCLUDE (at, tags) REPLACE (CASE WHEN age < 18 THEN 18 ELSE age END AS age) FROM v",
+        "SELECT CASE WHEN age < 18 THEN 18 ELSE age END AS age, `city`, `weight` FROM v",
+    ),
     "columns of a step": (
         "WITH a AS MATERIALIZED (SELECT age, city FROM v) SELECT * EXCLUDE (age) FROM a",
         "WITH a AS (SELECT age, city FROM v) SELECT `city` FROM a",

@@ -81,7 +81,7 @@ def _inside_out(tree: exp.Expr) -> list[exp.Select]:
 
 
 def _spell_columns(query: exp.Select, scopes: Scopes) -> None:
-    """Spell the columns of ``* EXCLUDE`` and of expressions over ``COLUMNS(*)``."""
+    """Spell the columns of ``* EXCLUDE``, of ``* REPLACE`` and of expressions over ``COLUMNS(*)``."""
     if not any(_is_star(selected) or selected.find(exp.Columns) for selected in query.selects):
         return
     read = scopes.of(query)
@@ -89,7 +89,9 @@ def _spell_columns(query: exp.Select, scopes: Scopes) -> None:
     for selected in query.selects:
         if _is_star(selected):
             left_out = {each.name.lower() for each in selected.args.get("except_") or []}
-            spelled += [column(each.name) for each in read if each.name.lower() not in left_out]
+            instead = {each.alias.lower(): each for each in selected.args.get("replace") or []}
+            kept = (each.name for each in read if each.name.lower() not in left_out)
+            spelled += [instead.get(name.lower()) or column(name) for name in kept]
         elif selected.find(exp.Columns):
             spelled += _of_each_column(selected, read)
         else:

@@ -71,6 +71,8 @@ class Scopes:
 def _made(selected: exp.Expr, read: Mapping[str, SourceColumn]) -> SourceColumn:
     """The column that an expression makes: of the type of the one that it is, else of none that matters."""
     made = selected.unalias()
+    while isinstance(made, exp.Case | exp.Paren):  # a number, or a bound of it
+        made = made.args["default"] if isinstance(made, exp.Case) and made.args.get("default") else made.this
     found = read.get(made.name.lower()) if isinstance(made, exp.Column) else None
     return column_of(selected.alias_or_name, "VARCHAR" if found is None else found.type)
 

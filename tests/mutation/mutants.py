@@ -2617,6 +2617,13 @@ FAR_ROWS = (
     + _of(
         "sqlanon/engines/spark/dialect.py",
         (
+            "bounds-on-a-server",
+            "instead.get(name.lower()) or column(name)",
+            "column(name)",
+            "values beyond the bounds of a policy are released",
+            "tests/unit/test_spark_dialect.py",
+        ),
+        (
             "missing-keys-on-a-server",
             "    return exp.and_(exp.EQ(this=texts[0], expression=texts[1]), both)\n",
             "    return exp.EQ(this=texts[0], expression=texts[1])\n",

@@ -62,14 +62,18 @@ class Knowledge:
         What its labels lose has to be known only if it may be the best.
         """
         satisfies = self.problem.satisfies(summary)
-        self.checked_nodes += 1
-        if self.closest is None or summary.suppressed_rows < self.closest.suppressed_rows:
-            self.closest = summary
+        self.note(summary)
         if self.may_be_best(summary):
             self._compare(summary)
         ruled_out = self.problem.rules_out_below(summary) or (self._monotonic and not satisfies)
         self._region.learn(summary, ruled_out=ruled_out)
         return satisfies
+
+    def note(self, summary: NodeSummary) -> None:
+        """Take note of a checked node that cannot be the best."""
+        self.checked_nodes += 1
+        if self.closest is None or summary.suppressed_rows < self.closest.suppressed_rows:
+            self.closest = summary
 
     def lower_bound(self) -> float:
         """The least that a satisfying node may lose, checked or not; infinite if there is none."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table
 from sqlanon.model.quality import QualityModel
+from sqlanon.search.evidence import Evidence
 
 BATCH_SIZE = 32
 """Nodes per query: enough to share its fixed cost, few enough to learn from the answer.
@@ -38,11 +39,13 @@ class SearchProblem:
         quality: the loss.
         context: the lattice and what is known of it.
         max_loss: the largest acceptable loss, for Inverse OLA alone: it asks for the most private node instead.
+        evidence: the cells, where they prove more of intervals of nodes than of single ones.
     """
 
     quality: QualityModel
     context: LossContext
     max_loss: float | None = None
+    evidence: Evidence | None = None
 
     def satisfies(self, summary: NodeSummary) -> bool:
         """Whether the suppressed rows stay within the limit, anything is left to publish, and no model rejects it."""

@@ -31,7 +31,7 @@ from tests.commands import sqlanon
 from tests.fixed_noise import FixedNoise
 from tests.golden.files import kept
 from tests.golden.sent import FRACTIONS, golden_name, in_lines
-from tests.integration.test_far_cells import FEW, STAY
+from tests.integration.test_far_cells import FEW, SEARCHED, STAY
 from tests.integration.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, policy
 
 IS_SPARK = "SQLANON_SPARK" in os.environ
@@ -181,7 +181,9 @@ def test_cells_that_stay_on_a_server_make_the_same_release(sides: Sides, server:
         sides.received.clear()
         near, far = replace(sides, far=session).released(POLICIES[name])
     assert far.node == near.node
-    changed = {"seconds": far.report.seconds, "source": far.report.source, "into": far.report.into}
+    changed = {name: getattr(far.report, name) for name in SEARCHED}
+    assert near.report.findings is not None
+    changed["findings"] = near.report.findings.model_copy(update={"finer_nodes": far.report.findings.finer_nodes})
     assert rounded(near.report.model_copy(update=changed).model_dump()) == rounded(far.report.model_dump())
     assert sides.rows("far") == sides.rows("near")
     assert max(rows for _, rows in sides.received) <= FEW

@@ -1687,6 +1687,57 @@ MODELS = [
         ),
     ),
     *_of(
+        "sqlanon/methods/shared/intervals/evidence.py",
+        (
+            "price-without-what-is-beyond",
+            "(excess.sums - beyond) / prices",
+            "excess.sums / prices",
+            "cells that score more than the price are counted on it, so that too many rows count as suppressed",
+            "tests/property/test_intervals.py::test_no_way_to_group_cells_suppresses_fewer_rows",
+        ),
+        (
+            "price-of-the-mean-cell",
+            "np.maximum.reduceat(excess.scores / excess.rows, excess.starts)",
+            "np.add.reduceat(excess.scores, excess.starts) / np.add.reduceat(excess.rows, excess.starts)",
+            "a row makes up for the mean score alone, so that too many rows count as suppressed",
+            "tests/property/test_intervals.py::test_no_way_to_group_cells_suppresses_fewer_rows",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/intervals/scores.py",
+        (
+            "at-least-of-every-value",
+            "np.where(of_cells > 0, counts.cell_rows, 0.0)",
+            "counts.cell_rows",
+            "a value that cells lack is held against them",
+            "tests/property/test_intervals.py::test_no_way_to_group_cells_suppresses_fewer_rows",
+        ),
+        (
+            "distance-from-nothing",
+            "self.reference.shares @ potentials + self.most + SLACK",
+            "self.most + SLACK",
+            "the share that the table has of values counts as excess",
+            "tests/property/test_intervals.py::test_no_way_to_group_cells_suppresses_fewer_rows",
+        ),
+    ),
+    *_of(
+        "sqlanon/search/optimal/intervals.py",
+        (
+            "half-an-interval-forgotten",
+            "        stack.push(low, _with(high, position, middle), cells, suppressed)\n",
+            "",
+            "the finer half of an interval is not looked at",
+            "tests/property/test_intervals.py::test_intervals_find_what_brute_force_finds",
+        ),
+        (
+            "what-is-checked-last-bounds-nothing",
+            'return min((each.loss for each in self._intervals), default=float("inf"))',
+            'return max((each.loss for each in self._intervals), default=float("inf"))',
+            "a search that is stopped claims too small a gap",
+            "tests/property/test_intervals.py::test_a_search_that_is_stopped_has_a_true_bound",
+        ),
+    ),
+    *_of(
         "sqlanon/search/problem.py",
         (
             "a-row-over-the-limit",

@@ -105,7 +105,7 @@ def test_of_several_bounds_the_one_that_proves_most_counts(clinic: sa.Session) -
 
 def test_switched_off_a_search_finds_the_same(clinic: sa.Session) -> None:
     """It checks more nodes for it."""
-    policy = clinic_policy(sa.TCloseness("diagnosis", 0.3), suppression_limit=0.2)
+    policy = clinic_policy(sa.EntropyLDiversity("diagnosis", 1.9), suppression_limit=0.2)
     found = clinic.anonymize("visits", policy, into="found").report
     with switched_off():
         other = clinic.anonymize("visits", policy, into="other").report

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints
+from sqlanon.methods.local.arrays import UNITS, CellArrays
 from sqlanon.methods.local.bound import lower_bound
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.settling import UnsettledError
 from sqlanon.methods.local.tight import Prices, tight_lower_bound
 from sqlanon.methods.progress import never
+from sqlanon.methods.shared.arrays import Ints
 from sqlanon.model.lattice import Lattice
 from tests.certain_rows import partitions
 from tests.effort import examples

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
+from sqlanon.methods.shared.arrays import Arrays, Floats, Ints, changes, grouped, key_words
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import NCP
@@ -22,12 +23,7 @@ from sqlanon.queries.cells.labels import dense_rank
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, column
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Loss = Literal["ncp", "lm"]
-Arrays = Mapping[str, NDArray[Any]]
-
 UNITS = 2**30
 """Losses of labels, and masses of cells, are integers in units of 1 / 2^30: their products and sums are exact."""
 
@@ -124,27 +120,6 @@ def label_masks(layout: KeyLayout, width: int, height: int) -> Ints:
     return masks
 
 
-def changes(words: Ints) -> Mask:
-    """Whether each column of sorted words differs from the one before it."""
-    differs = np.ones(words.shape[1], dtype=bool)
-    if len(differs):
-        differs[1:] = (words[:, 1:] != words[:, :-1]).any(axis=0)
-    return differs
-
-
-def grouped(words: Ints) -> tuple[Ints, Ints]:
-    """Columns that agree in all words as groups.
-
-    Returns:
-        the order that puts the columns of a group side by side, groups ascending, and the number of each one's group
-        in that order.
-    """
-    if len(words) == 0:
-        return np.arange(words.shape[1]), np.zeros(words.shape[1], dtype=np.int64)
-    order = words[0].argsort() if len(words) == 1 else np.lexsort(words[::-1])
-    return order, np.cumsum(changes(words[:, order])) - 1
-
-
 def slots_of(words: Ints) -> tuple[Ints, int]:
     """A slot for each column, by all of its words: equal ones have equal slots, and few others share one.
 
@@ -239,13 +214,6 @@ def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arra
         codes=np.array([codes[firsts] for codes in ranked.values()], dtype=np.int64).reshape(len(names), len(firsts)),
         individuals=None if people is None else people[firsts],
     )
-
-
-def key_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
-    """The words of the keys of a result, of shape (words, count)."""
-    found = [arrays[encoding.key(word)] for word in range(encoding.keys.word_count)]
-    words: Ints = np.array(found, dtype=np.int64).reshape(len(found), count)
-    return words
 
 
 def masses(weights: NDArray[Any]) -> Ints:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, Mask, changes, grouped, slots_of
+from sqlanon.methods.local.arrays import UNITS, CellArrays, slots_of
 from sqlanon.methods.local.labels import Ladders
+from sqlanon.methods.shared.arrays import Ints, Mask, changes, grouped
 from sqlanon.model.lattice import Lattice
 
 

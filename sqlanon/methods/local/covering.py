@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import CellArrays, Ints, Mask, changes, grouped
+from sqlanon.methods.local.arrays import CellArrays
 from sqlanon.methods.local.hosts import Classes
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.peeling import LocalClasses, described
 from sqlanon.methods.local.settling import OUT, Parts, UnsettledError, settle
 from sqlanon.methods.local.watching import Watch
+from sqlanon.methods.shared.arrays import Ints, Mask, changes, grouped
 from sqlanon.model.bounds import Bound
 from sqlanon.model.lattice import Lattice
 

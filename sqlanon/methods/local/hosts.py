@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import Ints, changes, grouped
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.members import Members, Roster
+from sqlanon.methods.shared.arrays import Ints, changes, grouped
 
 FIRST_TRIALS = 32
 """How many classes a key is tried in at first, the ones that lose least; then in ever more at once.

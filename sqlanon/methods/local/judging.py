@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import CellArrays, Floats, Ints, Mask, SensitiveValues, changes, sums_by
+from sqlanon.methods.local.arrays import CellArrays, SensitiveValues, sums_by
 from sqlanon.methods.local.members import Members
+from sqlanon.methods.shared.arrays import Floats, Ints, Mask, changes
 from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound, Measure
 
 LARGEST_EXCESS = 1e6

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints
+from sqlanon.methods.local.arrays import UNITS, CellArrays
+from sqlanon.methods.shared.arrays import Ints
 from sqlanon.model.lattice import Lattice
 
 

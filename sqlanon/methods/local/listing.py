@@ -7,10 +7,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.local.arrays import UNITS, Ints, grouped, key_words, label_masks, loss_of
+from sqlanon.methods.local.arrays import UNITS, label_masks, loss_of
 from sqlanon.methods.local.covering import ListedClasses
 from sqlanon.methods.local.recoding import CLASS, KEYS, SQL, PerClass
 from sqlanon.methods.local.settling import OUT
+from sqlanon.methods.shared.arrays import Ints, grouped, key_words
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.kit.nodes import Relation, column

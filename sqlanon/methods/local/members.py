@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import CellArrays, Ints, Mask, changes, grouped
+from sqlanon.methods.local.arrays import CellArrays
+from sqlanon.methods.shared.arrays import Ints, Mask, changes, grouped
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from functools import reduce
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, grouped, slots_of
+from sqlanon.methods.local.arrays import UNITS, CellArrays, slots_of
 from sqlanon.methods.local.hosts import Classes
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.settling import OUT, Parts, settle
 from sqlanon.methods.local.watching import Watch
+from sqlanon.methods.shared.arrays import Ints, grouped
 from sqlanon.model.bounds import Bound
 from sqlanon.model.lattice import Lattice
 

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.local.arrays import CellArrays, Ints, Mask
+from sqlanon.methods.local.arrays import CellArrays
 from sqlanon.methods.local.peeling import LocalClasses
 from sqlanon.methods.local.recoding import CLASS, KEYS, LABELS, LEVELS, SQL, PerClass
+from sqlanon.methods.shared.arrays import Ints, Mask
 from sqlanon.methods.shared.publishing import keep_classes
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.queries.release.rows import KEPT_CLASSES

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from pydantic import Field
 
-from sqlanon.methods.local.arrays import Ints
 from sqlanon.methods.local.peeling import LocalClasses
+from sqlanon.methods.shared.arrays import Ints
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.guarantee import CHOSEN_NODE
 from sqlanon.methods.shared.guarantee import guarantee as of_full_domain

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import CellArrays, Floats, Ints, grouped
+from sqlanon.methods.local.arrays import CellArrays
 from sqlanon.methods.local.hosts import Classes, Hosts, Key
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.members import Members, Roster
 from sqlanon.methods.local.watching import Watch
+from sqlanon.methods.shared.arrays import Floats, Ints, grouped
 
 OUT = -1
 """The class of cells that are in none."""

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, Ints, Mask, changes, slots_of, spread
+from sqlanon.methods.local.arrays import UNITS, CellArrays, slots_of, spread
 from sqlanon.methods.local.bound import cheapest
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.peeling import LocalClasses
 from sqlanon.methods.progress import Stopped, never
+from sqlanon.methods.shared.arrays import Ints, Mask, changes
 from sqlanon.model.lattice import Lattice
 
 PASSES = 5

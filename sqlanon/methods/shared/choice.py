@@ -12,7 +12,8 @@ from functools import partial
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.counting import SizesFirst, node_summaries
+from sqlanon.methods.shared.counting import NodeCounter, SizesFirst, node_summaries
+from sqlanon.methods.shared.intervals.reading import evidence_of
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
@@ -34,26 +35,38 @@ def choose_node(
     ``stopped`` is asked after every batch whether to make do with the best node so far. The outcome has no node if none
     satisfies the policy, or none was found before the search was stopped.
     """
-    policy = table.bound.policy
-    problem = SearchProblem(policy.quality, table.context, policy.max_loss)
+    policy, problem = table.bound.policy, _problem(engine, table)
     with engine.scratch():
-        return _answered(SizesFirst(engine, table), problem, SEARCHES[policy.algorithm](problem), observer, stopped)
+        return _answered(
+            _counter(engine, table, problem), problem, SEARCHES[policy.algorithm](problem), observer, stopped
+        )
 
 
 def choose_with_alternatives(
     engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
 ) -> tuple[SearchOutcome, tuple[FinerNode, ...]]:
     """The same, and the nodes that keep a quasi-identifier finer: none if the most private node is searched for."""
-    policy = table.bound.policy
-    problem = SearchProblem(policy.quality, table.context, policy.max_loss)
+    policy, problem = table.bound.policy, _problem(engine, table)
     satisfying = Satisfying(problem)
     with engine.scratch():
-        counter = SizesFirst(engine, table)
+        counter = _counter(engine, table, problem)
         search = SEARCHES[policy.algorithm](problem)
         outcome = _answered(counter, problem, search, observer, stopped, satisfying.add)
         if outcome.best is None or policy.objective == "privacy" or stopped():
             return outcome, ()
         return outcome, finer_nodes(problem, outcome, satisfying.nodes, counter.answer)
+
+
+def _problem(engine: Compute, table: EncodedTable) -> SearchProblem:
+    policy = table.bound.policy
+    takes_evidence = policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(table.context)))
+    evidence = evidence_of(engine, table) if takes_evidence else None
+    return SearchProblem(policy.quality, table.context, policy.max_loss, evidence)
+
+
+def _counter(engine: Compute, table: EncodedTable, problem: SearchProblem) -> SizesFirst | NodeCounter:
+    """What counts nodes: those that fail by the sizes of their classes are not asked for where there is evidence."""
+    return SizesFirst(engine, table) if problem.evidence is None else NodeCounter(engine, table)
 
 
 def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:
@@ -83,7 +96,7 @@ def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
 
 # More than six parameters: both sides of the conversation, who follows it, and who ends it.
 def _answered(
-    counter: SizesFirst,
+    counter: SizesFirst | NodeCounter,
     problem: SearchProblem,
     search: Search,
     observer: Observer,

@@ -14,6 +14,9 @@ it takes: the nodes that rule out most others (:mod:`sqlanon.search.informative`
 (:mod:`sqlanon.search.optimal.forecast`), and, when few are left, those that are expected to settle what is open at the
 least cost (:mod:`sqlanon.search.optimal.forecast`).
 
+Where privacy models that are not monotonic suppress most, such proofs say little, and intervals of nodes are ruled out
+in place of single ones (:mod:`sqlanon.search.optimal.intervals`).
+
 Lattices of more than ``DENSE_NODES`` nodes are searched without an array of their size (:func:`wide_optimal`): a good
 node early, and a proven gap that closes as long as it runs. Every batch then has three parts:
 
@@ -39,6 +42,7 @@ from sqlanon.search.informative import most_informative
 from sqlanon.search.knowledge import Knowledge, check
 from sqlanon.search.optimal.descent import Descent
 from sqlanon.search.optimal.forecast import Foresight, Odds
+from sqlanon.search.optimal.intervals import by_intervals
 from sqlanon.search.optimal.walls import Walls
 from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
@@ -65,6 +69,8 @@ Measured by tests.benchmarks.tuning.
 
 def optimal(problem: SearchProblem) -> Search:
     """Find a node of least loss, and all its ties, by ruling out the rest of the lattice."""
+    if problem.evidence is not None:
+        return (yield from by_intervals(problem, problem.evidence))
     region = region_of(problem)
     if isinstance(region, WideRegion):
         return (yield from wide_optimal(problem, region))

@@ -1,0 +1,44 @@
+"""Cells as arrays, for what computes with them in place of statements: words of keys, and what is equal in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.queries.cells.encoding import Encoding
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def changes(words: Ints) -> Mask:
+    """Whether each column of sorted words differs from the one before it."""
+    differs = np.ones(words.shape[1], dtype=bool)
+    if len(differs):
+        differs[1:] = (words[:, 1:] != words[:, :-1]).any(axis=0)
+    return differs
+
+
+def grouped(words: Ints) -> tuple[Ints, Ints]:
+    """Columns that agree in all words as groups.
+
+    Returns:
+        the order that puts the columns of a group side by side, groups ascending, and the number of each one's group
+        in that order.
+    """
+    if len(words) == 0:
+        return np.arange(words.shape[1]), np.zeros(words.shape[1], dtype=np.int64)
+    order = words[0].argsort() if len(words) == 1 else np.lexsort(words[::-1])
+    return order, np.cumsum(changes(words[:, order])) - 1
+
+
+def key_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
+    """The words of the keys of a result, of shape (words, count)."""
+    found = [arrays[encoding.key(word)] for word in range(encoding.keys.word_count)]
+    words: Ints = np.array(found, dtype=np.int64).reshape(len(found), count)
+    return words

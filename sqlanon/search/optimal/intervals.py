@@ -1,0 +1,149 @@
+"""Optimal search that splits intervals: a proof about all nodes between two of them rules them out at once.
+
+Where privacy models are not monotonic, a node proves little of finer ones and nothing of coarser ones, so that a search
+that rules out by single nodes checks most of the lattice. The cells of a node prove more: how many rows every node
+between it and a coarser one suppresses at least. An interval of nodes is dropped if that is more than may be
+suppressed, or if its least general node loses more than the best so far with as many rows suppressed; else it is split.
+
+Source: spec/bounds2.md. Only what loses more than the best is dropped, so that the ties are complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.model.lattice import Levels, NodeSummary, total
+from sqlanon.search.evidence import Evidence
+from sqlanon.search.knowledge import Knowledge, check
+from sqlanon.search.problem import Inquiry, Search, SearchProblem, SearchStopped, margin
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All nodes between two.
+
+    Attributes:
+        low, high: the least and the most general one.
+        below: the cells of ``low``, or of a node below it.
+        suppressed_rows: rows that every node of it suppresses at least, as far as is known.
+        loss: a lower bound of the loss of each of its nodes.
+    """
+
+    low: Levels
+    high: Levels
+    below: Evidence
+    suppressed_rows: int
+    loss: float
+
+
+class Stack:
+    """The intervals whose nodes may satisfy the policy, the next one last."""
+
+    def __init__(self, problem: SearchProblem, evidence: Evidence) -> None:
+        self._problem = problem
+        lattice = problem.context.lattice
+        self._intervals: list[Interval] = []
+        self._fewest = float("inf")
+        self.push(lattice.bottom, lattice.top, evidence, 0)
+
+    def push(self, low: Levels, high: Levels, below: Evidence, suppressed_rows: int) -> None:
+        """Add an interval."""
+        loss = self.loss_with(low, suppressed_rows)
+        self._intervals.append(Interval(low, high, below, suppressed_rows, loss))
+
+    def last(self, loss: float) -> Interval | None:
+        """The next interval, which stays; those before it are dropped that lose more than the best."""
+        while self._intervals and self._intervals[-1].loss > loss + margin(loss):
+            self._intervals.pop()
+        return self._intervals[-1] if self._intervals else None
+
+    def drop(self, suppressed_rows: int | None = None) -> None:
+        """Remove the next interval; all of its nodes suppress too many rows, if it is known how many at least."""
+        self._intervals.pop()
+        if suppressed_rows is not None:
+            self._fewest = min(self._fewest, suppressed_rows)
+
+    def loss_with(self, levels: Levels, suppressed_rows: int) -> float:
+        """A lower bound of the loss of a node, and of more general ones, with as many suppressed rows."""
+        quality, context = self._problem.quality, self._problem.context
+        known = float(quality.combined(total(quality.known_bounds(context), levels)))
+        if not quality.counts_suppression(context):
+            return known
+        share = np.array([suppressed_rows / context.row_count])
+        return max(known, float(quality.bounds_with_suppression(np.array([levels]).T, share, context)[0]))
+
+    def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
+        """See :class:`sqlanon.search.knowledge.Region`; single nodes rule nothing out here."""
+
+    def least_bound(self) -> float:
+        """See :class:`sqlanon.search.knowledge.Region`."""
+        return min((each.loss for each in self._intervals), default=float("inf"))
+
+    def least_suppressed_rows(self) -> float:
+        """See :class:`sqlanon.search.knowledge.Region`."""
+        return min((each.suppressed_rows for each in self._intervals), default=self._fewest)
+
+
+def by_intervals(problem: SearchProblem, evidence: Evidence) -> Search:
+    """Find a node of least loss, and all its ties, by splitting the lattice into intervals."""
+    stack = Stack(problem, evidence)
+    knowledge = Knowledge(problem, stack)
+    known: set[Levels] = set()
+    with suppress(SearchStopped):
+        while (interval := stack.last(knowledge.loss)) is not None:
+            yield from _examined(problem, stack, knowledge, interval, known)
+    return knowledge.outcome()
+
+
+def _examined(
+    problem: SearchProblem, stack: Stack, knowledge: Knowledge, interval: Interval, known: set[Levels]
+) -> Generator[Inquiry, Sequence[NodeSummary], None]:
+    """Check the ends of an interval, then drop it or split it."""
+    low, high, context = interval.low, interval.high, problem.context
+    cells = interval.below if interval.below.levels == low else interval.below.at(low)
+    proof = cells.up_to(high, context.allowed_rows)
+    ends = [proof.summary]
+    if cells is not interval.below or low == context.lattice.bottom:
+        ends.append(cells.up_to(low, context.allowed_rows).summary)
+    yield knowledge.ask(())  # whoever follows the search may end it here
+    for summary in ends:
+        if summary.levels not in known:
+            known.add(summary.levels)
+            yield from _checked(problem, stack, knowledge, summary)
+    suppressed = max(proof.suppressed_rows, interval.suppressed_rows)
+    if suppressed > context.allowed_rows or suppressed == context.row_count:
+        stack.drop(suppressed)
+        return
+    stack.drop()
+    if low != high and stack.loss_with(low, suppressed) <= knowledge.loss + margin(knowledge.loss):
+        position, middle = _split(problem, low, high)
+        stack.push(low, _with(high, position, middle), cells, suppressed)
+        stack.push(_with(low, position, middle + 1), high, cells, suppressed)
+
+
+def _checked(
+    problem: SearchProblem, stack: Stack, knowledge: Knowledge, summary: NodeSummary
+) -> Generator[Inquiry, Sequence[NodeSummary], None]:
+    """Ask for a node if it may be the best; else the arrays have said enough of it."""
+    ceiling = knowledge.loss + margin(knowledge.loss)
+    if problem.satisfies(summary) and stack.loss_with(summary.levels, summary.suppressed_rows) <= ceiling:
+        yield from check(knowledge, [summary.levels])
+    else:
+        knowledge.note(summary)
+
+
+def _split(problem: SearchProblem, low: Levels, high: Levels) -> tuple[int, int]:
+    """The quasi-identifier with the most entropy between two nodes, and the level in the middle of both."""
+    entropies = problem.context.losses.entropy
+    between = [of_levels[most] - of_levels[least] for of_levels, least, most in zip(entropies, low, high, strict=True)]
+    apart = [place for place, (least, most) in enumerate(zip(low, high, strict=True)) if least < most]
+    position = max(apart, key=lambda place: round(between[place], 6))
+    return position, (low[position] + high[position]) // 2
+
+
+def _with(levels: Levels, position: int, level: int) -> Levels:
+    return (*levels[:position], level, *levels[position + 1 :])

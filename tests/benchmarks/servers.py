@@ -1,10 +1,11 @@
 """Rows on a server: what a run takes beside the statements that a release needs, sent by hand over the same client.
 
-    python -m tests.benchmarks.servers [--rows 2000000 20000000] [--columns 5] [--repeats 3] [--folder DIR]
+    python -m tests.benchmarks.servers [--rows 2000000 20000000] [--columns 5] [--repeats 3] [--max-cells N]
 
 Makes lakes of invented people as :mod:`tests.benchmarks.lakes` does, and has Sail read them. Prints for each the
 seconds of a run, as ratios of those of the cells, the written rows and the measures alone, and of all statements that
-the run has sent; how many rows came to the client, and how much memory it had; and the same by DuckDB alone. Ratios of
+the run has sent; how many rows came to the client, and how much memory it had; and the same by DuckDB alone, whose
+release has to have the same rows. With fewer ``--max-cells`` than a lake has, its cells stay on the server. Ratios of
 CPU, of the server and the client together, say more than those of seconds on a machine that others use.
 """
 
@@ -26,17 +27,21 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
 from sqlanon.engines.spark import rows as spark_rows
-from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.engines.spark.rows import MAX_CELLS, SparkRows
 from sqlanon.engines.spark.types import sendable
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies, seconds
 from tests.benchmarks.memory import peak_bytes
 from tests.sail import sail
 
 REPEATS = 3
+NEAR, FAR = "released_here", "released_there"
+"""The folders of the releases."""
+
 NEEDED = ("source", "cells", "equal rows", "write the release", "measure")
 """What the purposes of the statements begin with that a release needs."""
 
@@ -96,6 +101,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=5, help="how many quasi-identifiers there are")
     parser.add_argument("--insensitive", type=int, default=0, help="how many columns are released as they are besides")
     parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--max-cells", type=int, default=MAX_CELLS, help="how many rows of a count come near at most")
     parser.add_argument("--folder", type=Path, help="where the data is made and kept")
     parser.add_argument("--child", nargs=2, metavar=("URL", "PID"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -115,13 +121,25 @@ def measured(arguments: argparse.Namespace, rows: int) -> Figures:
     found = in_own_process(arguments, rows, "", "0")
     with sail() as server:
         found |= in_own_process(arguments, rows, server.url, str(server.process.pid))
+    if not same_rows(arguments):
+        raise SystemExit(f"the releases of {rows:,} rows differ")
     return Figures(rows=rows, **found)
+
+
+def same_rows(arguments: argparse.Namespace) -> bool:
+    """Whether the server has released the rows that DuckDB has, each as often."""
+    names = [f"{name}::VARCHAR" for name in columns_of(arguments)]
+    near, far = (
+        duckdb.read_parquet(f"{arguments.folder}/{home}/*.parquet").aggregate(", ".join([*names, "count(*)"]))
+        for home in (NEAR, FAR)
+    )
+    return not near.except_(far).fetchone() and not far.except_(near).fetchone()
 
 
 def in_own_process(arguments: argparse.Namespace, rows: int, *child: str) -> dict[str, Any]:
     """What a client measures whose memory is its own."""
     options = ["--rows", str(rows), "--columns", str(arguments.columns), "--repeats", str(arguments.repeats)]
-    options += ["--insensitive", str(arguments.insensitive)]
+    options += ["--insensitive", str(arguments.insensitive), "--max-cells", str(arguments.max_cells)]
     options += ["--folder", str(arguments.folder), "--child", *child]
     command = [sys.executable, "-m", "tests.benchmarks.servers", *options]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -148,7 +166,7 @@ def on_duckdb(arguments: argparse.Namespace) -> dict[str, Any]:
     with sa.connect() as session:
         load_taxonomies(session, COLUMNS[: arguments.columns], adult=False)
         before = cpu_here()
-        took = seconds(lambda: release(arguments, session))
+        took = seconds(lambda: release(arguments, session, NEAR))
         return {"duckdb": took, "duckdb_cpu": cpu_here() - before}
 
 
@@ -157,11 +175,11 @@ def on_server(arguments: argparse.Namespace) -> dict[str, Any]:
     url, pid = arguments.child[0], int(arguments.child[1])
     runs, needed, everything, clients, peak = [], [], [], [], 0
     for _ in range(arguments.repeats):
-        with sa.connect(rows=url) as session, recording() as sent:
+        with sa.connect(rows=url, max_cells=arguments.max_cells) as session, recording() as sent:
             load_taxonomies(session, COLUMNS[: arguments.columns], adult=False)
             session._engine.far._spark.sql("SELECT 1").toArrow()
             before = cpu_here()
-            runs.append(taken(pid, lambda session=session: release(arguments, session)))
+            runs.append(taken(pid, lambda session=session: release(arguments, session, FAR)))
             clients.append(cpu_here() - before)
             peak = peak or peak_bytes()
         wanted = [each for each in sent if each.purpose.startswith(NEEDED)]
@@ -180,12 +198,12 @@ def on_server(arguments: argparse.Namespace) -> dict[str, Any]:
         "peak_bytes": peak,
         "statements": len(sent) - 1,
         "received": sum(each.received for each in sent),
-        "cells": next(each.received for each in sent if each.purpose == "cells"),
+        "cells": max(each.received for each in sent if each.purpose == "cells"),
         "classes": next(each.received for each in sent if each.purpose == "measure the risks"),
     }
 
 
-def release(arguments: argparse.Namespace, session: sa.Session) -> None:
+def release(arguments: argparse.Namespace, session: sa.Session, home: str) -> None:
     """Release the lake to a folder."""
     policy = sa.Policy(
         quasi_identifiers=COLUMNS[: arguments.columns],
@@ -195,7 +213,7 @@ def release(arguments: argparse.Namespace, session: sa.Session) -> None:
         suppression_limit=0.05,
     )
     source = source_of(arguments, arguments.rows[0])
-    session.anonymize(str(source), policy, f"{arguments.folder}/released/", replace=True)
+    session.anonymize(str(source), policy, f"{arguments.folder}/{home}/", replace=True)
 
 
 @contextmanager

@@ -38,8 +38,9 @@ identifiers = ["id"]
 privacy = [{model = "k-anonymity", k = 5}]
 """
 
-READS = 1_000
-KILLS = 20
+READS = int(os.environ.get("SQLANON_READS", "250"))
+KILLS = int(os.environ.get("SQLANON_KILLS", "5"))
+"""How often tables of lakes are read while they are replaced, and how many runs are killed; more before a release."""
 
 
 @pytest.fixture
@@ -184,7 +185,7 @@ class TestReleases:
 
 
 class TestReplacing:
-    @pytest.mark.parametrize("reads", [READS // 10, pytest.param(READS, marks=pytest.mark.deep)])
+    @pytest.mark.parametrize("reads", [50, pytest.param(READS, marks=pytest.mark.deep)])
     def test_readers_see_one_release_whole(self, session: sa.Session, reads: int) -> None:
         session.anonymize("people.parquet", FINE, TABLE)
         whole = {frozenset(labels()), frozenset("*")}

@@ -127,7 +127,7 @@ class TestReleases:
 
 
 class TestReplacing:
-    @pytest.mark.parametrize("reads", [READS // 20, pytest.param(READS, marks=pytest.mark.deep)])
+    @pytest.mark.parametrize("reads", [25, pytest.param(READS, marks=pytest.mark.deep)])
     def test_readers_see_one_release_whole(self, session: sa.Session, reads: int) -> None:
         session.anonymize("people.parquet", FINE, TABLE)
         whole = {frozenset(row[0] for row in rows()), frozenset("*")}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sqlanon.engines.spark.pins import loaded
 from sqlanon.engines.spark.types import DECLARED, misfits, source_columns
 from sqlanon.errors import EngineError
 
@@ -56,3 +57,18 @@ def test_names_that_differ_in_case_alone_are_refused() -> None:
     fields = [types.StructField(name, types.LongType()) for name in ("Ä", "x", "ä")]
     with pytest.raises(EngineError, match="Ä, ä; rename"):
         source_columns(types.StructType(fields))
+
+
+@pytest.mark.parametrize(("condition", "is_missing"), [("PATH_NOT_FOUND", True), ("COLUMN_ALREADY_EXISTS", False)])
+def test_a_source_that_a_server_refuses_is_not_missing(condition: str, is_missing: bool) -> None:
+    """Else it would be read by DuckDB, if this machine sees it too."""
+    errors = pytest.importorskip("pyspark.errors.exceptions.connect")
+
+    def load(place: str) -> Any:
+        raise errors.AnalysisException(f"no {place}", errorClass=condition, messageParameters={})
+
+    if is_missing:
+        assert loaded(load, "/lake") is None
+    else:
+        with pytest.raises(errors.AnalysisException):
+            loaded(load, "/lake")

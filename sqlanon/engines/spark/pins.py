@@ -16,6 +16,9 @@ from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, in_words
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
+"""What Apache Spark says of a path without files; Sail reads it as a table without columns."""
+
 NO_READER = "DATA_SOURCE_NOT_FOUND"
 """What Apache Spark says of a format that it has no reader for."""
 
@@ -89,7 +92,7 @@ def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
     """
     pinned = pinned_version(lake_table(source))
     folder, version = pinned.table.folder, pinned.version
-    frame = _loaded(spark.read.format("delta").option("versionAsOf", str(version.number)).load, str(folder))
+    frame = loaded(spark.read.format("delta").option("versionAsOf", str(version.number)).load, str(folder))
     if frame is None and version.partition_by:
         reason = (
             f"the server has no reader of Delta tables, which {source} needs, as it is partitioned: add delta-spark"
@@ -116,18 +119,19 @@ def _table(spark: SparkSession, source: str) -> DataFrame | None:
 
 
 def _files(spark: SparkSession, source: str) -> DataFrame | None:
-    return _loaded(spark.read.parquet, source)
+    return loaded(spark.read.parquet, source)
 
 
-def _loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
+def loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
     """What is read at a place; None if there is nothing, or no reader for it."""
-    from pyspark.errors import AnalysisException, PySparkException
+    from pyspark.errors import PySparkException
 
     try:
         frame = load(place)
         return frame if frame.schema.fields else None
     except PySparkException as error:
-        if isinstance(error, AnalysisException) or error.getCondition() == NO_READER:
+        # Nothing else: a source that the server refuses is not to be read here in its place.
+        if error.getCondition() in (*NOTHING_THERE, NO_READER):
             return None
         raise
 

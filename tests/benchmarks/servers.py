@@ -133,7 +133,7 @@ def same_rows(arguments: argparse.Namespace) -> bool:
         duckdb.read_parquet(f"{arguments.folder}/{home}/*.parquet").aggregate(", ".join([*names, "count(*)"]))
         for home in (NEAR, FAR)
     )
-    return not near.except_(far).fetchone() and not far.except_(near).fetchone()
+    return not near.except_(far).limit(1).fetchall() and not far.except_(near).limit(1).fetchall()
 
 
 def in_own_process(arguments: argparse.Namespace, rows: int, *child: str) -> dict[str, Any]:

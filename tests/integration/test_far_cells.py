@@ -16,7 +16,7 @@ from tests.integration.test_far_rows import POLICIES, TABLES, Sides, open_stays,
 FEW = 11
 """Cells of the clinic that come near; it has 12."""
 
-STAY = ("k", "coded", "k, l and t", "kept columns", "masks", "order", "weights", "individuals")
+STAY = ("k", "geometric loss", "coded", "k, l and t", "kept columns", "masks", "order", "weights", "individuals")
 """Policies whose cells may stay."""
 
 SEARCHED = ("seconds", "source", "into", "checked_nodes")

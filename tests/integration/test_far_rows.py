@@ -47,6 +47,7 @@ POLICIES = {
     "k": policy(sa.KAnonymity(2)),
     "k, l and t": policy(sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2), *T_CLOSENESS),
     "kept columns": policy(sa.KAnonymity(2), identifiers=["id"], insensitive=["patient", "nights"]),
+    "geometric loss": policy(sa.KAnonymity(2), quality=sa.LM(aggregate="geometric")),
     "masks": policy(sa.KAnonymity(2), suppression="mask"),
     "order": policy(sa.KAnonymity(2), sa.TCloseness("diagnosis", 0.4, "ordered")),
     "unknown values": policy(sa.KAnonymity(2), unknown={"zip": "suppress", "age": "top"}),

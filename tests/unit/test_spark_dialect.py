@@ -65,6 +65,11 @@ SPELLED = {
         "SELECT * FROM v CROSS JOIN (VALUES (0)) AS nodes(node)",
         "SELECT `age`, `city`, `weight`, `at`, `tags`, `node` FROM v CROSS JOIN VALUES (0) AS nodes(node)",
     ),
+    "a sum of pairs": (
+        "SELECT list_sum(list_transform(list_zip([age, weight], [1, 2]), lambda anon_pair: "
+        "struct_extract(anon_pair, 1) * struct_extract(anon_pair, 2))) AS s FROM v",
+        "SELECT (((age) * (1)) + ((weight) * (2))) AS s FROM v",
+    ),
     "a row": ("SELECT row(age, city) AS r FROM v", "SELECT STRUCT(age, city) AS r FROM v"),
     "a key that may be missing": (
         "SELECT label FROM v JOIN labels ON labels.value IS NOT DISTINCT FROM v.city",

@@ -7,8 +7,9 @@ words that all of them know. Texts are compared by their bytes there, which is w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from sqlglot import exp, parse_one
 from sqlglot.optimizer.simplify import simplify
@@ -261,9 +262,28 @@ def _function(node: exp.Expr) -> exp.Expr:
     name = node.name.lower()
     if name == "list_unique":
         return _count_of_distinct(node.expressions[0])
+    if name == "list_sum" and isinstance(node.expressions[0], exp.Transform):
+        return _sum_of_pairs(node.expressions[0])
     if name == "row":
         return exp.Anonymous(this="struct", expressions=node.expressions)
     return exp.Anonymous(this=FUNCTIONS[name], expressions=node.expressions) if name in FUNCTIONS else node
+
+
+def _sum_of_pairs(transformed: exp.Transform) -> exp.Expr:
+    """A sum over pairs from two lists that are spelled, without functions of lists, which Sail lacks."""
+    lists = [[*listed.expressions] for listed in transformed.this.expressions]
+    terms = [_of_pair(transformed.expression, pair) for pair in zip(*lists, strict=True)]
+    return exp.paren(reduce(lambda left, right: exp.Add(this=left, expression=right), terms))
+
+
+def _of_pair(function: exp.Expr, pair: Sequence[exp.Expr]) -> exp.Expr:
+    """What a lambda function makes of a pair."""
+    (name,) = function.expressions
+    made: exp.Expr = exp.paren(function.this.copy())
+    for part in [*made.find_all(exp.StructExtract)]:
+        if part.this.name == name.name:
+            part.replace(exp.paren(pair[int(part.expression.name) - 1].copy()))
+    return made
 
 
 def _count_of_distinct(values: exp.Expr) -> exp.Expr:

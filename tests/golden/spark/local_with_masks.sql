@@ -5,7 +5,7 @@
 
 -- shared: cells 1;
 
--- shared: equal rows 1;
+-- shared: equal rows 2;
 
 -- shared: write the release 1;
 

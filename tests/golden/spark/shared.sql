@@ -14,6 +14,61 @@ GROUP BY
   CAST(COALESCE(`sex`, NULL) AS STRING),
   CAST(COALESCE(`zip`, NULL) AS STRING);
 
+-- equal rows 1
+-- equal rows
+WITH `anon_rows` AS (
+  SELECT
+    `anon_labels_0`.`anon_label_0`,
+    `anon_labels_2`.`anon_label_2`,
+    CAST(COALESCE(`sqlanon_1`.`diagnosis`, NULL) AS STRING) AS `diagnosis`,
+    1 AS `anon_row_count`
+  FROM `sqlanon_1`
+  LEFT JOIN `anon_labels_0` AS `anon_labels_0`
+    ON COALESCE(CAST(`anon_labels_0`.`value` AS STRING), '') = COALESCE(CAST(COALESCE(`sqlanon_1`.`age`, NULL) AS STRING), '')
+    AND (
+      `anon_labels_0`.`value` IS NULL
+    ) = (
+      CAST(COALESCE(`sqlanon_1`.`age`, NULL) AS STRING) IS NULL
+    )
+  LEFT JOIN `anon_labels_2` AS `anon_labels_2`
+    ON COALESCE(CAST(`anon_labels_2`.`value` AS STRING), '') = COALESCE(CAST(COALESCE(`sqlanon_1`.`zip`, NULL) AS STRING), '')
+    AND (
+      `anon_labels_2`.`value` IS NULL
+    ) = (
+      CAST(COALESCE(`sqlanon_1`.`zip`, NULL) AS STRING) IS NULL
+    )
+), `anon_published` AS (
+  SELECT
+    `anon_rows`.`diagnosis`,
+    `anon_rows`.`anon_row_count`,
+    `anon_rows`.`anon_label_0` AS `anon_label_0`,
+    `anon_labels_1`.`anon_label_1` AS `anon_label_1`,
+    `anon_rows`.`anon_label_2` AS `anon_label_2`
+  FROM `anon_rows`
+  JOIN `anon_kept` AS `anon_kept`
+    ON COALESCE(CAST(`anon_kept`.`anon_label_0` AS STRING), '') = COALESCE(CAST(`anon_rows`.`anon_label_0` AS STRING), '')
+    AND (
+      `anon_kept`.`anon_label_0` IS NULL
+    ) = (
+      `anon_rows`.`anon_label_0` IS NULL
+    )
+    AND COALESCE(CAST(`anon_kept`.`anon_label_2` AS STRING), '') = COALESCE(CAST(`anon_rows`.`anon_label_2` AS STRING), '')
+    AND (
+      `anon_kept`.`anon_label_2` IS NULL
+    ) = (
+      `anon_rows`.`anon_label_2` IS NULL
+    )
+  LEFT JOIN `anon_labels_1` AS `anon_labels_1`
+    ON TRUE
+)
+SELECT
+  `anon_label_0`,
+  `anon_label_1`,
+  `anon_label_2`,
+  `diagnosis`,
+  `anon_row_count`
+FROM `anon_published`;
+
 -- write the release 1
 -- write the release
 WITH `anon_groups` AS (
@@ -850,7 +905,7 @@ GROUP BY
   `sex`,
   `zip`;
 
--- equal rows 1
+-- equal rows 2
 -- equal rows
 WITH `anon_rows` AS (
   SELECT

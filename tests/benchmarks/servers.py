@@ -42,7 +42,7 @@ REPEATS = 3
 NEAR, FAR = "released_here", "released_there"
 """The folders of the releases."""
 
-NEEDED = ("source", "cells", "equal rows", "write the release", "measure")
+NEEDED = ("source", "cells", "kept classes", "equal rows", "write the release", "measure")
 """What the purposes of the statements begin with that a release needs."""
 
 

@@ -109,7 +109,8 @@ def loading_options() -> list[str]:
     machine = _machine.get()
     server = machine.get("server")
     loaded = [word for name in machine.get("extensions") or () for word in ("--load", name)]
-    return loaded if server is None else [*loaded, "--rows", server]
+    # What stands behind the address can be a token, which is not shown.
+    return loaded if server is None else [*loaded, "--rows", server.partition("/;")[0]]
 
 
 @contextmanager

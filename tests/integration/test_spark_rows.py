@@ -563,5 +563,9 @@ def test_an_address_without_a_server_is_named() -> None:
         sa.connect(rows="sc://127.0.0.1:1", max_cells=0)
     with pytest.raises(sa.EngineError, match="max_cells is for rows on a server"):
         sa.connect(max_cells=1)
+    with sa.connect(rows="sc://127.0.0.1:1/;token=canary") as session:
+        with pytest.raises(sa.EngineError, match="cannot be reached") as refused:
+            session.measure("/lake/visits", POLICIES["k"])
+        assert "canary" not in str(refused.value)
     with sa.connect(rows="sc://127.0.0.1:1") as session, pytest.raises(sa.EngineError, match="cannot be reached"):
         session.measure("/lake/visits", POLICIES["k"])

@@ -78,7 +78,7 @@ class SparkRows(Rows):
     """A server, and the views that a session has made there.
 
     Attributes:
-        url: where it is, ``sc://host:port``.
+        url: where it is, ``sc://host:port``, as it is shown: without the token of an address that has one.
         max_cells: how many rows the result of a count has at most that comes near.
     """
 
@@ -86,7 +86,7 @@ class SparkRows(Rows):
         if not url.startswith("sc://"):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
-        self.url, self.max_cells = url, max_cells
+        self._address, self.url, self.max_cells = url, shown(url), max_cells
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
         self._views: dict[tuple[str, str], _Kept] = {}
         self._numbers = iter(range(1, 2**31))
@@ -99,7 +99,7 @@ class SparkRows(Rows):
         warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")  # the error says so
         refuse_unreachable(self.url)
         with refusals("open", self.url):
-            session: Any = self._connect.SparkSession.builder.remote(self.url).create()
+            session: Any = self._connect.SparkSession.builder.remote(self._address).create()
             session.client.set_retry_policies([patience()])
             for setting, value in SETTINGS.items():
                 session.conf.set(setting, value)
@@ -262,6 +262,11 @@ class SparkRows(Rows):
             spelled = float_texts(found["spelled"].to_pylist(), is_single=wanted.is_single)
             self._known_texts[key] = found.append_column("text", [spelled])
         return self._known_texts[key]
+
+
+def shown(address: str) -> str:
+    """An address as messages and records have it: what stands behind ``/;`` can be a secret."""
+    return address.partition("/;")[0]
 
 
 def sent(query: exp.Query, views: Mapping[tuple[str, str], View], small: Mapping[str, pa.Table]) -> Statement:

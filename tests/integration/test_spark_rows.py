@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import re
@@ -78,8 +79,11 @@ class Sides:
 
     def rows(self, name: str) -> tuple[list[Any], Counter[Any]]:
         """The columns, their types and the rows of a release, as texts."""
-        found = duckdb.read_parquet(f"{self.folder}/{name}/*.parquet")
-        return [*zip(found.columns, found.types, strict=True)], Counter(found.project("COLUMNS(*)::VARCHAR").fetchall())
+        # Anew: DuckDB keeps what it has read of a file, and one that was replaced within a second looks the same to it.
+        with duckdb.connect() as connection:
+            found = connection.read_parquet(f"{self.folder}/{name}/*.parquet")
+            types = [*zip(found.columns, found.types, strict=True)]
+            return types, Counter(found.project("COLUMNS(*)::VARCHAR").fetchall())
 
 
 @pytest.fixture(scope="module")
@@ -214,9 +218,12 @@ VALUES = {
 NAME = 'a.`b"'
 
 
+NUMBERS = itertools.count()
+
+
 def with_values(sides: Sides, kind: str, values: list[str | None]) -> str:
     """A file with a column of a type, in which every value is twice."""
-    path = f"{sides.folder}/values.parquet"
+    path = f"{sides.folder}/values_{next(NUMBERS)}.parquet"
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'; CREATE TABLE given (value VARCHAR)")
         connection.executemany("INSERT INTO given VALUES (?)", [(value,) for value in values for _ in range(2)])

@@ -11,10 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, SensitiveValues, TaxonomyArrays
+from sqlanon.methods.local.arrays import UNITS, CellArrays, TaxonomyArrays
 from sqlanon.methods.local.judging import LARGEST_EXCESS
 from sqlanon.methods.local.settling import DIGITS
 from sqlanon.methods.shared.arrays import changes, grouped
+from sqlanon.methods.shared.sensitive import SensitiveValues
 from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Lattice
 from sqlanon.queries.cells.keys import key_layout

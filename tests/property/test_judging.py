@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 
 import sqlanon as sa
-from sqlanon.methods.local.arrays import SensitiveValues
 from sqlanon.methods.local.judging import MEASURES, Judge
 from sqlanon.methods.local.members import Members
+from sqlanon.methods.shared.sensitive import SensitiveValues
 from tests.effort import examples
 from tests.naive_peel import Case, taxonomy_of
 from tests.property.test_peeling import cases

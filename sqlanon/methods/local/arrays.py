@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.arrays import Arrays, Floats, Ints, changes, grouped, key_words
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.sensitive import SensitiveValues, label_levels, sensitive_values
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import NCP
 from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, WEIGHT, Encoding
@@ -44,23 +45,6 @@ class TaxonomyArrays:
 
     labels: Ints
     losses: Floats
-
-
-@dataclass(frozen=True)
-class SensitiveValues:
-    """The values of a sensitive column, in their order.
-
-    Attributes:
-        labels: the number of each value's label at the levels below the top, of shape (levels, values); the label at
-            level 0 is the value.
-    """
-
-    labels: Ints
-
-    @property
-    def count(self) -> int:
-        """How many values there are."""
-        return int(self.labels.shape[1])
 
 
 @dataclass(frozen=True)
@@ -180,15 +164,11 @@ def cell_arrays(engine: Compute, table: EncodedTable, loss: Loss = "ncp") -> Cel
 
 
 def _carried(encoding: Encoding, names: Sequence[str]) -> list[exp.Expr]:
-    labels = [encoding.sensitive_label(name, depth) for name in names for depth in _sensitive_depths(encoding, name)]
+    labels = [encoding.sensitive_label(name, depth) for name in names for depth in label_levels(encoding, name)]
     weight = [] if encoding.spec.row_weight is None else [WEIGHT]
     individual = dense_rank(column(INDIVIDUAL), nulls_first=False)
     people = [] if encoding.spec.individual is None else [aliased(individual, INDIVIDUAL)]
     return [*map(column, [*labels, *weight, ROW_COUNT]), *people]
-
-
-def _sensitive_depths(encoding: Encoding, name: str) -> range:
-    return range(max(encoding.sensitive_height(name), 1))
 
 
 def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arrays) -> CellArrays:
@@ -210,7 +190,7 @@ def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arra
         values=values,
         rows=np.add.reduceat(rows[order], starts),
         mass=masses(np.add.reduceat(weights[order], starts)),
-        sensitive={name: _sensitive(encoding, name, found, codes) for name, codes in ranked.items()},
+        sensitive={name: sensitive_values(encoding, name, found, codes) for name, codes in ranked.items()},
         codes=np.array([codes[firsts] for codes in ranked.values()], dtype=np.int64).reshape(len(names), len(firsts)),
         individuals=None if people is None else people[firsts],
     )
@@ -223,14 +203,6 @@ def masses(weights: NDArray[Any]) -> Ints:
         return weights.astype(np.int64)
     scaled: Ints = np.maximum(np.rint(weights * (UNITS / whole)), 1).astype(np.int64)
     return scaled
-
-
-def _sensitive(encoding: Encoding, name: str, found: Arrays, codes: Ints) -> SensitiveValues:
-    labels = np.zeros((len(_sensitive_depths(encoding, name)), int(codes.max(initial=-1)) + 1), dtype=np.int64)
-    for depth in _sensitive_depths(encoding, name):
-        labels[depth, codes] = found[encoding.sensitive_label(name, depth)]
-    labels[0] = np.arange(labels.shape[1])
-    return SensitiveValues(labels)
 
 
 def _taxonomies(encoding: Encoding, labels: Arrays, keys: Ints) -> tuple[tuple[TaxonomyArrays, ...], Ints]:

@@ -12,55 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from sqlanon.methods.local.arrays import CellArrays, SensitiveValues, sums_by
+from sqlanon.methods.local.arrays import CellArrays, sums_by
 from sqlanon.methods.local.members import Members
 from sqlanon.methods.shared.arrays import Floats, Ints, Mask, changes
+from sqlanon.methods.shared.sensitive import Reference, SensitiveValues
 from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound, Measure
 
 LARGEST_EXCESS = 1e6
 """The excess over a bound that stands for an infinite one."""
-
-
-@dataclass(frozen=True)
-class Reference:
-    """The values of a sensitive column in the whole table, with which those of classes are compared.
-
-    Attributes:
-        rows: the rows, or individuals, of each value.
-        labels: see :class:`SensitiveValues`.
-    """
-
-    rows: Ints
-    labels: Ints
-
-    @cached_property
-    def shares(self) -> Floats:
-        """The share of each value."""
-        shares: Floats = self.rows / self.rows.sum()
-        return shares
-
-    @cached_property
-    def levels(self) -> tuple[Reference, ...]:
-        """The labels of each level in place of the values."""
-        numbers = [np.unique(labels, return_inverse=True)[1] for labels in self.labels]
-        return tuple(Reference(np.bincount(each, self.rows).astype(np.int64), each[np.newaxis]) for each in numbers)
-
-    @cached_property
-    def positions(self) -> Floats:
-        """The positions of values in their order."""
-        return np.arange(1.0, len(self.rows) + 1)
-
-    @cached_property
-    def work_below(self) -> Floats:
-        """See macro ``anon.reference_work``, as of the next ones."""
-        return self.positions * np.cumsum(self.rows) - np.cumsum(self.positions * self.rows)
-
-    @cached_property
-    def work_above(self) -> Floats:
-        """What it takes to move the rows of higher values down to each."""
-        rows, moments = np.cumsum(self.rows), np.cumsum(self.positions * self.rows)
-        work: Floats = (moments[-1] - moments) - self.positions * (rows[-1] - rows)
-        return work
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.shared.arrays import Arrays, Ints, key_words
+from sqlanon.methods.shared.arrays import Floats, key_words
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.intervals.evidence import CellEvidence, Judged, cells_with_counts
-from sqlanon.methods.shared.intervals.scores import Reference, scores_of
+from sqlanon.methods.shared.intervals.scores import scores_of
+from sqlanon.methods.shared.sensitive import Reference, SensitiveValues, label_levels, sensitive_values
 from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
 from sqlanon.model.lattice import Lattice
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
@@ -38,7 +39,7 @@ def evidence_of(engine: Compute, table: EncodedTable) -> CellEvidence | None:
     if not _has_scores(encoding, bounds) or engine.is_far(encoding.cells.table):
         return None
     words = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
-    labels = [column(encoding.sensitive_label(name, level)) for name in names for level in _levels(encoding, name)]
+    labels = [column(encoding.sensitive_label(name, level)) for name in names for level in label_levels(encoding, name)]
     found = engine.arrays(select([*words, *labels, column(ROW_COUNT)], encoding.cells.table), "cells as arrays")
     rows = found[ROW_COUNT].astype(np.int64)
     codes = [np.unique(found[encoding.sensitive(name)], return_inverse=True)[1] for name in names]
@@ -47,12 +48,11 @@ def evidence_of(engine: Compute, table: EncodedTable) -> CellEvidence | None:
         return None
     keys, of_cells, counts = cells_with_counts(key_words(encoding, found, len(rows)), codes, widths, rows)
     columns = tuple(
-        _judged(bounds, name, _reference(encoding, name, found, code, of_values.sum(axis=1)))
+        _judged(bounds, name, _reference(sensitive_values(encoding, name, found, code), of_values))
         for name, code, of_values in zip(names, codes, counts, strict=True)
     )
-    k = max((int(bound.required) for bound in bounds if bound.measure == CLASS_SIZE), default=1)
     levels = (0,) * len(encoding.spec.shapes)
-    cells = CellEvidence(encoding.keys, k, columns, levels, keys, of_cells, counts)
+    cells = CellEvidence(encoding.keys, encoding.criteria.k, columns, levels, keys, of_cells, counts)
     return cells if _are_decisive(cells, table.context.lattice) else None
 
 
@@ -69,21 +69,15 @@ def _has_scores(encoding: Encoding, bounds: Sequence[Bound]) -> bool:
     """Whether all bounds can be judged from counts of values, and some are not monotonic."""
     if encoding.spec.individual is not None or any(bound.grain != "class" for bound in bounds):
         return False
-    sample = Reference(np.ones(1), np.zeros((1, 1), dtype=np.int64))
+    sample = Reference(np.ones(1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64))
     others = [bound for bound in bounds if bound.measure.name not in (CLASS_SIZE.name, DISTINCT_DIVERSITY)]
     judged = all(bound.measure.column in encoding.spec.protected and scores_of(bound, sample) for bound in others)
     return bool(others) and judged
 
 
-def _levels(encoding: Encoding, name: str) -> range:
-    return range(max(encoding.sensitive_height(name), 1))
-
-
-def _reference(encoding: Encoding, name: str, found: Arrays, codes: Ints, rows: np.ndarray) -> Reference:
-    labels = np.zeros((len(_levels(encoding, name)), len(rows)), dtype=np.int64)
-    for level in _levels(encoding, name):
-        labels[level, codes] = np.unique(found[encoding.sensitive_label(name, level)], return_inverse=True)[1]
-    return Reference(rows / rows.sum(), labels)
+def _reference(values: SensitiveValues, of_cells: Floats) -> Reference:
+    """The values of the whole table, from the rows that cells have with each."""
+    return Reference(of_cells.sum(axis=1).astype(np.int64), values.labels)
 
 
 def _judged(bounds: Sequence[Bound], name: str, reference: Reference) -> Judged:

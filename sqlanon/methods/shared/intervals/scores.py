@@ -12,23 +12,11 @@ from typing import Protocol
 import numpy as np
 
 from sqlanon.methods.shared.arrays import Floats, Ints, changes
+from sqlanon.methods.shared.sensitive import Reference
 from sqlanon.model.bounds import Bound
 
 SLACK = 1e-11
 """By how many times the rows of a class a sum is lowered: more than what rounding adds to it."""
-
-
-@dataclass(frozen=True)
-class Reference:
-    """The values of a sensitive column in the whole table, in their order.
-
-    Attributes:
-        shares: the share of each value.
-        labels: the number of the label above each value, of shape (levels below the top, values).
-    """
-
-    shares: Floats
-    labels: Ints
 
 
 @dataclass(frozen=True)
@@ -198,11 +186,12 @@ class AtDistance:
             above[:-1] = np.cumsum(steps[::-1], axis=0)[::-1]
             return above
         total = np.zeros_like(surplus)
-        for labels in self.reference.labels:
-            of_labels = np.zeros((int(labels.max()) + 1, surplus.shape[1]))
+        for level in self.reference.levels:
+            (labels,) = level.labels
+            of_labels = np.zeros((len(level.rows), surplus.shape[1]))
             np.add.at(of_labels, labels, surplus)
             total += (of_labels > 0)[labels]
-        return total / len(self.reference.labels)
+        return total / len(self.reference.levels)
 
 
 def scores_of(bound: Bound, reference: Reference) -> tuple[Score, ...]:

@@ -174,6 +174,11 @@ class LevelLosses:
     least_information: Table = ()
 
 
+def with_level(levels: Levels, position: int, level: int) -> Levels:
+    """A node with another level of one quasi-identifier."""
+    return (*levels[:position], level, *levels[position + 1 :])
+
+
 def total(table: Table, levels: Levels) -> float:
     """The loss of a node from one of the tables of :class:`LevelLosses`."""
     return math.fsum(losses[level] for losses, level in zip(table, levels, strict=True))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table
+from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table, total
 from sqlanon.model.quality import QualityModel
 from sqlanon.search.evidence import Evidence
 
@@ -66,9 +66,18 @@ class SearchProblem:
         """A lower bound of the loss of a checked node that does not need what its labels lose."""
         if not self.quality.counts_suppression(self.context):
             return self.quality.bound_above(summary, self.context)
-        suppressed = np.array([summary.suppressed_rows / self.context.row_count])
-        node = np.array([summary.levels]).T
-        return float(self.quality.bounds_with_suppression(node, suppressed, self.context)[0])
+        return self._least_loss_with(summary.levels, summary.suppressed_rows)
+
+    def least_loss_from(self, levels: Levels, suppressed_rows: int) -> float:
+        """A lower bound of the loss of a node, and of more general ones, that suppress as many rows at least."""
+        known = float(self.quality.combined(total(self.quality.known_bounds(self.context), levels)))
+        if not self.quality.counts_suppression(self.context):
+            return known
+        return max(known, self._least_loss_with(levels, suppressed_rows))
+
+    def _least_loss_with(self, levels: Levels, suppressed_rows: int) -> float:
+        share = np.array([suppressed_rows / self.context.row_count])
+        return float(self.quality.bounds_with_suppression(np.array([levels]).T, share, self.context)[0])
 
     def known_terms(self) -> Table:
         """Per quasi-identifier, the terms of :meth:`QualityModel.known_bounds` of its allowed levels."""

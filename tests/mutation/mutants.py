@@ -1724,7 +1724,7 @@ MODELS = [
         "sqlanon/search/optimal/intervals.py",
         (
             "half-an-interval-forgotten",
-            "        stack.push(low, _with(high, position, middle), cells, suppressed)\n",
+            "        stack.push(low, with_level(high, position, middle), cells, suppressed)\n",
             "",
             "the finer half of an interval is not looked at",
             "tests/property/test_intervals.py::test_intervals_find_what_brute_force_finds",

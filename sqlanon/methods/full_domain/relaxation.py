@@ -27,7 +27,7 @@ from sqlanon.methods.shared.counting import (
     strictest_kept,
     threshold_field,
 )
-from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.lattice import Levels, NodeSummary, with_level
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.search import SearchOutcome, SearchProblem
@@ -221,7 +221,7 @@ class _Relaxer:
         enough = False
         for position, (name, height) in enumerate(zip(lattice.quasi_identifiers, lattice.heights, strict=True)):
             for level in range(lattice.top[position] + 1, height + 1):
-                raised = (*lattice.top[:position], level, *lattice.top[position + 1 :])
+                raised = with_level(lattice.top, position, level)
                 changes = {"maximum_levels": {**most, name: level}}
                 what = f'maximum level {level} of "{name}"'
                 found = list(self._checked("maximum_levels", changes, raised, what, self.top_is_best))

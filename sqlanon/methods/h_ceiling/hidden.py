@@ -17,7 +17,7 @@ from sqlanon.mechanisms.source import Floats, RandomSource
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.h_ceiling.queries import PRIOR_ROWS, Ancestors
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.model.lattice import Levels
+from sqlanon.model.lattice import Levels, with_level
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column
 
@@ -67,7 +67,7 @@ def _alone(table: EncodedTable, levels: Levels) -> list[Levels]:
     """For each quasi-identifier below its top, the node at which it alone is so, in its own level."""
     heights = table.context.lattice.heights
     return [
-        (*heights[:place], level, *heights[place + 1 :])
+        with_level(heights, place, level)
         for place, (level, height) in enumerate(zip(levels, heights, strict=True))
         if level < height
     ] or [heights]
@@ -88,7 +88,7 @@ def _chain(engine: Compute, table: EncodedTable, levels: Levels, labels: Ancesto
     chain = [heights]
     for place in (lowered[at] for at in order):
         for level in reversed(range(levels[place], heights[place])):
-            chain.append((*chain[-1][:place], level, *chain[-1][place + 1 :]))
+            chain.append(with_level(chain[-1], place, level))
     # The class without its own rows is empty at the node itself, which then says nothing.
     return chain[:-1] or chain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.lattice import NodeSummary, with_level
 from sqlanon.search.arrays import Index
 from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import SearchProblem, margin
@@ -92,7 +92,7 @@ class Descent:
 def _lowered(node: Index) -> Iterator[Index]:
     for position, step in enumerate(node):
         if step:
-            yield (*node[:position], step - 1, *node[position + 1 :])
+            yield with_level(node, position, step - 1)
 
 
 def _exchanges(node: Index, top: Index) -> Iterator[Index]:

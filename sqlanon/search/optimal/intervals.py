@@ -14,9 +14,7 @@ from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-import numpy as np
-
-from sqlanon.model.lattice import Levels, NodeSummary, total
+from sqlanon.model.lattice import Levels, NodeSummary, with_level
 from sqlanon.search.evidence import Evidence
 from sqlanon.search.knowledge import Knowledge, check
 from sqlanon.search.problem import Inquiry, Search, SearchProblem, SearchStopped, margin
@@ -52,7 +50,7 @@ class Stack:
 
     def push(self, low: Levels, high: Levels, below: Evidence, suppressed_rows: int) -> None:
         """Add an interval."""
-        loss = self.loss_with(low, suppressed_rows)
+        loss = self._problem.least_loss_from(low, suppressed_rows)
         self._intervals.append(Interval(low, high, below, suppressed_rows, loss))
 
     def last(self, loss: float) -> Interval | None:
@@ -66,15 +64,6 @@ class Stack:
         self._intervals.pop()
         if suppressed_rows is not None:
             self._fewest = min(self._fewest, suppressed_rows)
-
-    def loss_with(self, levels: Levels, suppressed_rows: int) -> float:
-        """A lower bound of the loss of a node, and of more general ones, with as many suppressed rows."""
-        quality, context = self._problem.quality, self._problem.context
-        known = float(quality.combined(total(quality.known_bounds(context), levels)))
-        if not quality.counts_suppression(context):
-            return known
-        share = np.array([suppressed_rows / context.row_count])
-        return max(known, float(quality.bounds_with_suppression(np.array([levels]).T, share, context)[0]))
 
     def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
         """See :class:`sqlanon.search.knowledge.Region`; single nodes rule nothing out here."""
@@ -113,24 +102,24 @@ def _examined(
     for summary in ends:
         if summary.levels not in known:
             known.add(summary.levels)
-            yield from _checked(problem, stack, knowledge, summary)
+            yield from _checked(problem, knowledge, summary)
     suppressed = max(proof.suppressed_rows, interval.suppressed_rows)
     if suppressed > context.allowed_rows or suppressed == context.row_count:
         stack.drop(suppressed)
         return
     stack.drop()
-    if low != high and stack.loss_with(low, suppressed) <= knowledge.loss + margin(knowledge.loss):
+    if low != high and problem.least_loss_from(low, suppressed) <= knowledge.loss + margin(knowledge.loss):
         position, middle = _split(problem, low, high)
-        stack.push(low, _with(high, position, middle), cells, suppressed)
-        stack.push(_with(low, position, middle + 1), high, cells, suppressed)
+        stack.push(low, with_level(high, position, middle), cells, suppressed)
+        stack.push(with_level(low, position, middle + 1), high, cells, suppressed)
 
 
 def _checked(
-    problem: SearchProblem, stack: Stack, knowledge: Knowledge, summary: NodeSummary
+    problem: SearchProblem, knowledge: Knowledge, summary: NodeSummary
 ) -> Generator[Inquiry, Sequence[NodeSummary], None]:
     """Ask for a node if it may be the best; else the arrays have said enough of it."""
     ceiling = knowledge.loss + margin(knowledge.loss)
-    if problem.satisfies(summary) and stack.loss_with(summary.levels, summary.suppressed_rows) <= ceiling:
+    if problem.satisfies(summary) and problem.least_loss_from(summary.levels, summary.suppressed_rows) <= ceiling:
         yield from check(knowledge, [summary.levels])
     else:
         knowledge.note(summary)
@@ -143,7 +132,3 @@ def _split(problem: SearchProblem, low: Levels, high: Levels) -> tuple[int, int]
     apart = [place for place, (least, most) in enumerate(zip(low, high, strict=True)) if least < most]
     position = max(apart, key=lambda place: round(between[place], 6))
     return position, (low[position] + high[position]) // 2
-
-
-def _with(levels: Levels, position: int, level: int) -> Levels:
-    return (*levels[:position], level, *levels[position + 1 :])

@@ -15,6 +15,7 @@ from typer import BadParameter, Option
 
 from sqlanon.cli.interrupt import interruptible
 from sqlanon.errors import EngineError
+from sqlanon.model.names import without_secret
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -109,8 +110,7 @@ def loading_options() -> list[str]:
     machine = _machine.get()
     server = machine.get("server")
     loaded = [word for name in machine.get("extensions") or () for word in ("--load", name)]
-    # What stands behind the address can be a token, which is not shown.
-    return loaded if server is None else [*loaded, "--rows", server.partition("/;")[0]]
+    return loaded if server is None else [*loaded, "--rows", without_secret(server)]
 
 
 @contextmanager

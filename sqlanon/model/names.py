@@ -48,3 +48,8 @@ def possible(name: str | Path, step: str) -> str:
     if not is_possible(str(name)):
         raise EngineError(f"the name of the {step} has characters that none can have: NUL, or half of one", step=step)
     return str(name)
+
+
+def without_secret(address: str) -> str:
+    """The address of a server as messages and records have it: what stands behind ``/;`` can be a token."""
+    return address.partition("/;")[0]

@@ -17,11 +17,8 @@ from sqlglot.optimizer.simplify import simplify
 from sqlanon.engines.spark.scopes import Columns, Scopes
 from sqlanon.engines.spark.texts import FloatTexts, spell_texts
 from sqlanon.engines.spark.types import SPARK
-from sqlanon.queries.kit.nodes import DIALECT, column, identifier
+from sqlanon.queries.kit.nodes import DIALECT, SIGNED, column, identifier
 from sqlanon.queries.source import SourceColumn
-
-NARROWER = {"UTINYINT": "SMALLINT", "USMALLINT": "INT", "UINTEGER": "BIGINT", "UBIGINT": "DECIMAL(20, 0)"}
-"""Types that Spark lacks, with one that has all their values."""
 
 WIDEST = "DECIMAL(38, 0)"
 """Whole numbers beyond 64 bits, of types that sqlglot calls INT128 and UINT128."""
@@ -234,7 +231,7 @@ def _from_hexadecimal(digits: exp.Expr, *, is_long: bool) -> exp.Expr:
 
 def _type_name(kind: exp.DataType) -> str:
     name = kind.sql(DIALECT)
-    return NARROWER.get(name, WIDEST if name in ("INT128", "UINT128") else name)
+    return SIGNED.get(name, WIDEST if name in ("INT128", "UINT128") else name)
 
 
 def _type(node: exp.Expr) -> exp.Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sqlanon.errors import EngineError, Refusal
@@ -57,23 +57,32 @@ GONE = "the server {} does not answer any more: see that it runs, and run again"
 @contextmanager
 def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
     """Raise what a server of Spark Connect refuses as our errors."""
-    from grpc import RpcError, StatusCode
+    from grpc import RpcError
     from pyspark.errors import PySparkException
-    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
-    gone = EngineError(GONE.format(url), step=purpose, sql=sql, refusal=Refusal.GONE)
     try:
         yield
-    except RpcError as error:
-        gone.original = error
-        raise gone from None
-    except PySparkException as error:
-        if isinstance(error, SparkConnectGrpcException) and error.getGrpcStatusCode() is StatusCode.UNAVAILABLE:
-            gone.original = error
-            raise gone from None
-        name = error.getCondition() or type(error).__name__
-        reason = f"the server {url} refused the step: {name}"
-        raise EngineError(reason, step=purpose, sql=sql, original=error) from None
+    except (RpcError, PySparkException) as error:
+        if _is_gone(error):
+            reason, refusal = GONE.format(url), Refusal.GONE
+        else:
+            reason, refusal = f"the server {url} refused the step: {_condition(error)}", None
+        raise EngineError(reason, step=purpose, sql=sql, original=error, refusal=refusal) from None
+
+
+def _is_gone(error: Exception) -> bool:
+    """Whether nobody answers."""
+    from grpc import RpcError, StatusCode
+    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+
+    if isinstance(error, SparkConnectGrpcException):
+        return bool(error.getGrpcStatusCode() is StatusCode.UNAVAILABLE)
+    return isinstance(error, RpcError)
+
+
+def _condition(error: Any) -> str:
+    """What a server calls the reason: its text can have values of the table."""
+    return error.getCondition() or type(error).__name__
 
 
 def received(frame: DataFrame, url: str, purpose: str) -> pa.Table:

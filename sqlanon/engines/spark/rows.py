@@ -24,6 +24,7 @@ from sqlanon.engines.spark.types import SPARK, columns_of, misfits, sendable, so
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.extras import extra_module
+from sqlanon.model.names import without_secret
 from sqlanon.queries.kit.nodes import Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
 
@@ -86,7 +87,7 @@ class SparkRows(Rows):
         if not url.startswith("sc://"):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
-        self._address, self.url, self.max_cells = url, shown(url), max_cells
+        self._address, self.url, self.max_cells = url, without_secret(url), max_cells
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
         self._views: dict[tuple[str, str], _Kept] = {}
         self._numbers = iter(range(1, 2**31))
@@ -130,8 +131,7 @@ class SparkRows(Rows):
 
     def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table | None:
         with self._asked(query, small, purpose) as frame:
-            found = received(frame.limit(self.max_cells + 1), self.url, purpose)
-        return None if found.num_rows > self.max_cells else found
+            return self._received(frame, purpose)
 
     def make(self, relation: Relation, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         unordered = query.copy()
@@ -242,6 +242,11 @@ class SparkRows(Rows):
                 for name in {**small, **texts}:
                     self._spark.catalog.dropTempView(name)
 
+    def _received(self, frame: DataFrame, purpose: str) -> pa.Table | None:
+        """The rows of a frame; None if they are more than may come near."""
+        found = received(frame.limit(self.max_cells + 1), self.url, purpose)
+        return None if found.num_rows > self.max_cells else found
+
     def _send(self, table: pa.Table) -> DataFrame:
         """A small relation, there."""
         if table.num_rows:
@@ -255,18 +260,12 @@ class SparkRows(Rows):
         key = wanted.relation, wanted.column
         if key not in self._known_texts:
             with self._refusals("the texts of fractions"):
-                frame = self._spark.sql(wanted.look_up).limit(self.max_cells + 1)
-                found = received(frame, self.url, "the texts of fractions")
-            if found.num_rows > self.max_cells:
+                found = self._received(self._spark.sql(wanted.look_up), "the texts of fractions")
+            if found is None:
                 raise EngineError(_TOO_MANY_FRACTIONS.format(wanted.column, self.max_cells), step="source")
             spelled = float_texts(found["spelled"].to_pylist(), is_single=wanted.is_single)
             self._known_texts[key] = found.append_column("text", [spelled])
         return self._known_texts[key]
-
-
-def shown(address: str) -> str:
-    """An address as messages and records have it: what stands behind ``/;`` can be a secret."""
-    return address.partition("/;")[0]
 
 
 def sent(query: exp.Query, views: Mapping[tuple[str, str], View], small: Mapping[str, pa.Table]) -> Statement:

@@ -14,6 +14,9 @@ DIALECT = "duckdb"
 
 UNSIGNED_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
 
+SIGNED = {"UTINYINT": "SMALLINT", "USMALLINT": "INTEGER", "UINTEGER": "BIGINT", "UBIGINT": "DECIMAL(20, 0)"}
+"""Signed types that hold the numbers of unsigned ones, which neither Spark nor tables of lakes have."""
+
 Grain = Literal["row", "rows", "cell", "class", "node", "count"]
 """What a row of a relation stands for; ``rows`` are equal ones, with their number: there may be one for each."""
 

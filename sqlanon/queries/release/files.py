@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.queries.kit.macros import scalar_call, text
 from sqlanon.queries.kit.nodes import (
     DIALECT,
+    SIGNED,
     Relation,
     aliased,
     ascending,
@@ -88,10 +89,6 @@ def _readable(name: str) -> exp.Expr:
         .when(encoded > number(room), _error(f"{quoted} it has values too long for the name of a folder"))
         .else_(value)
     )
-
-
-SIGNED = {"UTINYINT": "SMALLINT", "USMALLINT": "INTEGER", "UINTEGER": "BIGINT", "UBIGINT": "DECIMAL(20, 0)"}
-"""Signed types that hold the numbers of unsigned ones, which tables of lakes do not have."""
 
 
 def signed(query: exp.Query, columns: Sequence[SourceColumn]) -> exp.Query:

@@ -336,6 +336,12 @@ def readable_record(text: str | None) -> Record | None:
         return None
 
 
+def readable_layout(text: str | None) -> FolderRecord | None:
+    """What the record in a text says of the files of a release; None if there is none that says so."""
+    record = readable_record(text)
+    return None if record is None else record.folder
+
+
 def facts_of(text: str | bytes | None) -> dict[str, Any]:
     """What is under our key in a text, whatever wrote it; nothing if the text is another one."""
     try:

@@ -16,7 +16,7 @@ from sqlanon.engines.lakes.types import refuse_other_types, schema_of
 from sqlanon.engines.locks import held_folder
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.record import FolderRecord, facts_of, readable_record
+from sqlanon.model.record import FolderRecord, facts_of, readable_layout
 from sqlanon.publish.files import NOT_OURS, cannot_be_written, flush, refuse_place, tidy
 from sqlanon.publish.folders import StagedFolder, finished, new_folder
 from sqlanon.publish.listings import changes_among, listing, sizes_in
@@ -65,14 +65,8 @@ def _parents(table: LakeTable) -> Iterator[None]:
 
 def is_own(version: LakeVersion) -> bool:
     """Whether a version is a release of ours as it was written, by its log; nothing is read."""
-    layout = layout_of(version)
+    layout = readable_layout(version.note)
     return layout is not None and version.unreadable is None and layout.files == listing(release_files(version))
-
-
-def layout_of(version: LakeVersion) -> FolderRecord | None:
-    """What the record of a version says of its files; None without one."""
-    record = readable_record(version.note)
-    return None if record is None else record.folder
 
 
 def release_files(version: LakeVersion) -> dict[str, int]:

@@ -10,7 +10,7 @@ from tempfile import gettempdir
 from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.record import facts_of, sha256_of_json
+from sqlanon.model.record import FolderRecord, facts_of, sha256_of_json
 from sqlanon.publish.files import cannot_be_written, tidy
 from sqlanon.publish.folders import StagedFolder, finished, new_folder
 from sqlanon.publish.listings import changes_between, listing
@@ -48,10 +48,9 @@ def is_listed(store: StoredRelease) -> bool:
     return layout is not None and layout.files == listing(store.sizes())
 
 
-def changes_in_store(store: StoredRelease) -> tuple[str, ...]:
+def changes_in_store(store: StoredRelease, layout: FolderRecord) -> tuple[str, ...]:
     """How the files differ from those that the record lists, in sentences."""
-    layout, sizes = store.layout, store.sizes()
-    return () if layout is None else changes_between(sizes, layout, store.sha256)
+    return changes_between(store.sizes(), layout, store.sha256)
 
 
 def _refuse_taken(store: StoredRelease, replace: Replace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,11 @@ from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination, is_in_lake, is_in_store
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
-from sqlanon.model.record import Record, RecordError, RowsRecord
+from sqlanon.model.record import Record, RecordError, RowsRecord, readable_layout
 from sqlanon.publish.files import bring_back
 from sqlanon.publish.listings import changes_of, note_of
 from sqlanon.publish.provenance import note_of_file
-from sqlanon.publish.to_lake import changes_in, layout_of
+from sqlanon.publish.to_lake import changes_in
 from sqlanon.publish.to_store import changes_in_store
 from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
 
@@ -140,12 +141,9 @@ def _folder(engine: Engine, name: str) -> Published:
     changes = changes_of(folder, layout)
     written = Files(pattern, columns=layout.columns, partition_by=layout.partition_by, by_name=True)
     relation = engine.read_files(written)
-    try:
+    with _reading(f"the release in {name} cannot be read as it was written", changes):
         engine.describe(relation)
         found = engine.describe(engine.read_files(Files(pattern)))
-    except EngineError as error:
-        reason = f"the release in {name} cannot be read as it was written"
-        raise error.reworded("; ".join((reason, *changes)), "source") from None
     columns = dict.fromkeys([*(column.name for column in found), *layout.partition_by])
     source = ResolvedSource(relation, f"Parquet folder {name}")
     found_notes = [note_of(folder)]
@@ -155,15 +153,12 @@ def _folder(engine: Engine, name: str) -> Published:
 def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
     """A release that is a table of a lake: the files that its log lists are looked at, and no others."""
     pinned = pinned_version(lake_table(name))
-    layout, version = layout_of(pinned.version), pinned.version
+    layout, version = readable_layout(pinned.version.note), pinned.version
     changes = () if layout is None else changes_in(pinned.table, version, layout)
     files = pinned.files if layout is None else pinned.files_by(layout.columns, layout.partition_by)
     source = ResolvedSource(engine.read_files(files), pinned.table.described)
-    try:
+    with _reading(f"the release in the {pinned.table.described} cannot be read as it was written", changes):
         engine.describe(source.relation)
-    except EngineError as error:
-        reason = f"the release in the {pinned.table.described} cannot be read as it was written"
-        raise error.reworded("; ".join((reason, *changes)), "source") from None
     found = _recorded(source, (*version.columns,), [version.note], without_provenance=without_provenance)
     return _with_shortfalls(found, changes)
 
@@ -172,14 +167,20 @@ def _store(engine: Engine, stored: StoredRelease) -> Published:
     """A release in an object store: the files that its note lists are looked at, and no others."""
     layout = stored.layout
     assert layout is not None
-    changes = changes_in_store(stored)
-    try:
+    changes = changes_in_store(stored, layout)
+    with _reading(f"the {stored.described} cannot be read as they were written", changes):
         relation = engine.resolve(stored.rows(layout.columns)).relation
-    except EngineError as error:
-        reason = f"the {stored.described} cannot be read as they were written"
-        raise error.reworded("; ".join((reason, *changes)), "source") from None
     source = ResolvedSource(relation, stored.described)
     return _with_shortfalls(_recorded(source, (*layout.columns,), [stored.text], without_provenance=False), changes)
+
+
+@contextmanager
+def _reading(reason: str, changes: Sequence[str]) -> Iterator[None]:
+    """Raise what cannot be read with a reason, and with how its files have changed."""
+    try:
+        yield
+    except EngineError as error:
+        raise error.reworded("; ".join((reason, *changes)), "source") from None
 
 
 def _with_shortfalls(found: Published, shortfalls: Sequence[str]) -> Published:

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +23,6 @@ FILES = "files"
 
 READS = 3
 """How often a note is read that is none of ours: arrow asks for as many bytes as the one had that was just replaced."""
-
-PIECE_BYTES = 1 << 20
-"""The bytes of a file that are hashed at a time."""
 
 
 class StoredRelease:
@@ -57,10 +53,9 @@ class StoredRelease:
     @property
     def layout(self) -> FolderRecord | None:
         """What the record says of its files; None without one."""
-        from sqlanon.model.record import readable_record  # which takes long to import
+        from sqlanon.model.record import readable_layout  # which takes long to import
 
-        record = readable_record(self.text)
-        return None if record is None else record.folder
+        return readable_layout(self.text)
 
     def sizes(self) -> dict[str, int]:
         """The bytes of its files, by their names in the folder of their run; those that are gone are left out."""
@@ -72,11 +67,8 @@ class StoredRelease:
     def sha256(self, name: str) -> str:
         """The hash of a file, by its name in the folder of its run."""
         run = self.names[0].partition("/")[0]
-        digest = hashlib.sha256()
         with self._refusals("read"), self._store.open_input_stream(self._path(f"{run}/{name}")) as file:
-            for piece in iter(partial(file.read, PIECE_BYTES), b""):
-                digest.update(piece)
-        return digest.hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def rows(self, columns: Mapping[str, str]) -> Any:
         """Its rows as a dataset of Arrow, which reads the store as it is scanned."""

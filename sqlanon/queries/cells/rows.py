@@ -8,7 +8,7 @@ search are in the order of their keys, in which those of a class stand close tog
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
@@ -46,6 +46,7 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
+from sqlanon.queries.source import Traits
 
 COMBINATIONS = "anon_rows"
 
@@ -193,8 +194,10 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
     """
     spec = encoding.spec
     individual = () if spec.individual is None else (spec.individual,)
-    keys = {name: _key(encoding, name) for name in spec.quasi_identifiers}
-    keys |= {name: _key(encoding, name) if encoding.holds_release else column(name) for name in spec.protected}
+    keys = {name: exact_key(name, encoding.traits) for name in spec.quasi_identifiers}
+    keys |= {
+        name: exact_key(name, encoding.traits) if encoding.holds_release else column(name) for name in spec.protected
+    }
     keys |= {name: column(name) for name in individual}
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
@@ -219,12 +222,12 @@ def _weight(weight: exp.Expr) -> exp.Expr:
     )
 
 
-def _key(encoding: Encoding, name: str) -> exp.Expr:
+def exact_key(name: str, traits: Mapping[str, Traits]) -> exp.Expr:
     """A column to group by: as text where equal values can have different texts.
 
     Such as 0.0 and -0.0, one month and thirty days, or a and A under a collation.
     """
-    return column(name) if encoding.traits[name].has_one_text else exact_text(column(name))
+    return column(name) if traits[name].has_one_text else exact_text(column(name))
 
 
 def _values(encoding: Encoding, name: str) -> exp.Query:

@@ -28,7 +28,8 @@ from sqlanon.methods.cuts.shared.pieces import (
 )
 from sqlanon.model.methods.cuts import Range
 from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.macros import cast_value, exact_text, table_call, text
+from sqlanon.queries.cells.rows import exact_key
+from sqlanon.queries.kit.macros import cast_value, table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -169,23 +170,19 @@ def read_rows(
 def _combinations(found: Points, source: exp.Table | exp.Subquery, target: str) -> exp.Select:
     """The combinations of values that rows without NULL have, with their number: places are looked up for these few."""
     traits = {each.name: each.traits for each in found.bound.columns}
-    keys: dict[str, exp.Expr] = {axis.name: _key(axis, traits[axis.name]) for axis in found.axes}
-    keys[target] = _name_of(target, traits[target])
+    keys: dict[str, exp.Expr] = {axis.name: _key(axis, traits) for axis in found.axes}
+    keys[target] = exact_key(target, traits)
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     present = [column(name).is_(exp.null()).not_() for name in keys]
     query = select([*columns, aliased(count_rows(), ROW_COUNT)], source.copy()).where(*present, copy=False)
     return grouped(query, [*keys.values()])
 
 
-def _key(axis: Axis, traits: Traits) -> exp.Expr:
+def _key(axis: Axis, traits: Mapping[str, Traits]) -> exp.Expr:
     """A column to group by: numbers that are equal have one place, items and other values have it by their text."""
     if isinstance(axis, NumericAxis):
         return column(axis.name)
-    return cast_value(column(axis.name), "VARCHAR[]") if isinstance(axis, ItemAxis) else _name_of(axis.name, traits)
-
-
-def _name_of(name: str, traits: Traits) -> exp.Expr:
-    return column(name) if traits.has_one_text else exact_text(column(name))
+    return cast_value(column(axis.name), "VARCHAR[]") if isinstance(axis, ItemAxis) else exact_key(axis.name, traits)
 
 
 def no_number(found: SourceColumn) -> str:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -43,16 +44,21 @@ KILLS = int(os.environ.get("SQLANON_KILLS", "5"))
 """How often tables of lakes are read while they are replaced, and how many runs are killed; more before a release."""
 
 
+def make_people(session: sa.Session, illness: str = "a/b ") -> None:
+    """Make a file of 600 people, whose illnesses have names that begin alike, and a taxonomy of their ages."""
+    session.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
+    session.connection.execute(
+        f"COPY (SELECT i % 9 AS age, CASE WHEN i % 4 > 0 THEN '{illness}' || i % 3 END AS illness, "
+        f"(i % 200)::UTINYINT AS cost, i AS id FROM range({ROWS}) AS r (i)) TO 'people.parquet'"
+    )
+
+
 @pytest.fixture
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> sa.Session:
     """A warehouse with a taxonomy, and 600 people in a file, in a folder which is the working one."""
     monkeypatch.chdir(tmp_path)
     with sa.connect("w.duckdb") as session:
-        session.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
-        session.connection.execute(
-            "COPY (SELECT i % 9 AS age, CASE WHEN i % 4 > 0 THEN 'a/b c%20=ä ' || i % 3 END AS illness, "
-            f"(i % 200)::UTINYINT AS cost, i AS id FROM range({ROWS}) AS r (i)) TO 'people.parquet'"
-        )
+        make_people(session, "a/b c%20=ä ")
         yield session
 
 
@@ -184,29 +190,37 @@ class TestReleases:
         assert sum(rows().values()) == ROWS
 
 
+def seen_while_replaced(
+    session: sa.Session, table: str, load: Callable[[], Any], reads: int
+) -> list[tuple[int, frozenset[str]]]:
+    """How many rows, and which ages, a reader sees in a table while it is replaced again and again."""
+    seen: list[tuple[int, frozenset[str]]] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            found = load()
+            seen.append((len(found), frozenset(found["age"].to_pylist())))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        replaced = 0
+        while len(seen) < reads or replaced < 3:
+            session.anonymize("people.parquet", (COARSE, FINE)[replaced % 2], table, replace=True)
+            replaced += 1
+    finally:
+        done.set()
+        reader.join()
+    return seen
+
+
 class TestReplacing:
     @pytest.mark.parametrize("reads", [50, pytest.param(READS, marks=pytest.mark.deep)])
     def test_readers_see_one_release_whole(self, session: sa.Session, reads: int) -> None:
         session.anonymize("people.parquet", FINE, TABLE)
         whole = {frozenset(labels()), frozenset("*")}
-        seen: list[tuple[int, frozenset[str]]] = []
-        done = threading.Event()
-
-        def read() -> None:
-            while not done.is_set():
-                table = deltalake.DeltaTable("released").to_pyarrow_table()
-                seen.append((len(table), frozenset(table["age"].to_pylist())))
-
-        reader = threading.Thread(target=read)
-        reader.start()
-        try:
-            replaced = 0
-            while len(seen) < reads or replaced < 3:
-                session.anonymize("people.parquet", (COARSE, FINE)[replaced % 2], TABLE, replace=True)
-                replaced += 1
-        finally:
-            done.set()
-            reader.join()
+        seen = seen_while_replaced(session, TABLE, lambda: deltalake.DeltaTable("released").to_pyarrow_table(), reads)
         assert {count for count, _ in seen} == {ROWS}
         assert {found for _, found in seen} == whole
 

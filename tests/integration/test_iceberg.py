@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +21,7 @@ import sqlanon as sa
 from sqlanon.engines.lakes.iceberg import IcebergLakeTable
 from tests.conftest import ROOT
 from tests.integration import test_spark_rows
-from tests.integration.test_delta import COARSE, FINE, KILLED, KILLS, READS, ROWS
+from tests.integration.test_delta import COARSE, FINE, KILLED, KILLS, READS, ROWS, make_people, seen_while_replaced
 
 catalogs = pytest.importorskip("pyiceberg.catalog")
 pytestmark = pytest.mark.filterwarnings("ignore:Delete operation did not match any records")
@@ -40,11 +39,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Sess
     monkeypatch.setattr(catalogs, "_ENV_CONFIG", type(catalogs._ENV_CONFIG)())  # which is read once in a process
     catalogs.load_catalog("lake").create_namespace("clinic")
     with sa.connect("w.duckdb") as session:
-        session.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
-        session.connection.execute(
-            "COPY (SELECT i % 9 AS age, CASE WHEN i % 4 > 0 THEN 'a/b ' || i % 3 END AS illness, "
-            f"(i % 200)::UTINYINT AS cost, i AS id FROM range({ROWS}) AS r (i)) TO 'people.parquet'"
-        )
+        make_people(session)
         yield session
 
 
@@ -131,24 +126,7 @@ class TestReplacing:
     def test_readers_see_one_release_whole(self, session: sa.Session, reads: int) -> None:
         session.anonymize("people.parquet", FINE, TABLE)
         whole = {frozenset(row[0] for row in rows()), frozenset("*")}
-        seen: list[tuple[int, frozenset[str]]] = []
-        done = threading.Event()
-
-        def read() -> None:
-            while not done.is_set():
-                table = load().scan().to_arrow()
-                seen.append((len(table), frozenset(table["age"].to_pylist())))
-
-        reader = threading.Thread(target=read)
-        reader.start()
-        try:
-            replaced = 0
-            while len(seen) < reads or replaced < 3:
-                session.anonymize("people.parquet", (COARSE, FINE)[replaced % 2], TABLE, replace=True)
-                replaced += 1
-        finally:
-            done.set()
-            reader.join()
+        seen = seen_while_replaced(session, TABLE, lambda: load().scan().to_arrow(), reads)
         assert {count for count, _ in seen} == {ROWS}
         assert {found for _, found in seen} == whole
 

@@ -16,7 +16,7 @@ from pyarrow import dataset, fs
 import sqlanon as sa
 from sqlanon.engines.lakes import store
 from sqlanon.engines.lakes.store import StoredRelease
-from tests.integration.test_delta import COARSE, FINE, ROWS
+from tests.integration.test_delta import COARSE, FINE, ROWS, make_people
 
 INTO = "s3://bucket/clinic/released/"
 
@@ -28,11 +28,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Sess
     Path("store", "bucket").mkdir(parents=True)
     monkeypatch.setattr(store, "opened", opened)
     with sa.connect("w.duckdb") as session:
-        session.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
-        session.connection.execute(
-            "COPY (SELECT i % 9 AS age, CASE WHEN i % 4 > 0 THEN 'a/b ' || i % 3 END AS illness, "
-            f"(i % 200)::UTINYINT AS cost, i AS id FROM range({ROWS}) AS r (i)) TO 'people.parquet'"
-        )
+        make_people(session)
         yield session
 
 

@@ -62,8 +62,8 @@ def connect(
 
     Raises:
         EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
-            an open connection, which has its own, the ledger is in memory, or its mode is none; or the address of a
-            server is none, or what it takes to reach it is not installed.
+            an open connection, which has its own, the ledger is in memory, or its mode is unknown; or the address of a
+            server does not begin with sc://, or the extra that reaches it is not installed.
     """
     resources, charged = Resources(memory_limit, temp_directory, threads, extensions), None
     checked_mode(ledger_mode)

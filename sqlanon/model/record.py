@@ -337,7 +337,7 @@ def readable_record(text: str | None) -> Record | None:
 
 
 def readable_layout(text: str | None) -> FolderRecord | None:
-    """What the record in a text says of the files of a release; None if there is none that says so."""
+    """What the record in a text says of the files of a release; None if it has no record that lists them."""
     record = readable_record(text)
     return None if record is None else record.folder
 

@@ -66,7 +66,7 @@ def place_of(engine: Engine, into: Destination) -> Place:
     """Where a partition goes.
 
     Raises:
-        EngineError: the warehouse takes no such table, or it is a table of a lake.
+        EngineError: the warehouse refuses the table, or it is one of a lake or a store.
     """
     if into.kind in ("lake", "store"):
         reason = f"a sidecar counts no partition in the {into.described}: publish it to a table, a file or a folder"

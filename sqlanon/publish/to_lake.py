@@ -35,7 +35,7 @@ def staged_lake(into: Destination, *, replace: Replace) -> Iterator[StagedFolder
     """A folder to write to; its files become the table when the block ends, and are removed when the block fails.
 
     Raises:
-        EngineError: the table may not be replaced, takes no such release, or has another version by the end.
+        EngineError: the table may not be replaced, cannot hold the release, or has another version by the end.
     """
     table = lake_table(into.name)
     found = table.newest()

@@ -47,8 +47,8 @@ def test_a_statement_that_is_sent_has_no_value_of_the_source(name: str, tmp_path
     assert not [(value, statement) for _, statement in statements for value in values if value in statement]
 
 
-MOST_AGE = 50
-"""What the policy with coded values makes of all ages."""
+TOP_CODE = 50
+"""The value to which the policy with coded values lowers all ages."""
 
 
 def open_canaries(connection: duckdb.DuckDBPyConnection) -> None:
@@ -68,7 +68,7 @@ def open_canaries(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"CREATE TABLE {name} AS {query}")
     for name, first in {**columns, "drugs": columns["sex"]}.items():
         values = [first + i if isinstance(first, int) else f"{first}{100 + i}" for i in range(12)]
-        values += [MOST_AGE] if name == "age" else []
+        values += [TOP_CODE] if name == "age" else []
         rows = [
             [value, *(["*"] if name == "sex" else [f"group {place // 4}", "*"])] for place, value in enumerate(values)
         ]

@@ -12,7 +12,7 @@ def lake_table(name: str) -> LakeTable:
     """The table of a name, which need not be there.
 
     Raises:
-        EngineError: the package that reads it is not installed, or the name can be that of no table.
+        EngineError: the package that reads it is not installed, or no table can have the name.
     """
     if name.startswith(ICEBERG):
         return IcebergLakeTable(name.removeprefix(ICEBERG))

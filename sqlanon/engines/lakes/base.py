@@ -93,7 +93,7 @@ class LakeTable(Protocol):
         """Where its files are, and those of a release go."""
 
     def newest(self) -> LakeVersion | None:
-        """Its newest version, which a commit is then based on; None if there is no such table.
+        """Its newest version, on which the next commit builds; None if the table does not exist.
 
         Raises:
             EngineError: it cannot be read.

@@ -46,7 +46,7 @@ class DeltaLakeTable:
         """Find out whether there can be such a table.
 
         Raises:
-            EngineError: ``deltalake`` is not installed, or the path is none that it reads.
+            EngineError: ``deltalake`` is not installed, or does not read such a path.
         """
         if not name.strip() or "://" in name:
             raise EngineError(

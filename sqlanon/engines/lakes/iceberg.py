@@ -36,7 +36,7 @@ class IcebergLakeTable:
         """Find the catalog.
 
         Raises:
-            EngineError: ``pyiceberg`` is not installed, or knows no such catalog.
+            EngineError: ``pyiceberg`` is not installed, or does not know the catalog.
         """
         self._name = name
         catalog, *parts = name.split(".")

@@ -22,7 +22,7 @@ FILES = "files"
 """The key of the list of files, beside that of the record."""
 
 READS = 3
-"""How often a note is read that is none of ours: arrow asks for as many bytes as the one had that was just replaced."""
+"""How often a note is read before it counts as another's: arrow may cut off one that has replaced a shorter one."""
 
 
 class StoredRelease:
@@ -38,7 +38,7 @@ class StoredRelease:
         """Read the note.
 
         Raises:
-            EngineError: the address is of no store that pyarrow knows, or the store cannot be reached.
+            EngineError: pyarrow does not know the store of the address, or cannot reach it.
         """
         self.url = url.rstrip("/") + "/"
         with self._refusals("read"):

@@ -62,7 +62,7 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
     """The rows of a table, a folder or a file of Parquet, with the state that they are in; None if it is not there.
 
     Raises:
-        EngineError: it is a view, whose state cannot be known, or there is no such Delta table.
+        EngineError: it is a view, so that its state is unknown, or a Delta table that does not exist.
     """
     if source.startswith(DELTA):
         return _delta(spark, source)

@@ -73,7 +73,7 @@ def of_lake(source: str, describe: Describe) -> ResolvedSource:
     """The newest version of a table of a lake.
 
     Raises:
-        EngineError: there is none, or it cannot be read.
+        EngineError: the table does not exist, or it cannot be read.
     """
     pinned = pinned_version(lake_table(possible(source, "source")))
     files = pinned.files

@@ -132,8 +132,10 @@ def base_columns(arguments: argparse.Namespace, count: int) -> list[str]:
 # The data
 
 
-def blow_up(path: Path, rows: int, columns: Sequence[str], *, adult: bool, first: int = 0) -> None:
-    """Copies of a table, one after the other; in all but the first, 1 to 3 attributes of a row are drawn uniformly.
+def blow_up(
+    path: Path, rows: int, columns: Sequence[str], *, adult: bool, first: int = 0, seed: int | None = None
+) -> None:
+    """Copies of a table, one after the other; in all but the first, 1 to 3 attributes of a row are drawn.
 
     Args:
         path: the file that they are written to.
@@ -141,6 +143,7 @@ def blow_up(path: Path, rows: int, columns: Sequence[str], *, adult: bool, first
         columns: which of them are written.
         adult: whether it is ARX's Adult, in place of invented people.
         first: the number of the first copy.
+        seed: with one, values are drawn from the marginals of the table; without one, uniformly from their domains.
     """
     with duckdb.connect() as connection:
         if adult:
@@ -149,21 +152,26 @@ def blow_up(path: Path, rows: int, columns: Sequence[str], *, adult: bool, first
         else:
             query = Path(__file__).with_name("adult_like.sql").read_text(encoding="utf-8")
             connection.execute(f"CREATE TABLE originals AS {query}", [PEOPLE])
-        write_copies(connection, path, rows, columns, first)
+        write_copies(connection, path, rows, columns, first, seed)
 
 
 def write_copies(
-    connection: duckdb.DuckDBPyConnection, path: Path, rows: int, columns: Sequence[str], first: int = 0
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    rows: int,
+    columns: Sequence[str],
+    first: int = 0,
+    seed: int | None = None,
 ) -> None:
     """As :func:`blow_up`, of the table ``originals`` of a connection."""
     count = connection.sql("SELECT count(*) FROM originals").fetchall()[0][0]
-    drawn = ", ".join(drawn_anew(name, position) for position, name in enumerate(columns))
+    drawn = ", ".join(drawn_anew(name, position, uniform=seed is None) for position, name in enumerate(columns))
     copies = f"range({first}, {first - (-rows // count)})"
     connection.execute(
         f"""
         COPY (
             WITH copies AS (
-                SELECT *, concat_ws(' ', copy, rowid) AS row_key,
+                SELECT *, concat_ws(' ', copy, rowid, {"NULL" if seed is None else seed}) AS row_key,
                 FROM {copies} AS copies (copy) CROSS JOIN (SELECT rowid, * FROM originals)
                 LIMIT {rows}
             ),
@@ -181,8 +189,9 @@ def write_copies(
     )
 
 
-def drawn_anew(name: str, position: int) -> str:
-    """A column with its value, or with another one of its domain where it is drawn anew."""
+def drawn_anew(name: str, position: int, *, uniform: bool) -> str:
+    """A column with its value, or with another one where it is drawn anew: of its domain, or of its marginal."""
+    values, draw = ("DISTINCT ", " value") if uniform else ("", f" value {position}")
     return f"""
         CASE
             WHEN copy > 0 AND (
@@ -191,8 +200,8 @@ def drawn_anew(name: str, position: int) -> str:
                 OR (redrawn > 2 AND third_drawn = {position})
             )
             THEN list_extract(
-                (SELECT list(DISTINCT "{name}" ORDER BY "{name}") FROM originals),
-                CAST(1 + hash(row_key || ' value') % (SELECT count(DISTINCT "{name}") FROM originals) AS INTEGER)
+                (SELECT list({values}"{name}" ORDER BY "{name}") FROM originals),
+                CAST(1 + hash(row_key || '{draw}') % (SELECT count({values}"{name}") FROM originals) AS INTEGER)
             )
             ELSE "{name}"
         END AS "{name}"

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
 
@@ -31,8 +32,12 @@ class Taken:
     output: str
 
 
-def run_python(arguments: Sequence[str]) -> Taken:
+def run_python(arguments: Sequence[str], code: Path | None = None) -> Taken:
     """Run Python, which finds its bytecode as an installed package's does.
+
+    Args:
+        arguments: what Python is given.
+        code: the checkout whose modules ``-m`` and ``-c`` import, the present folder if None.
 
     Raises:
         CalledProcessError: it failed.
@@ -42,7 +47,7 @@ def run_python(arguments: Sequence[str]) -> Taken:
     start = perf_counter()
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as talk,
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=talk, text=True) as child,
+        subprocess.Popen(command, env=environment, cwd=code, stdout=subprocess.PIPE, stderr=talk, text=True) as child,
     ):
         assert child.stdout is not None
         output = child.stdout.read()

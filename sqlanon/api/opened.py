@@ -60,8 +60,8 @@ class OpenedEngine:
             self._made = self._opened.engine()
         return self._made
 
-    def resolve(self, source: Source) -> ResolvedSource:
-        """What a source names.
+    def resolve(self, source: Source, *, here: bool = False) -> ResolvedSource:
+        """What a source names; ``here`` says that the database is to read it, wherever rows are.
 
         Raises:
             PolicyError, EngineError: it is none, or is not there.
@@ -71,7 +71,7 @@ class OpenedEngine:
             from sqlanon.publish.files import bring_back
 
             bring_back(str(source))
-        return engine.resolve(source)
+        return engine.resolve(source, here=here)
 
     def with_rows(self, release: Written, target: Destination) -> Written:
         """A release whose rows can be asked for, as they are in its target then."""
@@ -149,7 +149,7 @@ class _Rows:
 
     def __call__(self, form: str, limit: int | None = None) -> Any:
         with self._opened.call():
-            rows = self._opened.resolve(self._source).relation
+            rows = self._opened.resolve(self._source, here=True).relation
             if limit is not None:
                 from sqlglot import exp
 

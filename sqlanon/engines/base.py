@@ -167,8 +167,13 @@ class Warehouse(Protocol):
     def find(self, table: str | exp.Table) -> Stored | None:
         """The table or view of a name, or of a fully qualified table; None if there is none."""
 
-    def resolve(self, source: Source, *, restricted: bool = False) -> ResolvedSource:
-        """Find a table, a path, a glob or a folder, or take a query or a frame; ``restricted`` if others may write it.
+    def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
+        """Find a table, a path, a glob or a folder, or take a query or a frame.
+
+        Args:
+            source: what is read.
+            restricted: whether others may write it.
+            here: whether the database is to read it, not those who have rows elsewhere.
 
         Raises:
             PolicyError: it is a frame of no kind that can be read; or it is restricted, and does more than read.

@@ -468,6 +468,7 @@ def test_a_path_of_the_working_folder_is_one_there(sides: Sides, monkeypatch: py
     release = sides.far.anonymize("visits.parquet", POLICIES["k"], "relative/")
     assert "sc://" in release.report.source
     assert Path("relative", "_sqlanon.json").is_file()
+    assert release.to_arrow().num_rows == release.report.rows.released
 
 
 def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:

@@ -79,10 +79,10 @@ class DuckDBEngine(DuckDBCompute):
             return Stored(table.copy())
         return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
 
-    def resolve(self, source: Source, *, restricted: bool = False) -> ResolvedSource:
+    def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         if is_frame(source):
             return self._frames.resolve(source)
-        if self.far is not None and (found := self.far.scan(str(source))) is not None:
+        if self.far is not None and not here and (found := self.far.scan(str(source))) is not None:
             return found
         if is_in_lake(str(source)):
             return sources.of_lake(str(source), self.describe)

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows
+from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.types import column_of
@@ -37,7 +37,10 @@ class FarRows(Rows):
     Attributes:
         statements: those that read rows, in order.
         max_cells: how many rows a result has at most that comes near.
+        bucket: the folder that it takes for what is in a bucket.
     """
+
+    bucket = Path()
 
     def __init__(self, max_cells: int = 10_000_000) -> None:
         self.max_cells = max_cells
@@ -76,13 +79,18 @@ class FarRows(Rows):
         self.connection.execute(f"DROP {kind} {relation.sql('duckdb')}")
         self._made.discard(relation.name)
 
-    def write(self, query: exp.Query, small: Mapping[str, pa.Table], folder: Path, suffix: str) -> exp.Table:
-        file, written = folder / f"part-00000{suffix}", table_of(folder.name)
+    def write(self, query: exp.Query, small: Mapping[str, pa.Table], staged: Staged) -> exp.Table:
+        folder = self._at(staged.place)
+        folder.mkdir(parents=True)
         with self._with(small), refusals("write the release"):
-            self.connection.execute(f"COPY ({query.sql('duckdb')}) TO '{file}' (FORMAT parquet)")
-        self.connection.execute(f"CREATE VIEW {written.sql('duckdb')} AS FROM read_parquet('{file}')")
+            self.connection.execute(f"COPY ({query.sql('duckdb')}) TO '{folder}/0.parquet' (FORMAT parquet)")
+        (file,), written = staged.collected(), table_of(staged.place)
+        self.connection.execute(f"CREATE VIEW {written.sql('duckdb')} AS FROM read_parquet('{self._at(file)}')")
         self.statements.append(Statement("write the release", query.sql("duckdb"), None))
         return written
+
+    def _at(self, place: str) -> Path:
+        return self.bucket / place.removeprefix("s3://") if "://" in place else Path(place)
 
     def _create(self, table: exp.Table, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         temporary = "TEMP" if table.catalog == "temp" else ""

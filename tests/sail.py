@@ -25,19 +25,25 @@ class Server:
 @contextmanager
 def sail() -> Iterator[Server]:
     """A new server, which is gone at the end."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "pysail", "spark", "server", "--ip", "127.0.0.1", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            _wait_for(port)
+            wait_for(port)
             yield Server(process, f"sc://127.0.0.1:{port}")
         finally:
             process.kill()
 
 
-def _wait_for(port: int) -> None:
+def free_port() -> int:
+    """A port of this machine where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def wait_for(port: int) -> None:
+    """Wait until somebody listens at a port of this machine."""
     end = time.monotonic() + PATIENCE
     while True:
         try:

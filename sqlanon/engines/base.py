@@ -27,6 +27,21 @@ StatementObserver = Callable[[str, float | None], None]
 """Called with the purpose of a statement and its progress from 0 to 1; None if the progress is unknown."""
 
 
+class Staged(Protocol):
+    """A place for files of a release, which are written by whoever has the rows."""
+
+    @property
+    def place(self) -> str:
+        """The path or the address of a folder that is not there yet."""
+
+    def collected(self) -> Sequence[str]:
+        """The files, once they are written, as whoever wrote them is to read them.
+
+        Raises:
+            EngineError: there are none.
+        """
+
+
 class Rows(Protocol):
     """A home of rows beside the database: they are counted there, and released there.
 
@@ -57,19 +72,14 @@ class Rows(Protocol):
     def drop(self, relation: exp.Table) -> None:
         """Remove a relation that was made for the run."""
 
-    def write(self, query: exp.Query, small: Small, folder: Path, suffix: str) -> exp.Table:
-        """Write the rows of a query as Parquet files to a folder, which is at the same path there.
-
-        Args:
-            query, small: as for :meth:`count`.
-            folder: it is there, and empty.
-            suffix: what the names of the files end in.
+    def write(self, query: exp.Query, small: Small, staged: Staged) -> exp.Table:
+        """Write the rows of a query as Parquet files to a place that is also seen from there.
 
         Returns:
             what was written.
 
         Raises:
-            EngineError: it is not there.
+            EngineError: nothing is there afterwards.
         """
 
     def files(self, relation: exp.Table) -> tuple[str, ...]:
@@ -242,8 +252,8 @@ class Writer(Protocol):
     def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
         """Make a table from a query; without ``replace``, refuse if a table is there by now."""
 
-    def write_folder(self, query: exp.Query, folder: Path, suffix: str) -> exp.Table:
-        """Write the rows of a query as Parquet files to a folder from where the rows are, as :meth:`Rows.write`."""
+    def write_staged(self, query: exp.Query, staged: Staged) -> exp.Table:
+        """Write the rows of a query as Parquet files from where the rows are, as :meth:`Rows.write`."""
         raise AssertionError("all rows are in the database")
 
     def comment_table(self, target: exp.Table, comment: str) -> None:

@@ -35,7 +35,7 @@ DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 DELTA, ICEBERG = "delta:", "iceberg:"
 """What the names of tables of lakes begin with."""
 
-STORE = re.compile(r"(s3|gs|gcs|abfss?)://")
+STORE = re.compile(r"(s3a?|gs|gcs|abfss?)://")
 """What the address of an object store begins with, where an object is there whole or not at all."""
 
 NOTE_KEY = "sqlanon"

@@ -54,7 +54,7 @@ def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]
         yield held.path
     finally:
         if state == "staged" or os.path.lexists(target):
-            _remove(held.path)
+            remove(held.path)
         held.release()
 
 
@@ -74,11 +74,17 @@ def tidy(target: Path) -> None:
 
     A target that was moved away comes back if nothing has taken its place; all else that is hidden goes.
     """
+    for path in left_behind(target):
+        _put_right(path, target)
+
+
+def left_behind(target: Path) -> Iterator[Path]:
+    """What is hidden beside a target of runs that were killed, each held until the next one is asked for."""
     for path in _hidden_beside(target):
         held = acquire_stale(path)
         if held is not None:
             try:
-                _put_right(path, target)
+                yield path
             finally:
                 held.release()
 
@@ -112,10 +118,11 @@ def _put_right(path: Path, target: Path) -> None:
     if _is_previous(path) and os.path.lexists(path) and not os.path.lexists(target):
         path.rename(target)
     else:
-        _remove(path)
+        remove(path)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file or a folder, as far as the file system lets it."""
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -35,7 +36,7 @@ WRITTEN = Relation("anon_written", "row")
 
 @dataclass
 class StagedFolder:
-    """A folder that is being written.
+    """A folder that is being written: by the database, or by a server that sees it under the same path.
 
     Attributes:
         path: where.
@@ -52,6 +53,26 @@ class StagedFolder:
     columns: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
     record: Record | None = None
+
+    @property
+    def place(self) -> str:
+        return str(self.path / "written")
+
+    def collected(self) -> list[str]:
+        """See :class:`sqlanon.engines.base.Staged`; the files get numbers for names, as those that are written here."""
+        written = Path(self.place)
+        found = sorted(written.glob(f"*{FILE_SUFFIX}"))
+        if not found:
+            raise EngineError(
+                f"the server has left no file of the release in {self.target.parent}: the release has no row, or the "
+                "server has another file system; name a folder that both see under one path",
+                step="target",
+            )
+        files = [part(self.path, number) for number in range(len(found))]
+        for old, new in zip(found, files, strict=True):
+            old.rename(new)
+        shutil.rmtree(written)
+        return [*map(str, files)]
 
 
 @dataclass(frozen=True)
@@ -100,9 +121,9 @@ class FolderTarget:
         return ContentRecord()
 
     def _write_far(self, query: exp.Query) -> ResolvedSource:
-        self.staged.far = self.engine.write_folder(query, self.staged.path, STAGED_SUFFIX)
+        self.staged.far = self.engine.write_staged(query, self.staged)
         columns = self.engine.describe(self.staged.far)
-        if self.into.kind == "lake":
+        if self.into.kind in ("lake", "store"):
             refuse_types(columns, ())
         self.staged.columns = {found.name: found.type for found in columns}
         return ResolvedSource(self.staged.far, self._described)

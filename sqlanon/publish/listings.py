@@ -40,7 +40,7 @@ def changes_between(
     """The same of files wherever they are; ``sha256`` is asked for their hashes."""
     found, written = listing(sizes), layout.files
     if written == found:
-        return tuple(_changed_files(layout.files_sha256, [sha256(name) for name in _in_order(sizes)]))
+        return tuple(_changed_files(layout.files_sha256, [sha256(name) for name in in_order(sizes)]))
     if found.count == written.count:
         return ("its files have other names or sizes than those that were written",)
     fewer_or_more = "fewer" if found.count < written.count else "more"
@@ -66,14 +66,14 @@ def note_of(folder: Path) -> str | None:
 def listing(sizes: Mapping[str, int]) -> Listing:
     """What files there are, by their names in a folder and their bytes."""
     digest = hashlib.sha256()
-    for name in _in_order(sizes):
+    for name in in_order(sizes):
         digest.update(json.dumps([name, sizes[name]]).encode())
     return Listing(count=len(sizes), bytes=sum(sizes.values()), sha256=digest.hexdigest())
 
 
 def hashes(folder: Path, names: Iterable[str]) -> list[str | None]:
     """The hashes of files of a folder, in the order of their names."""
-    return [sha256_of(folder / name) for name in _in_order(names)]
+    return [sha256_of(folder / name) for name in in_order(names)]
 
 
 def sizes_in(folder: Path) -> dict[str, int]:
@@ -85,7 +85,8 @@ def sizes_in(folder: Path) -> dict[str, int]:
     return {path.relative_to(folder).as_posix(): path.lstat().st_size for path in found}
 
 
-def _in_order(names: Iterable[str]) -> list[str]:
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names as they are hashed and listed."""
     return sorted(names, key=PurePosixPath)
 
 

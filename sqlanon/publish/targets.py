@@ -25,7 +25,7 @@ from sqlanon.publish.folders import FolderTarget, StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file
 from sqlanon.publish.to_file import CsvTarget, ParquetTarget, StagedCsv, staged_csv
 from sqlanon.publish.to_lake import staged_lake
-from sqlanon.publish.to_store import staged_release
+from sqlanon.publish.to_store import staged_release, staged_run
 
 CHANGED = (
     "the file {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or "
@@ -95,7 +95,7 @@ def target_for(
         target.refuse_others()
         yield target
         return
-    with _staged(into, replace) as staged:
+    with _staged(into, replace, is_far=is_far) as staged:
         place = staged.target if isinstance(staged, StagedFolder) else into.path
         for role, source in read.items():
             files = () if source.files else engine.origins(source).files
@@ -126,10 +126,11 @@ def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource
         EngineError: the target is a table or a file, which the database would write, or has a layout.
     """
     is_far = any(engine.is_far(source.relation) for source in read.values())
-    if is_far and into.kind in ("table", "file", "store"):
+    if is_far and into.kind in ("table", "file"):
         raise EngineError(
-            f"the rows are on a server, which does not write to {into.described}: name a folder, with a slash at "
-            "its end, or a table of a lake, as delta:/path/of/table or iceberg:catalog.namespace.table",
+            f"the rows are on a server, which does not write to {into.described}: name a folder, or an "
+            "address in an object store, with a slash at its end, or a table of a lake, as delta:/path/of/table or "
+            "iceberg:catalog.namespace.table",
             step="target",
         )
     if is_far and (into.partition_by or into.rows_per_file is not None):
@@ -141,12 +142,14 @@ def _is_far(engine: Engine, into: Destination, read: Mapping[str, ResolvedSource
     return is_far
 
 
-def _staged(into: Destination, replace: Replace) -> AbstractContextManager[Path | StagedCsv | StagedFolder]:
+def _staged(
+    into: Destination, replace: Replace, *, is_far: bool
+) -> AbstractContextManager[Path | StagedCsv | StagedFolder]:
     """What is written in place of all targets but tables of the warehouse, and becomes them when the block ends."""
     if into.kind == "lake":
         return staged_lake(into, replace=replace)
     if into.kind == "store":
-        return staged_release(into, replace=replace)
+        return staged_run(into, replace=replace) if is_far else staged_release(into, replace=replace)
     if into.kind == "folder":
         return staged_folder(into.path, replace=bool(replace))
     if into.is_csv:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -16,7 +18,12 @@ from pyarrow import dataset, fs
 import sqlanon as sa
 from sqlanon.engines.lakes import store
 from sqlanon.engines.lakes.store import StoredRelease
+from sqlanon.engines.locks import Held
+from sqlanon.model.record import sha256_of_json
+from sqlanon.publish import files as staging
+from tests.far_rows import FarRows
 from tests.integration.test_delta import COARSE, FINE, ROWS, make_people
+from tests.integration.test_far_rows import with_far_rows
 
 INTO = "s3://bucket/clinic/released/"
 
@@ -37,6 +44,17 @@ def opened(url: str) -> tuple[fs.FileSystem, str]:
     if not url.startswith("s3://bucket/"):
         raise OSError("AWS Error NO_SUCH_BUCKET")
     return fs.SubTreeFileSystem(str(Path("store").resolve()), fs.LocalFileSystem()), url.removeprefix("s3://")
+
+
+@contextmanager
+def dying() -> Iterator[None]:
+    """A run that fails leaves what it leaves when it is killed: its files, and names that nobody holds."""
+    with (
+        mock.patch.object(Held, "release", lambda held: os.close(held.descriptor)),
+        mock.patch.object(staging, "remove"),
+        mock.patch.object(StoredRelease, "discard"),
+    ):
+        yield
 
 
 def listed() -> list[str]:
@@ -100,13 +118,13 @@ def test_files_without_a_note_are_of_nobody(session: sa.Session, exists: bool) -
         session.anonymize("people.parquet", COARSE, INTO, replace=True)
     assert len(copied) == len(before) + 1
     assert files() == before
-    left = mock.patch.object(StoredRelease, "_discard")
-    with left, mock.patch.object(fs, "copy_files", cut_off), pytest.raises(KeyboardInterrupt):
+    with dying(), mock.patch.object(fs, "copy_files", cut_off), pytest.raises(KeyboardInterrupt):
         session.anonymize("people.parquet", COARSE, INTO, replace=True)
-    assert len(files()) == len(before) + 1, "as of a run that is killed"
+    assert len(files()) == len(before) + 1
     assert session.verify(INTO, FINE).met if exists else StoredRelease(INTO).text is None
     session.anonymize("people.parquet", COARSE, INTO, replace=True)
     assert session.verify(INTO, COARSE).met
+    assert len(files()) == len(before) + (1 if exists else 2), "the file of the run that was killed has gone"
 
 
 REFUSED = {
@@ -143,8 +161,8 @@ def test_a_run_leaves_nothing_in_the_folder_for_temporary_files(
 
     def looked_at(source: str, *given: Any) -> None:
         copy(source, *given)
-        assert Path(source).parent == tmp_path / "temporary"
-        assert Path(source).stat().st_mode & 0o777 == 0o700
+        assert Path(source).parents[1] == tmp_path / "temporary"
+        assert Path(source).parent.stat().st_mode & 0o777 == 0o700
 
     with mock.patch.object(fs, "copy_files", looked_at):
         session.anonymize("people.parquet", FINE, INTO)
@@ -176,3 +194,98 @@ def test_tampering_is_noticed(session: sa.Session) -> None:
         session.anonymize("people.parquet", COARSE, INTO, replace=True)
     session.anonymize("people.parquet", COARSE, INTO, replace="anything")
     assert session.verify(INTO, COARSE).met
+
+
+@pytest.fixture
+def far(session: sa.Session, tmp_path: Path) -> sa.Session:
+    """A session on the same warehouse whose people are elsewhere, in a database that writes to the store."""
+    session.connection.execute(
+        "CREATE TABLE people AS SELECT * REPLACE (cost::SMALLINT AS cost) FROM 'people.parquet' ORDER BY ALL"
+    )
+    rows = FarRows()
+    rows.bucket = tmp_path / "store"
+    return with_far_rows(session.connection, tmp_path, "people", far=rows).session
+
+
+def test_a_release_that_is_written_by_others_has_the_rows_of_one_that_is_written_here(
+    session: sa.Session, far: sa.Session
+) -> None:
+    session.anonymize("people", FINE, INTO)
+    here = rows()
+    release = far.anonymize("far.people", FINE, INTO, replace=True)
+    assert rows() == here
+    assert release.to_arrow().num_rows == ROWS
+    assert session.verify(INTO, FINE, source="people.parquet").met
+
+
+def test_the_note_of_a_release_that_is_written_by_others_is_put_last(session: sa.Session, far: sa.Session) -> None:
+    far.anonymize("far.people", FINE, INTO)
+    before = files()
+    written: list[str] = []
+
+    def stop(event: sa.Event) -> None:
+        if event.stage == "verify" and event.state == "finished":
+            written.extend({*files()} - {*before})
+            assert StoredRelease(INTO).layout is not None
+            assert session.verify(INTO, FINE).met, "the release before"
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        far.anonymize("far.people", COARSE, INTO, replace=True, progress=stop)
+    assert len(written) == 1
+    assert files() == before
+    with dying(), pytest.raises(KeyboardInterrupt):
+        far.anonymize("far.people", COARSE, INTO, replace=True, progress=stop)
+    assert len(files()) == len(before) + 1
+    far.anonymize("far.people", COARSE, INTO, replace=True)
+    assert written[1] not in files(), "the next run has removed it"
+    assert {*before} < {*files()}
+    assert session.verify(INTO, COARSE).met
+
+
+def test_a_release_that_was_listed_stays_whatever_came_after(session: sa.Session) -> None:
+    put = StoredRelease.put
+
+    def fails(stored: StoredRelease, note: str) -> None:
+        put(stored, note)
+        raise KeyboardInterrupt
+
+    with mock.patch.object(StoredRelease, "put", fails), dying(), pytest.raises(KeyboardInterrupt):
+        session.anonymize("people.parquet", FINE, INTO)
+    before = files()
+    with mock.patch.object(StoredRelease, "put", fails), pytest.raises(KeyboardInterrupt):
+        session.anonymize("people.parquet", COARSE, INTO, replace=True)
+    assert {*before} < {*files()}
+    assert session.verify(INTO, COARSE).met
+
+
+def test_a_release_that_was_put_meanwhile_stays(session: sa.Session) -> None:
+    copy = StoredRelease.copy
+
+    def another(*given: Any) -> None:
+        with mock.patch.object(StoredRelease, "copy", copy), sa.connect(":memory:") as other:
+            other.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
+            other.anonymize("people.parquet", FINE, INTO)
+        copy(*given)
+
+    with mock.patch.object(StoredRelease, "copy", another), pytest.raises(sa.EngineError, match="there is a release"):
+        session.anonymize("people.parquet", COARSE, INTO)
+    assert session.verify(INTO, FINE).met
+    assert len(files()) == 2
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_what_others_leave_in_the_folder_for_temporary_files_removes_nothing(
+    session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_own: bool
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for wanted in (FINE, COARSE):
+        session.anonymize("people.parquet", wanted, INTO, replace=True)
+    before = files()
+    (old,) = {name.split("/")[4] for name in before if "release-" in name} - {listed()[0].partition("/")[0]}
+    left = tmp_path / f".sqlanon-{sha256_of_json(INTO)}.run.0.staged"
+    left.mkdir()
+    (left / "run").write_text(f"../released/{old}" if is_own else old)
+    with mock.patch.object(os, "geteuid", return_value=left.stat().st_uid + (not is_own)):
+        session.anonymize("people.parquet", FINE, INTO, replace=True)
+    assert {*before} < {*files()}

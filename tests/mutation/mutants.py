@@ -2786,6 +2786,7 @@ REPORTED = _of(
 DELTA = "tests/integration/test_delta.py"
 ICEBERG = "tests/integration/test_iceberg.py"
 STORES = "tests/integration/test_stores.py"
+FAR_STORES = "tests/integration/test_spark_stores.py"
 LAKES = (
     _of(
         "sqlanon/engines/lakes/delta.py",
@@ -2900,11 +2901,11 @@ LAKES = (
     + _of(
         "sqlanon/engines/lakes/store.py",
         (
-            "files-of-nobody-in-a-store",
-            "                self._discard(run)\n",
-            "",
-            "a run that fails leaves its release for everybody who lists the store",
-            f"{STORES}::test_files_without_a_note_are_of_nobody",
+            "listed-files-removed-in-a-store",
+            'if run not in (self._read() or ""):',
+            "if run:",
+            "a release loses its files when what comes after its note fails",
+            f"{STORES}::test_a_release_that_was_listed_stays_whatever_came_after",
         ),
         (
             "notes-cut-off-in-a-store",
@@ -2916,6 +2917,55 @@ LAKES = (
     )
     + _of(
         "sqlanon/publish/to_store.py",
+        (
+            "files-of-nobody-in-a-store",
+            "  # what went before says more\n                store.discard(run)\n",
+            "\n                pass\n",
+            "a run that fails leaves its release for everybody who lists the store",
+            f"{STORES}::test_files_without_a_note_are_of_nobody",
+        ),
+        (
+            "killed-runs-stay-in-a-store",
+            "            if run is not None:\n                store.discard(run)\n",
+            "",
+            "a run that was killed leaves a release that was never verified",
+            f"{STORES}::test_the_note_of_a_release_that_is_written_by_others_is_put_last",
+        ),
+        (
+            "note-before-files-in-a-store",
+            "        store.copy(staged.path, run)\n        _publish(store.of_run(run), staged, layout, replace)\n",
+            "        _publish(store.of_run(run), staged, layout, replace)\n        store.copy(staged.path, run)\n",
+            "readers find a note of files that are not there",
+            f"{STORES}::test_the_note_lists_the_rows_of_a_folder",
+        ),
+        (
+            "others-name-runs-in-a-store",
+            "if folder.lstat().st_uid == os.geteuid():",
+            "if folder:",
+            "another user of the machine has files of a store removed",
+            f"{STORES}::test_what_others_leave_in_the_folder_for_temporary_files_removes_nothing",
+        ),
+        (
+            "any-path-is-a-run-in-a-store",
+            "found if RUN.fullmatch(found) else None",
+            "found",
+            "files of a store are removed that are of no run",
+            f"{STORES}::test_what_others_leave_in_the_folder_for_temporary_files_removes_nothing",
+        ),
+        (
+            "other-releases-go-in-a-store",
+            "    _refuse_taken(StoredRelease(written.url), replace)\n",
+            "",
+            "a release that was put meanwhile is replaced by one that may replace none",
+            f"{STORES}::test_a_release_that_was_put_meanwhile_stays",
+        ),
+        (
+            "unsigned-numbers-in-a-store",
+            "        written.refuse_other_types(staged.columns)\n",
+            "",
+            "readers of the release find negative numbers, or none",
+            f"{FAR_STORES}::test_unsigned_numbers_that_a_server_writes_are_not_listed_as_signed_ones",
+        ),
         (
             "files-not-compared-in-a-store",
             "layout.files == listing(store.sizes())",
@@ -2932,10 +2982,20 @@ LAKES = (
         ),
     )
     + _of(
+        "sqlanon/engines/spark/pins.py",
+        (
+            "earlier-releases-read-on-a-server",
+            "any(map(_is_of_run, files)):",
+            "not files:",
+            "rows of releases that were replaced pass for those of the last one",
+            f"{FAR_STORES}::test_a_release_is_a_source_without_the_files_of_earlier_ones",
+        ),
+    )
+    + _of(
         "sqlanon/publish/targets.py",
         (
             "refused-late-on-a-server",
-            'if is_far and into.kind in ("table", "file", "store"):',
+            'if is_far and into.kind in ("table", "file"):',
             "if False:",
             "a budget is spent on a release that no server writes",
             f"{FAR}::test_what_no_server_writes_is_refused_before_anything_is_spent",

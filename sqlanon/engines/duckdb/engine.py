@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows
+from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.cutting import Sent, whole
 from sqlanon.engines.duckdb import attaching, catalog, files
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
@@ -178,9 +178,9 @@ class DuckDBEngine(DuckDBCompute):
                 raise error.reworded(f"{reason}, or replace=True", "target") from None
             raise
 
-    def write_folder(self, query: exp.Query, folder: Path, suffix: str) -> exp.Table:
+    def write_staged(self, query: exp.Query, staged: Staged) -> exp.Table:
         with self._written(query) as (far, sent, small):
-            return far.write(sent, small, folder, suffix)
+            return far.write(sent, small, staged)
 
     @contextmanager
     def _written(self, query: exp.Query) -> Iterator[tuple[Rows, exp.Query, dict[str, pa.Table]]]:

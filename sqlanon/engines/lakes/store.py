@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from copy import copy
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.engines.lakes.types import schema_of
+from sqlanon.engines.lakes.types import refuse_other_types, schema_of
 from sqlanon.errors import EngineError
-from sqlanon.model.destination import MARKER, NOTE_KEY
+from sqlanon.model.destination import FILE_SUFFIX, MARKER, NOTE_KEY
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 
 FILES = "files"
 """The key of the list of files, beside that of the record."""
+
+HADOOP = re.compile(r"^s3a://")
+"""How Apache Spark has the addresses of S3 begin."""
+
+RUN = re.compile(r"release-[0-9a-f]{64}")
+"""The name of a run, which is that of the folder of its files."""
 
 READS = 3
 """How often a note is read before it counts as another's: arrow may cut off one that has replaced a shorter one."""
@@ -78,33 +86,79 @@ class StoredRelease:
         with self._refusals("read"):
             return dataset.dataset(paths, schema=schema_of(columns), format="parquet", filesystem=self._store)
 
-    def publish(self, folder: Path, run: str, note: str) -> None:
-        """Copy a folder under the name of a run, then put its note in place of the one before.
+    def refuse_missing(self) -> None:
+        """Refuse a store that has no bucket of the name.
 
         Raises:
-            EngineError: the store refuses it; what was copied is removed, if the store lets it.
+            EngineError: it has none, or nobody may look at it.
         """
         from pyarrow import fs
 
-        names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-        listed = json.dumps({**json.loads(note), FILES: [f"{run}/{name}" for name in names]})
+        bucket = self._prefix.partition("/")[0]
         with self._refusals("written"):
-            if self._store.get_file_info(self._path(run)).type != fs.FileType.NotFound:
-                raise OSError(f"there is something at {run}")
-            try:
-                self._store.create_dir(self._path(run))
-                fs.copy_files(str(folder), self._path(run), fs.LocalFileSystem(), self._store)
-                with self._store.open_output_stream(self._path(MARKER)) as file:
-                    file.write(f"{listed}\n".encode())
-            except BaseException:
-                self._discard(run)
-                raise
+            if self._store.get_file_info(bucket).type == fs.FileType.NotFound:
+                raise FileNotFoundError(bucket)
 
-    def _discard(self, run: str) -> None:
-        """Remove the files of a run, unless they are listed, as far as the store lets it."""
-        with suppress(EngineError, OSError):
+    def of_run(self, run: str) -> StoredRelease:
+        """The same with the data files that are under the name of a run, in place of those that are listed.
+
+        Raises:
+            EngineError: the store refuses it.
+        """
+        from pyarrow import fs
+
+        found = copy(self)
+        with self._refusals("read"):
+            below = self._store.get_file_info(fs.FileSelector(self._path(run), recursive=True, allow_not_found=True))
+        paths = (info.path.removeprefix(self._path("")) for info in below if info.is_file)
+        found.names = tuple(sorted((path for path in paths if path.endswith(FILE_SUFFIX)), key=PurePosixPath))
+        return found
+
+    def refuse_other_types(self, columns: Mapping[str, str]) -> None:
+        """Refuse files whose columns have other types.
+
+        Raises:
+            EngineError: a file has.
+        """
+        from pyarrow import parquet
+
+        for name in self.names:
+            with self._refusals("read"):
+                found = parquet.read_schema(self._path(name), filesystem=self._store)
+            refuse_other_types(found, columns)
+
+    def copy(self, folder: Path, run: str) -> None:
+        """Copy the files of a folder under the name of a run.
+
+        Raises:
+            EngineError: the store refuses it.
+        """
+        from pyarrow import fs
+
+        with self._refusals("written"):
+            self._store.create_dir(self._path(run))
+            fs.copy_files(str(folder), self._path(run), fs.LocalFileSystem(), self._store)
+
+    def put(self, note: str) -> None:
+        """Have a note that lists the files in place of the one before.
+
+        Raises:
+            EngineError: the store refuses it; the note may be there all the same.
+        """
+        listed = json.dumps({**json.loads(note), FILES: [*self.names]})
+        with self._refusals("written"), self._store.open_output_stream(self._path(MARKER)) as file:
+            file.write(f"{listed}\n".encode())
+
+    def discard(self, run: str) -> None:
+        """Remove the files of a run, unless they are listed.
+
+        Raises:
+            EngineError: the store refuses it.
+        """
+        with self._refusals("written"):
             if run not in (self._read() or ""):
-                self._store.delete_dir(self._path(run))
+                with suppress(FileNotFoundError):
+                    self._store.delete_dir(self._path(run))
 
     def _noted(self) -> tuple[str | None, tuple[str, ...]]:
         """The record and the files of the note; of a note of somebody else, its text and no files."""
@@ -149,4 +203,4 @@ def opened(url: str) -> tuple[FileSystem, str]:
     from pyarrow import fs
 
     connect: Callable[[str], tuple[FileSystem, str]] = fs.FileSystem.from_uri
-    return connect(url)
+    return connect(HADOOP.sub("s3://", url))

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
+from sqlanon.engines.lakes.store import RUN, StoredRelease
 from sqlanon.engines.paths import is_folder
 from sqlanon.errors import EngineError
-from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, in_words
+from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, STORE, in_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 """What Apache Spark says of a path without files; Sail reads it as a table without columns."""
+
+ROOT = re.compile(r"(?!file:)[\w+.-]+://[^/]+/")
+"""What the address of a file begins with that is not in a file system: the scheme and the bucket."""
 
 NO_READER = "DATA_SOURCE_NOT_FOUND"
 """What Apache Spark says of a format that it has no reader for."""
@@ -29,19 +34,13 @@ class Pin:
 
     Attributes:
         source: its name.
-        files: path, bytes and time of change of each of its files.
+        files: path, or address in a store, bytes and time of change of each of its files.
         version: the number of its version; None if it has none.
     """
 
     source: str
     files: frozenset[tuple[str, int, str]]
     version: int | None = None
-
-    @property
-    def paths(self) -> Iterator[str]:
-        """Its files, without the scheme of a file system."""
-        for path, _, _ in sorted(self.files):
-            yield f"/{path.removeprefix('file:').lstrip('/')}"
 
     def refuse_changed(self, spark: SparkSession) -> None:
         """Refuse a source that has other files by now.
@@ -73,6 +72,8 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
     if frame is None:
         return None
     files = frame.inputFiles()
+    if STORE.match(source) and not _is_of_run(f"{source}/") and any(map(_is_of_run, files)):
+        frame, files = _released(spark, source)
     if not files:
         raise EngineError(
             f"{source} has no files of its own, as views have none: its rows may change during the run; give the "
@@ -136,6 +137,33 @@ def loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
         raise
 
 
-def _states(spark: SparkSession, files: Iterable[str]) -> frozenset[tuple[str, int, str]]:
+def _is_of_run(path: str) -> bool:
+    """Whether a path in a store is that of a file of a release."""
+    return RUN.search(path) is not None
+
+
+def _released(spark: SparkSession, source: str) -> tuple[DataFrame, list[str]]:
+    """The rows of a release in a store: of the files that its note lists, since others are of earlier ones.
+
+    Raises:
+        EngineError: there is no note, or this machine cannot read it.
+    """
+    stored = StoredRelease(source)
+    if not stored.names:
+        reason = f"{source} has files of releases, and no note that lists those of one: give the address of a release"
+        raise EngineError(reason, step="source")
+    files = [f"{stored.url}{name}" for name in stored.names]
+    return spark.read.parquet(*files), files
+
+
+def _states(spark: SparkSession, files: Sequence[str]) -> frozenset[tuple[str, int, str]]:
     found = spark.read.format("binaryFile").load([*files]).select("path", "length", "modificationTime").toArrow()
-    return frozenset((row["path"], row["length"], row["modificationTime"].isoformat()) for row in found.to_pylist())
+    root = ROOT.match(files[0])
+    states = [(row["path"], row["length"], row["modificationTime"].isoformat()) for row in found.to_pylist()]
+    return frozenset((_whole(path, root[0] if root else "/"), *state) for path, *state in states)
+
+
+def _whole(path: str, root: str) -> str:
+    """A path without the scheme of a file system, or an address in a store: Sail leaves out what it is in."""
+    local = path.removeprefix("file:")
+    return path if "://" in local else f"{root}{local.lstrip('/')}"

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows
+from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.pins import Pin, is_path, pinned
@@ -148,36 +146,21 @@ class SparkRows(Rows):
             view.frame.unpersist()
             self._spark.catalog.dropTempView(view.name)
 
-    def write(self, query: exp.Query, small: Mapping[str, pa.Table], folder: Path, suffix: str) -> exp.Table:
-        pins, written = self._pins_of(query), folder / "written"
+    def write(self, query: exp.Query, small: Mapping[str, pa.Table], staged: Staged) -> exp.Table:
+        pins = self._pins_of(query)
         with self._asked(query, small, "write the release") as frame:
             # In the order of their own values: that of the source says who stood beside whom.
             ordered = frame.sort(*map(_quoted, frame.columns))
-            ordered.write.option("compression", "zstd").parquet(str(written))
-        files = self._numbered(written, folder, suffix)
-        relation = exp.Table(this=identifier(str(folder)), db=identifier("main"), catalog=identifier(CATALOG))
+            ordered.write.option("compression", "zstd").parquet(staged.place)
+        files = staged.collected()
+        relation = exp.Table(this=identifier(staged.place), db=identifier("main"), catalog=identifier(CATALOG))
         with self._refusals("read the release"):
-            self._keep(relation, self._spark.read.parquet(*map(str, files)), pins)
+            self._keep(relation, self._spark.read.parquet(*files), pins)
         self._persist(relation)
         return relation
 
-    def _numbered(self, written: Path, folder: Path, suffix: str) -> list[Path]:
-        """The files of a folder with numbers for names, one folder above."""
-        found = sorted(written.glob("*.parquet"))
-        if not found:
-            raise EngineError(
-                f"the server {self.url} has left no file of the release in {folder.parent}: the release has no row, or "
-                "the server has another file system; name a folder that both see under one path",
-                step="target",
-            )
-        files = [folder / f"part-{number:05}{suffix}" for number in range(len(found))]
-        for old, new in zip(found, files, strict=True):
-            old.rename(new)
-        shutil.rmtree(written)
-        return files
-
     def files(self, relation: exp.Table) -> tuple[str, ...]:
-        return tuple(file for pin in self._views[_key(relation)].pins for file in pin.paths)
+        return tuple(path for pin in self._views[_key(relation)].pins for path, *_ in sorted(pin.files))
 
     def refuse_changed(self, relation: exp.Table) -> None:
         for pin in self._views[_key(relation)].pins:

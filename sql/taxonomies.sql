@@ -261,6 +261,15 @@ SELECT anon_levels.value FROM :levels AS anon_levels WHERE anon_levels.level = 0
 -- :attributes 'age', 'sex'
 SELECT * FROM :taxonomy WHERE attribute IN (:attributes);
 
+-- name: stored_and_staged
+-- taxonomies that are stored, and those that are loaded
+-- The attributes of the latter have a NUL in front, which no name has.
+-- :stored (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :staged (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+SELECT attribute, level, value, label FROM :stored
+UNION ALL
+SELECT concat(chr(0), attribute), level, value, label FROM :staged;
+
 -- name: attributes
 -- attributes with a taxonomy
 -- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)

@@ -120,7 +120,7 @@ class Taxonomies(Part):
         from sqlanon.binding.taxonomies import ambiguous_labels, shapes
 
         found = shapes(self._engine)
-        ambiguous = ambiguous_labels(self._engine, [*found])
+        ambiguous = ambiguous_labels(self._engine, found)
         return {
             name: {
                 "height": shape.height,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
@@ -11,7 +11,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding.taxonomies import attributes, described, keep_well_formed, stored_shapes
+from sqlanon.binding.taxonomies import (
+    described,
+    keep_well_formed,
+    shapes_beside,
+    shapes_of,
+    stored_attributes,
+    well_formed,
+)
 from sqlanon.binding.unknown_values import unknown_in, values_made_by
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -20,8 +27,8 @@ from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.nodes import Relation, Step, select, string
-from sqlanon.queries.source import MadeTaxonomy
+from sqlanon.queries.kit.nodes import Relation, Step, select, string, subquery
+from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import is_respelled, with_spellings
 from sqlanon.queries.tables.taxonomies import SQL
@@ -129,7 +136,7 @@ def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
     counts = engine.fetch(SQL.query("level_counts", taxonomy=STAGED, highest=HIGHEST_LEVEL), "check a taxonomy")
     wrong_levels = {str(row["attribute"]): int(row["wrong_levels"]) for row in counts}
     # Of those with levels from 0 alone: levels are counted up from 0.
-    others = [name for name, wrong in wrong_levels.items() if not wrong]
+    others = [each.attribute for each in wanted if not wrong_levels.get(each.attribute, 1)]
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in engine.fetch(taxonomies.problems(STAGED.table, others), "check a taxonomy") if others else ():
         found.setdefault(str(row["attribute"]), []).append(row)
@@ -232,11 +239,14 @@ class _RefusedError(Exception):
 def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     engine.prepare_taxonomies()
     stage(engine, wanted)
-    _end_if(malformed(engine, wanted))
-    observed = _observed(engine) if any(each.taxonomy.domain == "stated" for each in wanted) else set()
-    _replace(engine, [each.attribute for each in wanted])
+    stored, shapes, observed = _shapes(engine, wanted)
+    new = [each for each in wanted if (of := shapes.get(each.attribute)) is None or of.content not in well_formed]
+    if new:
+        _end_if(malformed(engine, new))
+        keep_well_formed(shapes.values())
+    _replace(engine, [each.attribute for each in wanted], stored)
     _end_if(_uncovered(engine, wanted))
-    _note_origins(engine, wanted, observed)
+    _note_origins(engine, wanted, shapes, observed)
     engine.drop(STAGED)
 
 
@@ -268,20 +278,27 @@ def _unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
     return refused
 
 
-def _observed(engine: Engine) -> set[str]:
-    """The hashes of taxonomies whose values were read off the data."""
+def _shapes(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> tuple[Iterable[str], dict[str, TaxonomyShape], set[str]]:
+    """The stored attributes, the shapes of what is staged, and the hashes of taxonomies read off the data.
+
+    Only of taxonomies that files state it matters whether they equal one that was read off the data, and to find out
+    takes all that are stored.
+    """
+    if not any(each.taxonomy.domain == "stated" for each in wanted):
+        staged = subquery(select([exp.Star()], STAGED.table), "anon_taxonomy")
+        return stored_attributes(engine), shapes_of(engine, staged), set()
     loaded = engine.fetch(taxonomies.observed(engine.taxonomy), "taxonomies")
-    return {str(row["sha256"]) for row in loaded} | {
-        shape.sha256 for shape in stored_shapes(engine).values() if shape.domain == "observed"
-    }
+    stored, shapes = shapes_beside(engine, STAGED)
+    observed = {shape.sha256 for shape in stored.values() if shape.domain == "observed"}
+    return stored, shapes, observed | {str(row["sha256"]) for row in loaded}
 
 
-def _replace(engine: Engine, names: Sequence[str]) -> None:
+def _replace(engine: Engine, names: Sequence[str], stored: Iterable[str]) -> None:
     """Put what is staged in place of what is stored under the same names, in whatever case."""
     replaced = {*map(folded, names)}
-    stored = [other for other in attributes(engine) if folded(other) in replaced]
+    alike = [other for other in stored if folded(other) in replaced]
     for table in (engine.taxonomy, taxonomies.domains_of(engine.taxonomy)):
-        engine.execute(taxonomies.removal(table, [*{*stored, *names}]), "replace a taxonomy")
+        engine.execute(taxonomies.removal(table, [*{*alike, *names}]), "replace a taxonomy")
     engine.execute(exp.insert(select([exp.Star()], STAGED.table), engine.taxonomy.copy()), "store a taxonomy")
 
 
@@ -315,11 +332,10 @@ def _values(engine: Engine, wanted: TaxonomyLoad) -> exp.Query | None:
     return SQL.query("values_of_levels", levels=levels)
 
 
-def _note_origins(engine: Engine, wanted: Sequence[TaxonomyLoad], observed: set[str]) -> None:
+def _note_origins(
+    engine: Engine, wanted: Sequence[TaxonomyLoad], shapes: Mapping[str, TaxonomyShape], observed: set[str]
+) -> None:
     """Store where the values of taxonomies come from: a file that equals an observed one was read off the data."""
-    shapes = stored_shapes(engine, [each.attribute for each in wanted], is_noted=False)  # their notes are written below
-    # It was they that were staged and looked at.
-    keep_well_formed(engine, shapes)
     observed = observed | {shapes[each.attribute].sha256 for each in wanted if each.taxonomy.domain == "observed"}
     domains, origins = [], []
     for each in wanted:

@@ -77,7 +77,7 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 def _ambiguous(engine: Engine, bound: BoundPolicy) -> dict[str, int]:
     """The number of ambiguous labels of each taxonomy; all of them are well-formed."""
-    return {name: engine.well_formed[shape.content] for name, shape in bound.all_shapes.items()}
+    return taxonomies.ambiguous_labels(engine, bound.all_shapes)
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:

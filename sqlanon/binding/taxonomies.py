@@ -15,6 +15,7 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.publish.files import staged_file
+from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import taxonomies
 
@@ -24,39 +25,56 @@ CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha2
 
 def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
     """The shapes of the stored taxonomies, by attribute: of those attributes that have one, or of all."""
-    is_of_none = attributes is not None and not attributes
-    if is_of_none or not engine.find(engine.taxonomy):
+    if attributes is not None and not attributes:
         return {}
+    is_there, is_noted = engine.have(engine.taxonomy, taxonomies.origin_table(engine.taxonomy))
     # The taxonomies that a fit has kept come without what was loaded last.
-    return stored_shapes(engine, attributes, is_noted=bool(engine.find(taxonomies.origin_table(engine.taxonomy))))
+    return stored_shapes(engine, attributes, is_noted=is_noted) if is_there else {}
 
 
 def stored_shapes(
     engine: Engine, attributes: Sequence[str] | None = None, *, is_noted: bool = True
 ) -> dict[str, TaxonomyShape]:
     """The shapes in a warehouse with tables of taxonomies, where the table of the last loading may be missing."""
-    rows = engine.fetch(taxonomies.shapes(engine.taxonomy, attributes), "taxonomies")
-    loaded = _loaded(engine) if is_noted else {}
-    whole = {name: made.shape for name, made in engine.made_by.items() if made.shape is not None}
-    return {
-        attribute: whole.get(attribute) or _shape(list(levels), loaded.get(attribute))
-        for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
-    }
+    found = _shapes(engine, taxonomies.shapes(engine.taxonomy, attributes), _loaded(engine) if is_noted else {})
+    return found | _whole(engine, found)
 
 
 def shapes_of(engine: Engine, listing: exp.Subquery) -> dict[str, TaxonomyShape]:
     """The shapes of taxonomies in a relation, with domains as they are stored."""
-    rows = engine.fetch(taxonomies.at(taxonomies.shapes(engine.taxonomy), listing), "taxonomies")
+    return _shapes(engine, taxonomies.at(taxonomies.shapes(engine.taxonomy), listing), {})
+
+
+def shapes_beside(engine: Engine, staged: Relation) -> tuple[dict[str, TaxonomyShape], dict[str, TaxonomyShape]]:
+    """The shapes of all stored taxonomies, and of those that are loaded, which would make a statement each."""
+    query = taxonomies.at(taxonomies.shapes(engine.taxonomy), taxonomies.stored_and_staged(engine.taxonomy, staged))
+    found = _shapes(engine, query, _loaded(engine))
+    new = {name: found.pop(name) for name in [*found] if name.startswith(taxonomies.NOT_STORED)}
+    return found | _whole(engine, found), {name.removeprefix(taxonomies.NOT_STORED): new[name] for name in new}
+
+
+def _shapes(engine: Engine, query: exp.Query, loaded: Mapping[str, Mapping[str, Any]]) -> dict[str, TaxonomyShape]:
+    """The shapes of taxonomies by a query of their levels; ``loaded`` is what is known of their last loading."""
+    rows = engine.fetch(query, "taxonomies")
     return {
-        attribute: _shape(list(levels), None)
+        attribute: _shape(list(levels), loaded.get(attribute))
         for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
     }
 
 
+def _whole(engine: Engine, found: Iterable[str]) -> dict[str, TaxonomyShape]:
+    """The shapes of taxonomies whose table has rows for the values alone that occur."""
+    made = {name: engine.made_by[name].shape for name in found if name in engine.made_by}
+    return {name: shape for name, shape in made.items() if shape is not None}
+
+
 def attributes(engine: Engine) -> list[str]:
     """The attributes that have a stored taxonomy."""
-    if not engine.find(engine.taxonomy):
-        return []
+    return stored_attributes(engine) if engine.find(engine.taxonomy) else []
+
+
+def stored_attributes(engine: Engine) -> list[str]:
+    """The same in a warehouse with tables of taxonomies."""
     query = taxonomies.SQL.query("attributes", taxonomy=engine.taxonomy)
     return [row["attribute"] for row in engine.fetch(query, "taxonomies")]
 
@@ -80,22 +98,41 @@ def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[s
 
 def malformed_of(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, list[str]]:
     """The same of stored taxonomies, by their shapes; those that were found well-formed before are not looked at."""
-    new = [name for name, shape in shapes.items() if shape.content not in engine.well_formed]
+    new = [name for name, shape in shapes.items() if shape.content not in well_formed]
     found = malformed(engine, new) if new else {}
-    keep_well_formed(engine, {name: shapes[name] for name in new if name not in found})
+    # Of the others a part was looked at: what holds of that need not hold of the whole.
+    seen = [name for name in new if name not in found and name not in _whole(engine, new)]
+    keep_well_formed(shapes[name] for name in seen)
     return found
 
 
-def keep_well_formed(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> None:
-    """Remember stored taxonomies that are well-formed, so that they are not looked at again."""
-    ambiguous = ambiguous_labels(engine, list(shapes))
-    engine.well_formed |= {shape.content: ambiguous[name] for name, shape in shapes.items()}
+well_formed: set[tuple[object, ...]] = set()
+"""Contents of taxonomies that were found well-formed, in whatever session: to find out takes a third of a loading."""
+
+MAX_WELL_FORMED = 10_000
+"""How many of them are remembered."""
 
 
-def ambiguous_labels(engine: Engine, attributes: Sequence[str]) -> dict[str, int]:
-    """How many labels of stored taxonomies are also values with another label at the same level, by attribute."""
-    if not attributes:
-        return {}
+def keep_well_formed(shapes: Iterable[TaxonomyShape]) -> None:
+    """Remember taxonomies that are well-formed, so that they are not looked at again."""
+    if len(well_formed) > MAX_WELL_FORMED:
+        well_formed.clear()
+    well_formed.update(shape.content for shape in shapes)
+
+
+def ambiguous_labels(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, int]:
+    """How many labels of stored taxonomies are also values with another label at the same level, by attribute.
+
+    What was counted before, by the contents of the taxonomies, is not counted again.
+    """
+    new = [name for name, shape in shapes.items() if shape.content not in engine.ambiguous]
+    if new:
+        counted = _counted_labels(engine, new)
+        engine.ambiguous |= {shapes[name].content: counted[name] for name in new}
+    return {name: engine.ambiguous[shape.content] for name, shape in shapes.items()}
+
+
+def _counted_labels(engine: Engine, attributes: Sequence[str]) -> dict[str, int]:
     rows = engine.fetch(taxonomies.ambiguous_labels(engine.taxonomy, attributes), "check a taxonomy")
     return {str(row["attribute"]): int(row["ambiguous_labels"]) for row in rows}
 

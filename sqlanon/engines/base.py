@@ -159,8 +159,8 @@ class Warehouse(Protocol):
 
     taxonomy: exp.Table
     """The table that holds the taxonomies; those about it stand beside it in its schema."""
-    well_formed: dict[tuple[object, ...], int]
-    """The contents of taxonomies that were found well-formed, which they stay, and how many labels are ambiguous."""
+    ambiguous: dict[tuple[object, ...], int]
+    """How many labels are ambiguous, by the contents of taxonomies."""
     made_by: dict[str, MadeTaxonomy]
     """What the taxonomies there were made by, by attribute, as far as this session has loaded them."""
     far: Rows | None = None
@@ -176,6 +176,9 @@ class Warehouse(Protocol):
 
     def find(self, table: str | exp.Table) -> Stored | None:
         """The table or view of a name, or of a fully qualified table; None if there is none."""
+
+    def have(self, *tables: exp.Table) -> list[bool]:
+        """Whether there are tables or views of some fully qualified names in the database."""
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         """Find a table, a path, a glob or a folder, or take a query or a frame.

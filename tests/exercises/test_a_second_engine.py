@@ -66,7 +66,7 @@ class RecordingEngine(Compute, Warehouse, Writer):
 
     def __init__(self, tape: Tape) -> None:
         self.taxonomy = HERE.anon("taxonomy")
-        self.well_formed: dict[tuple[object, ...], int] = {}
+        self.ambiguous: dict[tuple[object, ...], int] = {}
         self.made_by: dict[str, MadeTaxonomy] = {}
         self.statements: list[str] = []
         self.values: dict[str, pa.Table] = {}
@@ -116,6 +116,9 @@ class RecordingEngine(Compute, Warehouse, Writer):
         return nullcontext()
 
     # What it takes to find a source, and the taxonomies
+
+    def have(self, *tables: exp.Table) -> list[bool]:
+        return [True for _ in tables]
 
     def find(self, table: str | exp.Table) -> Stored | None:
         return Stored(table) if isinstance(table, exp.Table) else None

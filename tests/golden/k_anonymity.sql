@@ -4,9 +4,9 @@
 
 -- shared: read taxonomy 1;
 
--- shared: read taxonomy 2;
-
 -- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 2;
 
 WITH "anon_taxonomy" AS (
   SELECT
@@ -176,7 +176,7 @@ WITH anon_rows AS (
     anon_label
   FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
   WHERE
-    ARRAY_CONTAINS(['admission', 'age', 'sex', 'zip'], anon_taxonomy.anon_attribute)
+    ARRAY_CONTAINS(['age', 'sex', 'zip', 'admission'], anon_taxonomy.anon_attribute)
 ), anon_tops AS (
   SELECT
     anon_attribute,
@@ -210,7 +210,7 @@ WITH anon_rows AS (
 SELECT
   anon_wanted.anon_name AS attribute,
   COUNT(anon_ambiguous.anon_label) AS ambiguous_labels
-FROM UNNEST(['admission', 'age', 'sex', 'zip']) AS anon_wanted(anon_name)
+FROM UNNEST(['age', 'sex', 'zip', 'admission']) AS anon_wanted(anon_name)
 LEFT JOIN anon_ambiguous
   ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
 GROUP BY
@@ -218,9 +218,9 @@ GROUP BY
 
 BEGIN;
 
--- shared: read taxonomy 2;
-
 -- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 2;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
 WITH anon_labels AS (

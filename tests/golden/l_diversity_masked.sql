@@ -4,9 +4,9 @@
 
 -- shared: read taxonomy 1;
 
--- shared: read taxonomy 3;
-
 -- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 3;
 
 -- shared: read taxonomy 4;
 
@@ -14,9 +14,9 @@
 
 BEGIN;
 
--- shared: read taxonomy 3;
-
 -- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 3;
 
 -- shared: create anon_coded_labels 1;
 

@@ -12,9 +12,9 @@ ATTACH '<folder>/fit' AS "anon_fit" (RECOVERY_MODE no_wal_writes);
 
 -- shared: read releases 1;
 
--- shared: read taxonomy 2;
-
 -- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 2;
 
 -- shared: read taxonomy 12;
 

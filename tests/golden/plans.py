@@ -12,6 +12,7 @@ from duckdb import DuckDBPyConnection as Connection
 
 import sqlanon as sa
 from sqlanon.binding.loading import TaxonomyLoad, load
+from sqlanon.binding.taxonomies import well_formed
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic
@@ -48,6 +49,7 @@ def recorded(name: str, folder: Path) -> tuple[Script, list[tuple[object, ...]]]
         plan.prepare(connection)
         if plan.before is not None:
             plan.before(sa.connect(connection), folder)
+        well_formed.clear()  # as in a new process
         recorder = Recorder(connection)
         plan.publish(sa.connect(recorder), folder)
         rows = rows_of(connection)

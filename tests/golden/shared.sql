@@ -6,6 +6,15 @@ SELECT DISTINCT
   attribute
 FROM "memory"."anon"."taxonomy";
 
+-- read taxonomy_origin 1
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
 -- read taxonomy 2
 SELECT
   anon_taxonomy.attribute,
@@ -37,15 +46,6 @@ GROUP BY
 ORDER BY
   anon_taxonomy.attribute ASC,
   anon_taxonomy.level ASC;
-
--- read taxonomy_origin 1
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
 
 -- read anon_coded_labels 1
 SELECT
@@ -2798,7 +2798,7 @@ WITH anon_rows AS (
     anon_label
   FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
   WHERE
-    ARRAY_CONTAINS(['admission', 'age', 'sex', 'zip'], anon_taxonomy.anon_attribute)
+    ARRAY_CONTAINS(['age', 'sex', 'zip', 'admission'], anon_taxonomy.anon_attribute)
 ), anon_tops AS (
   SELECT
     anon_attribute,
@@ -2832,7 +2832,7 @@ WITH anon_rows AS (
 SELECT
   anon_wanted.anon_name AS attribute,
   COUNT(anon_ambiguous.anon_label) AS ambiguous_labels
-FROM UNNEST(['admission', 'age', 'sex', 'zip']) AS anon_wanted(anon_name)
+FROM UNNEST(['age', 'sex', 'zip', 'admission']) AS anon_wanted(anon_name)
 LEFT JOIN anon_ambiguous
   ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
 GROUP BY

@@ -4,9 +4,9 @@
 
 -- shared: read taxonomy 1;
 
--- shared: read taxonomy 11;
-
 -- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 11;
 
 WITH "anon_taxonomy" AS (
   SELECT
@@ -218,9 +218,9 @@ GROUP BY
 
 BEGIN;
 
--- shared: read taxonomy 11;
-
 -- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 11;
 
 SELECT
   COUNT(*) AS "rows",

@@ -73,6 +73,13 @@ def at(rows: Rows, table: exp.Table) -> Stored | None:
     return _first(rows, [(table.catalog, table.db, table.name)])
 
 
+def are_there(rows: Rows, tables: Sequence[exp.Table]) -> list[bool]:
+    """Whether there are tables or views of some fully qualified names."""
+    wanted = [_key(table.catalog, table.db, table.name) for table in tables]
+    found = _found(rows, wanted)
+    return [key in found for key in wanted]
+
+
 def has_key(rows: Rows, table: exp.Table, column: str) -> bool:
     """Whether a column is a key of a fully qualified table by itself."""
     place = (table.catalog, table.db, table.name)
@@ -247,8 +254,13 @@ def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
 def _first(rows: Rows, places: Sequence[Place]) -> Stored | None:
     """The table or view of the first of some places that has one."""
     wanted = [_key(*place) for place in places]
-    found = {_key(*row[:3]): row for row in rows(query_text("engines", "find_relations"), (wanted,))}
+    found = _found(rows, wanted)
     return next((Stored(_table(*found[key][:3]), *found[key][3:]) for key in wanted if key in found), None)
+
+
+def _found(rows: Rows, wanted: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """What is known of the tables and views at some places, by their keys."""
+    return {_key(*row[:3]): row for row in rows(query_text("engines", "find_relations"), (wanted,))}
 
 
 def _key(*place: str) -> str:

@@ -217,8 +217,9 @@ class DuckDBCompute:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        self._refuse_open_transaction()
-        self.refuse_collation()
+        before, state = (self.rows(query_text("engines", "connection_state"))[0] for _ in range(2))
+        _refuse_open_transaction(before[0], state[0])
+        _refuse_collation(state[1])
         with refusals("begin"):
             self.connection.begin()
         self._is_in_transaction = True
@@ -316,21 +317,24 @@ class DuckDBCompute:
         return (number + min(percentage / 100, 1.0)) / count
 
     def refuse_collation(self) -> None:
-        collation = self.rows(query_text("engines", "connection_state"))[0][1]
-        if collation:
-            reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
-            raise EngineError(reason, step="begin")
+        _refuse_collation(self.rows(query_text("engines", "connection_state"))[0][1])
 
-    def _refuse_open_transaction(self) -> None:
-        """Refuse a second BEGIN here: the database would refuse it, too, but then roll back what was begun.
 
-        Raises:
-            EngineError: a lent connection is in a transaction.
-        """
-        state = query_text("engines", "connection_state")
-        if self.rows(state)[0][0] == self.rows(state)[0][0]:
-            reason = "the connection is in the middle of a transaction; commit or roll it back first"
-            raise EngineError(reason, step="begin")
+def _refuse_open_transaction(one_number: int, next_number: int) -> None:
+    """Refuse a second BEGIN here: the database would refuse it, too, but then roll back what was begun.
+
+    Raises:
+        EngineError: two statements had the number of the same transaction, that of a lent connection.
+    """
+    if one_number == next_number:
+        reason = "the connection is in the middle of a transaction; commit or roll it back first"
+        raise EngineError(reason, step="begin")
+
+
+def _refuse_collation(collation: str) -> None:
+    if collation:
+        reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
+        raise EngineError(reason, step="begin")
 
 
 def _rows_stay(purpose: str) -> EngineError:

@@ -63,7 +63,7 @@ class DuckDBEngine(DuckDBCompute):
         self._name = opened.name
         self._read_only = opened.is_read_only
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
-        self.well_formed: dict[tuple[object, ...], int] = {}
+        self.ambiguous: dict[tuple[object, ...], int] = {}
         self.made_by: dict[str, MadeTaxonomy] = {}
         self.shows_values = opened.shows_values
 
@@ -78,6 +78,9 @@ class DuckDBEngine(DuckDBCompute):
         if isinstance(table, exp.Table) and self.far is not None and self.far.owns(table):
             return Stored(table.copy())
         return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
+
+    def have(self, *tables: exp.Table) -> list[bool]:
+        return catalog.are_there(self.rows, tables)
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         if is_frame(source):
@@ -144,7 +147,7 @@ class DuckDBEngine(DuckDBCompute):
     def prepare_taxonomies(self) -> None:
         if not self._read_only and self.taxonomy.catalog == self._name:
             self._refuse_read_only("store a taxonomy")
-        if self.find(self.taxonomy) and self.find(taxonomies.origin_table(self.taxonomy)):
+        if all(self.have(self.taxonomy, taxonomies.origin_table(self.taxonomy))):
             return
         with self._using(self.taxonomy.catalog):
             for statement in schema_statements():

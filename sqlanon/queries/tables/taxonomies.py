@@ -13,6 +13,7 @@ from sqlanon.model.taxonomy.taxonomy import TOP
 from sqlanon.queries.kit.macros import exact_text, exact_text_in_memory, scalar_call, table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
+    Relation,
     aliased,
     column,
     f,
@@ -168,6 +169,15 @@ def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.
     if attributes is not None:
         query.where(_is_one_of(column("attribute", "anon_taxonomy"), attributes), copy=False)
     return at(query, taxonomy)
+
+
+NOT_STORED = "\0"
+"""What the attributes of taxonomies begin with that are loaded, beside those that are stored."""
+
+
+def stored_and_staged(taxonomy: exp.Table, staged: Relation) -> exp.Subquery:
+    """The rows of all stored taxonomies, and of those that are loaded, whose attributes are marked."""
+    return subquery(SQL.query("stored_and_staged", stored=taxonomy, staged=staged), "anon_taxonomy")
 
 
 def roots(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:

@@ -54,3 +54,12 @@ CASE
         ) AS VARCHAR[]
     )
 END;
+
+-- One of a list of columns by its place, from 1; of a shorter list the last one. So that a query, which has a fixed
+-- number of columns, can name each of a list.
+--
+-- Returns: VARCHAR.
+-- Example:
+--   SELECT anon.listed_at(['age', 'sex'], 1) AS column_1, anon.listed_at(['age', 'sex'], 3) AS column_3;
+CREATE OR REPLACE MACRO anon.listed_at(column_names, place) AS
+anon.listed(column_names)[least(place, len(anon.listed(column_names)))];

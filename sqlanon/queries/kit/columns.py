@@ -8,13 +8,20 @@ from sqlglot import exp
 
 
 def resolve_lists(tree: exp.Expr) -> None:
-    """Replace, in place, every ``anon.listed`` of a list that is spelled out by the list: it is one."""
+    """Replace, in place, what stands for columns of a list that is spelled out.
+
+    ``anon.listed(['a', 'b'])`` is the list, and ``anon.listed_at(['a', 'b'], 3)`` the last of its names.
+    """
     for call in list(tree.find_all(exp.Dot)):
         function = call.expression
-        if isinstance(function, exp.Anonymous) and function.name.lower() == "listed":
-            (given,) = function.expressions
-            if isinstance(given, exp.Array):
-                call.replace(given)
+        name = function.name.lower() if isinstance(function, exp.Anonymous) else ""
+        if name not in ("listed", "listed_at") or not isinstance(function.expressions[0], exp.Array):
+            continue
+        given = function.expressions[0]
+        if name == "listed":
+            call.replace(given)
+        elif given.expressions:
+            call.replace(given.expressions[min(int(function.expressions[1].name), len(given.expressions)) - 1])
 
 
 def resolve_columns(tree: exp.Expr) -> None:

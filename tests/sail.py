@@ -19,7 +19,12 @@ class Server:
     """A server that runs."""
 
     process: subprocess.Popen[bytes]
-    url: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"sc://127.0.0.1:{self.port}"
 
 
 @contextmanager
@@ -30,7 +35,7 @@ def sail() -> Iterator[Server]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             wait_for(port)
-            yield Server(process, f"sc://127.0.0.1:{port}")
+            yield Server(process, port)
         finally:
             process.kill()
 

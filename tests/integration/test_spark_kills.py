@@ -16,12 +16,16 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.spark import refusals
 from sqlanon.engines.spark.rows import SparkRows
+from tests.black_hole import way_to
 from tests.integration.test_kills import NEW, OLD, SOURCE, folder, is_new, kill_runs
 from tests.sail import sail
 
 __all__ = ["folder"]
 
 SERVER_KILLS = 6
+LONG = 4
+"""Seconds of a query during which a server is asked several times whether it lives."""
+
 KILLS = int(os.environ.get("SQLANON_KILLS", "20"))
 """How many clients are killed."""
 
@@ -78,6 +82,50 @@ def test_a_server_is_killed_at_any_moment(folder: Path) -> None:
         with sa.connect("w.duckdb") as session:
             if is_new(session, "far/"):
                 session.anonymize(SOURCE, OLD, "far/", replace=True)
+
+
+@pytest.mark.parametrize("method", ["count", "write", "refuse_changed"], ids=["cells", "release", "end"])
+def test_a_server_vanishes(folder: Path, method: str) -> None:
+    ask = getattr(SparkRows, method)
+    with (
+        impatient(),
+        sail() as server,
+        way_to(server.port) as way,
+        sa.connect("w.duckdb", rows=f"sc://127.0.0.1:{way.port}") as session,
+    ):
+        session.anonymize(SOURCE, OLD, "far/")
+
+        def cut(*given: Any) -> Any:
+            way.cut()
+            return ask(*given)
+
+        with (
+            mock.patch.object(SparkRows, method, cut),
+            pytest.raises(sa.EngineError, match="does not answer any more"),
+        ):
+            session.anonymize(SOURCE, NEW, "far/", replace=True)
+        assert not list(folder.glob(".far*"))
+        way.mend()
+        assert not is_new(session, "far/")
+        session.anonymize(SOURCE, NEW, "far/", replace=True)
+        assert is_new(session, "far/")
+
+
+def test_a_server_that_computes_for_long_is_left_to_it() -> None:
+    with impatient(refusals.SIGN_OF_LIFE), sail() as server:
+        rows = SparkRows(server.url)
+        start = time.monotonic()
+        size = 10_000
+        while time.monotonic() - start < LONG:
+            size *= 2
+            start = time.monotonic()
+            rows._spark.sql(f"SELECT sum(x.id % (y.id + 1)) FROM range({size}) x CROSS JOIN range(30000) y").toArrow()
+        rows.close()
+
+
+def impatient(sign_of_life: int = 5) -> AbstractContextManager[object]:
+    """A client that asks for a sign of life after each second of silence, and does not call again."""
+    return mock.patch.multiple(refusals, SILENCE=1, SIGN_OF_LIFE=sign_of_life, PATIENCE=1, RETRIES=0)
 
 
 def few_retries() -> AbstractContextManager[object]:

@@ -13,6 +13,7 @@ from sqlanon.errors import EngineError, Refusal
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+    from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import RetryPolicy
 
 
@@ -27,6 +28,34 @@ RETRIES = 6
 
 LONGEST_PAUSE = 10_000
 """In milliseconds."""
+
+
+SILENCE = 330
+"""After how many seconds without a word of it a server that owes an answer is asked for a sign of life.
+
+Apache Spark reports its progress every two seconds while it runs a query, but says nothing while it looks at the files
+of a lake. It closes the connection of a client that asks more than a few times within five minutes of silence each.
+"""
+
+SIGN_OF_LIFE = 60
+"""How many seconds a server may take to answer that, and its machine to confirm what it was sent.
+
+Sail answers late while a query needs all processors.
+"""
+
+
+def watched(address: str) -> DefaultChannelBuilder:
+    """The connection to an address, which ends if nobody is there any more: without this, a call waits for ever."""
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    options = {
+        "grpc.keepalive_time_ms": SILENCE * 1_000,
+        "grpc.keepalive_timeout_ms": SIGN_OF_LIFE * 1_000,
+        "grpc.http2.ping_timeout_ms": SIGN_OF_LIFE * 1_000,
+        "grpc.min_reconnect_backoff_ms": PATIENCE * 1_000,  # as long as a new connection may take
+        "grpc.http2.max_pings_without_data": 0,  # as many as it takes
+    }
+    return DefaultChannelBuilder(address, [*options.items()])
 
 
 def refuse_unreachable(url: str) -> None:
@@ -64,10 +93,14 @@ def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
         yield
     except (RpcError, PySparkException) as error:
         if _is_gone(error):
-            reason, refusal = GONE.format(url), Refusal.GONE
-        else:
-            reason, refusal = f"the server {url} refused the step: {_condition(error)}", None
-        raise EngineError(reason, step=purpose, sql=sql, original=error, refusal=refusal) from None
+            raise gone(purpose, url, sql, error) from None
+        reason = f"the server {url} refused the step: {_condition(error)}"
+        raise EngineError(reason, step=purpose, sql=sql, original=error) from None
+
+
+def gone(purpose: str, url: str, sql: str | None = None, original: Exception | None = None) -> EngineError:
+    """The error of a server that does not answer any more."""
+    return EngineError(GONE.format(url), step=purpose, sql=sql, original=original, refusal=Refusal.GONE)
 
 
 def _is_gone(error: Exception) -> bool:

@@ -16,7 +16,7 @@ from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.pins import Pin, is_path, pinned
-from sqlanon.engines.spark.refusals import patience, received, refusals, refuse_unreachable
+from sqlanon.engines.spark.refusals import gone, patience, received, refusals, refuse_unreachable, watched
 from sqlanon.engines.spark.texts import FloatTexts, float_texts
 from sqlanon.engines.spark.types import SPARK, columns_of, misfits, sendable, source_columns
 from sqlanon.errors import EngineError, Refusal
@@ -90,6 +90,7 @@ class SparkRows(Rows):
         self._views: dict[tuple[str, str], _Kept] = {}
         self._numbers = iter(range(1, 2**31))
         self._known_texts: dict[tuple[str, str], pa.Table] = {}
+        self._is_gone = False
 
     @cached_property
     def _spark(self) -> SparkSession:
@@ -98,7 +99,7 @@ class SparkRows(Rows):
         warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")  # the error says so
         refuse_unreachable(self.url)
         with refusals("open", self.url):
-            session: Any = self._connect.SparkSession.builder.remote(self._address).create()
+            session: Any = self._connect.SparkSession.builder.channelBuilder(watched(self._address)).create()
             session.client.set_retry_policies([patience()])
             for setting, value in SETTINGS.items():
                 session.conf.set(setting, value)
@@ -108,6 +109,8 @@ class SparkRows(Rows):
         return _key(relation) in self._views
 
     def scan(self, source: str) -> ResolvedSource | None:
+        if self._is_gone:
+            self._forget()
         with self._refusals("source"):
             found = pinned(self._spark, source)
         if found is None:
@@ -169,6 +172,8 @@ class SparkRows(Rows):
 
     def close(self) -> None:
         """Close the session, with all that it has there."""
+        if self._is_gone:
+            self._forget()
         spark = self.__dict__.pop("_spark", None)
         if spark is not None:
             with refusals("close", self.url):
@@ -177,15 +182,24 @@ class SparkRows(Rows):
     @contextmanager
     def _refusals(self, purpose: str, sql: str | None = None) -> Iterator[None]:
         """Raise what the server refuses; what tidies up behind a server that has gone does not wait for it again."""
+        if self._is_gone:
+            raise gone(purpose, self.url)
         try:
             with refusals(purpose, self.url, sql):
                 yield
         except EngineError as error:
-            if error.refusal is Refusal.GONE:
-                remote: Any = self._spark
-                remote.client.set_retry_policies([])
-                remote.release_session_on_close = False
+            self._is_gone = error.refusal is Refusal.GONE
             raise
+
+    def _forget(self) -> None:
+        """Have nothing of a server that has gone: another one at its address does not know the session either."""
+        spark: Any = self.__dict__.pop("_spark", None)
+        if spark is not None:
+            spark.release_session_on_close = False  # it would wait for the server
+            spark.stop()
+        self._views.clear()
+        self._known_texts.clear()
+        self._is_gone = False
 
     def _keep(self, relation: exp.Table, frame: DataFrame, pins: Sequence[Pin]) -> None:
         """Have a frame there under a name, as a relation of ours."""

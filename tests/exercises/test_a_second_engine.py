@@ -123,7 +123,7 @@ class RecordingEngine(Compute, Warehouse, Writer):
     def find(self, table: str | exp.Table) -> Stored | None:
         return Stored(table) if isinstance(table, exp.Table) else None
 
-    def resolve(self, source: object, *, restricted: bool = False) -> ResolvedSource:
+    def resolve(self, source: object, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         return ResolvedSource(table_of(str(source)), f'table "{source}"', dataset=str(source))
 
     def reading_frames(self) -> AbstractContextManager[None]:

@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 import sqlanon as sa
+from sqlanon.engines.base import Staged
 from sqlanon.engines.spark.rows import View, sent
 from sqlanon.engines.spark.types import SPARK
 from sqlanon.queries.kit.nodes import Relation, select
@@ -80,9 +81,9 @@ class Server(FarRows):
         self._note(unordered, small, purpose)
         super().make(relation, query, small, purpose)
 
-    def write(self, query: exp.Query, small: Mapping[str, pa.Table], folder: Path, suffix: str) -> exp.Table:
+    def write(self, query: exp.Query, small: Mapping[str, pa.Table], staged: Staged) -> exp.Table:
         self._note(query, small, "write the release")
-        return super().write(query, small, folder, suffix)
+        return super().write(query, small, staged)
 
     def _note(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         views = {}

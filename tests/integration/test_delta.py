@@ -88,6 +88,24 @@ def people() -> pa.Table:
     return duckdb.sql("SELECT * REPLACE (cost::INT AS cost) FROM 'people.parquet'").to_arrow_table()
 
 
+def delete_a_row(name: str) -> None:
+    """Delete the first row of the file of a table by a vector, as Spark does; the package writes none."""
+    log = Path(name, "_delta_log")
+    [first] = sorted(log.glob("*.json"))
+    (added,) = (json.loads(line)["add"] for line in first.read_text().splitlines() if "add" in json.loads(line))
+    # A bitmap in the format of Roaring with the number 0, in the letters of Z85.
+    vector = {"storageType": "i", "pathOrInlineDv": "^Bg9^0rr910000000000iXQKl0rr91000005c8Xg00000"}
+    features = ["deletionVectors", "timestampNtz"]
+    protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": features, "writerFeatures": features}
+    removed = {"path": added["path"], "deletionTimestamp": added["modificationTime"] + 1, "dataChange": True}
+    commit = [
+        {"protocol": protocol},
+        {"remove": removed},
+        {"add": {**added, "deletionVector": {**vector, "sizeInBytes": 34, "cardinality": 1}}},
+    ]
+    (log / f"{1:020}.json").write_text("\n".join(map(json.dumps, commit)), encoding="utf-8")
+
+
 class TestReleases:
     def test_a_table_has_the_rows_of_a_folder_and_its_record(self, session: sa.Session) -> None:
         release = session.anonymize("people.parquet", FINE, TABLE)
@@ -333,6 +351,11 @@ class TestTampering:
         deltalake.DeltaTable("released").delete("age = '1'")
         assert "other names or sizes than those that were written" in self.shortfalls(released)
 
+    def test_rows_that_were_deleted_by_a_vector(self, released: sa.Session) -> None:
+        delete_a_row("released")
+        found = self.shortfalls(released)
+        assert "rows of its files were deleted (deletion vectors)" in found
+
     def test_rows_that_were_replaced_by_others(self, released: sa.Session) -> None:
         deltalake.write_deltalake("released", pa.table({"age": ["1"]}), mode="overwrite", schema_mode="overwrite")
         with pytest.raises(sa.EngineError, match="cannot be read as it was written; its files have other names"):
@@ -530,6 +553,13 @@ class TestSources:
         deltalake.DeltaTable("people").delete()
         with pytest.raises(sa.EngineError, match="has no rows"):
             partitioned.anonymize("delta:people", FINE, "released")
+
+    def test_files_with_rows_that_were_deleted_by_a_vector(self, session: sa.Session) -> None:
+        deltalake.write_deltalake("people", people())
+        assert session.measure("delta:people", FINE).row_count == ROWS
+        delete_a_row("people")
+        with pytest.raises(sa.EngineError, match=r"cannot be read: rows of its files were deleted .deletion vectors."):
+            session.measure("delta:people", FINE)
 
     def test_files_that_do_not_have_the_rows(self, partitioned: sa.Session) -> None:
         log = Path("people", "_delta_log", f"{2:020}.json")

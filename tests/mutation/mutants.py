@@ -2818,6 +2818,13 @@ LAKES = (
             "columns are read by names that mean others",
             f"{DELTA}::TestSources::test_files_that_do_not_have_the_rows",
         ),
+        (
+            "deleted-rows-read-in-a-lake",
+            "if _rows(table.deletion_vectors()):",
+            "if not files:",
+            "rows that were deleted are released",
+            f"{DELTA}::TestSources::test_files_with_rows_that_were_deleted_by_a_vector",
+        ),
     )
     + _of(
         "sqlanon/engines/lakes/iceberg.py",

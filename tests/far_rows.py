@@ -92,6 +92,9 @@ class FarRows(Rows):
     def _at(self, place: str) -> Path:
         return self.bucket / place.removeprefix("s3://") if "://" in place else Path(place)
 
+    def spelled(self, query: exp.Query) -> str:
+        return query.sql("duckdb")
+
     def _create(self, table: exp.Table, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         temporary = "TEMP" if table.catalog == "temp" else ""
         with self._with(small), refusals(purpose):

@@ -107,12 +107,13 @@ def unknown_values(
     if not problems:
         problems = [
             f'"{name}" may have some of the values without a label, which are in {rows or 0:,} rows; list all of its '
-            f"values by {_printed(relation, name, None)}"
+            f"values by {_printed(engine, relation, name, None)}"
             for name, relation in relations.items()
         ]
+    place = "where the rows are" if any(map(engine.is_far, relations.values())) else "in a query"
     return TaxonomyError(
         f"{description} has values that their taxonomy does not have. Values are compared as text: check spelling, "
-        "white space and type. Declared ranges have whole numbers or days: round other numbers in a query. Or have "
+        f"white space and type. Declared ranges have whole numbers or days: round other numbers {place}. Or have "
         "`unknown` in the policy suppress the rows, or label the values at the top:",
         problems,
     )
@@ -139,9 +140,10 @@ def unknown_in(
         return None
     found = f"{counted(value_count, 'distinct value')} in {counted(row_count, 'row')}"
     shown = f" ({_shown(engine, listed, value_count)})" if engine.shows_values else ""
+    known = None if engine.is_far(source) else known
     others = "" if known is not None else " among all others, which the taxonomy has,"
     days = _days_of_times(engine, source, name)
-    return f'"{attribute or name}": {found}{shown}{days}; list them{others} by {_printed(source, name, known)}'
+    return f'"{attribute or name}": {found}{shown}{days}; list them{others} by {_printed(engine, source, name, known)}'
 
 
 def _days_of_times(engine: Compute, relation: exp.Expr, name: str) -> str:
@@ -149,6 +151,8 @@ def _days_of_times(engine: Compute, relation: exp.Expr, name: str) -> str:
     types = {folded(found.name): found.type for found in engine.describe(relation)}
     if not types.get(folded(name), "").startswith("TIMESTAMP"):
         return ""
+    if engine.is_far(relation):
+        return "; for days in place of times, make dates of them where the rows are"
     if _has_frame(relation):
         return "; for days in place of times, make dates of them in the frame"
     day = exp.alias_(cast(column(name), "DATE"), name, quoted=True)
@@ -168,11 +172,14 @@ def _cut(value: str) -> str:
     return value if len(value) <= MAX_SHOWN_CHARACTERS else f"{value[:MAX_SHOWN_CHARACTERS]}..."
 
 
-def _printed(source: exp.Expr, name: str, known: exp.Query | None) -> str:
+def _printed(engine: Compute, source: exp.Expr, name: str, known: exp.Query | None) -> str:
     """The text of the query that lists values.
 
     It is over ``the_source`` if that is a list of many files, or a frame, which has its name during the run alone.
+    Where rows are that are not in the database, nobody knows the labels: all values are listed.
     """
+    if engine.is_far(source):
+        return engine.spelled(taxonomies.values_with_rows(source, name))
     query = taxonomies.values_without_label(source, name, known).sql(DIALECT)
     if len(query) > MAX_QUERY_CHARACTERS or _has_frame(source):
         source = source.copy().transform(_named) if len(query) <= MAX_QUERY_CHARACTERS else exp.to_table("the_source")

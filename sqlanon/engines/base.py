@@ -86,6 +86,9 @@ class Rows(Protocol):
         """The files that a relation was made of, as this machine would see them if it has their file system."""
         return ()
 
+    def spelled(self, query: exp.Query) -> str:
+        """A query over a source, as users ask it there themselves."""
+
     def refuse_changed(self, relation: exp.Table) -> None:
         """Refuse to go on if a source has changed since a relation was made of it.
 
@@ -105,6 +108,9 @@ class Compute(Protocol):
     def is_far(self, relation: exp.Expr) -> bool:
         """Whether a relation, or a query, is of rows that are not in the database (:class:`Rows`)."""
         return False
+
+    def spelled(self, query: exp.Query) -> str:
+        """A query as users ask it themselves, where its rows are."""
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation, in order."""

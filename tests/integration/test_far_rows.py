@@ -265,6 +265,21 @@ def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:
     assert {"cells", "equal rows", "the release"} <= {each.purpose for each in explained}
 
 
+@pytest.mark.parametrize("options", [{}, {"method": sa.LocalRecoding()}], ids=["full domain", "local"])
+def test_values_without_a_label_are_listed_where_the_rows_are(sides: Sides, options: dict[str, Any]) -> None:
+    problems = []
+    for source in ("odd", "far.odd"):
+        with pytest.raises(sa.TaxonomyError) as refused:
+            sides.session.anonymize(source, policy(sa.KAnonymity(2), **options), f"{sides.folder}/", replace=True)
+        problems.append(refused.value.problems)
+    for here, there in zip(*problems, strict=True):
+        found, query = here.split("; list them by ")
+        found_there, query_there = there.split("; list them among all others, which the taxonomy has, by ")
+        assert found_there == found
+        rows = {str(value): count for value, count in sides.far.connection.execute(query_there).fetchall()}
+        assert dict(sides.connection.execute(query).fetchall()).items() < rows.items()
+
+
 def test_what_cannot_be_published_is_discarded(sides: Sides) -> None:
     sides.released(POLICIES["k"])
     rows = sides.there.fetchall()

@@ -32,6 +32,7 @@ from tests.commands import sqlanon
 from tests.fixed_noise import FixedNoise
 from tests.golden.files import kept
 from tests.golden.sent import FRACTIONS, golden_name, in_lines
+from tests.integration.test_delta import delete_a_row
 from tests.integration.test_far_cells import FEW, SEARCHED, STAY
 from tests.integration.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, policy
 
@@ -427,6 +428,18 @@ def test_a_delta_table_has_the_rows_of_a_folder(sides: Sides, by: list[str]) -> 
     assert not [path for path in sides.folder.iterdir() if path.name.startswith(".")]
 
 
+def test_rows_of_a_delta_table_that_were_deleted_by_a_vector_are_left_out(sides: Sides) -> None:
+    lake = pytest.importorskip("deltalake")
+    table = f"{sides.folder}/deleted"
+    lake.write_deltalake(table, duckdb.read_parquet(f"{sides.folder}/visits.parquet").to_arrow_table())
+    delete_a_row(table)
+    if IS_SPARK:
+        with pytest.raises(sa.EngineError, match="deletion vectors"):
+            sides.far.measure(f"delta:{table}", POLICIES["k"])
+        return
+    assert sides.far.measure(f"delta:{table}", POLICIES["k"]).row_count == 11, "of 12"
+
+
 @pytest.mark.skipif(IS_SPARK, reason="Apache Spark writes signed numbers")
 def test_unsigned_numbers_that_a_server_writes_are_not_committed_as_signed_ones(sides: Sides) -> None:
     source = f"{sides.folder}/unsigned.parquet"
@@ -445,6 +458,31 @@ def test_what_no_server_writes_is_refused_before_anything_is_spent(sides: Sides)
     assert not sides.received, "nothing was counted"
     charged = {*sides.far.ledger.entries()["dataset"].to_pylist()}
     assert dataset_of_files(f"{sides.folder}/odd.parquet") not in charged
+
+
+UNLABELLED = {
+    "texts and numbers": ("odd", "*", policy(sa.KAnonymity(2))),
+    "sets": ("treated", "* REPLACE (list_append(drugs, 'heparin') AS drugs)", POLICIES["diffgen of sets"]),
+}
+
+
+@pytest.mark.parametrize(("table", "columns", "wanted"), UNLABELLED.values(), ids=UNLABELLED)
+def test_values_without_a_label_are_listed_there(sides: Sides, table: str, columns: str, wanted: sa.Policy) -> None:
+    path = f"{sides.folder}/unlabelled {table}.parquet"
+    duckdb.execute(f"COPY (SELECT {columns} FROM '{sides.folder}/{table}.parquet') TO '{path}'")
+    problems = []
+    for session in (sides.near, sides.far):
+        with pytest.raises(sa.TaxonomyError) as refused:
+            session.anonymize(path, wanted, f"{sides.folder}/refused/")
+        problems.append(refused.value.problems)
+    for here, there in zip(*problems, strict=True):
+        found, query = here.split("; list them by ")
+        found_there, query_there = there.split("; list them among all others, which the taxonomy has, by ")
+        assert found_there == found
+        listed = sides.far._engine.far._spark.sql(query_there).toArrow().to_pylist()
+        rows = {str(each["value"]): each["rows"] for each in listed}
+        unlabelled = dict(sides.near.connection.execute(query).fetchall())
+        assert unlabelled.items() < rows.items()
 
 
 def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:

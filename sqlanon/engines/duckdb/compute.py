@@ -50,6 +50,9 @@ class DuckDBCompute:
     def is_far(self, relation: exp.Expr) -> bool:
         return self.far is not None and any(map(self.far.owns, relation.find_all(exp.Table)))
 
+    def spelled(self, query: exp.Query) -> str:
+        return self.far.spelled(query) if self.far is not None and self.is_far(query) else query.sql(DIALECT)
+
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         if self.far is not None and self.is_far(relation):
             return self.far.describe(relation)

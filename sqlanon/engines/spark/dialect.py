@@ -17,7 +17,7 @@ from sqlglot.optimizer.simplify import simplify
 from sqlanon.engines.spark.scopes import Columns, Scopes
 from sqlanon.engines.spark.texts import FloatTexts, spell_texts
 from sqlanon.engines.spark.types import SPARK
-from sqlanon.queries.kit.nodes import DIALECT, SIGNED, column, identifier
+from sqlanon.queries.kit.nodes import DIALECT, SIGNED, aliased, column, identifier
 from sqlanon.queries.source import SourceColumn
 
 WIDEST = "DECIMAL(38, 0)"
@@ -148,10 +148,18 @@ def _spell_keys(query: exp.Select) -> None:
 
 
 def _repeat_rows(query: exp.Select) -> None:
-    """Repeat rows by a view of the numbers below a count, in place of ``unnest(range(0, count))`` among the columns."""
+    """Repeat rows by a view of the items of a list, in place of ``unnest(list)`` among the columns.
+
+    In place of ``unnest(range(0, count))`` it is one of the numbers below a count.
+    """
     for selected in query.selects:
         unnested = selected.unalias()
         if not isinstance(unnested, exp.Explode):
+            continue
+        if not isinstance(unnested.this, exp.GenerateSeries):
+            items = exp.TableAlias(this=identifier("anon_items"), columns=[identifier("anon_item")])
+            query.append("laterals", exp.Lateral(this=unnested.copy(), view=True, alias=items))
+            selected.replace(aliased(column("anon_item"), selected.alias))
             continue
         count = exp.cast(unnested.this.args["end"], "BIGINT")
         # A sequence to one below its start runs down: it takes one number more, which is left out again.

@@ -8,12 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
 from sqlanon.engines.lakes.store import RUN, StoredRelease
 from sqlanon.engines.paths import is_folder
+from sqlanon.engines.spark.types import SPARK
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, STORE, in_words
+from sqlanon.queries.kit.nodes import identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -113,6 +117,14 @@ def is_path(source: str) -> bool:
 def place_of(path: str) -> str:
     """A path as the server has to get it, which has another working folder."""
     return path if "://" in path else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+
+
+def readable(source: str) -> exp.Table:
+    """A source as statements of Spark name it."""
+    if not is_path(source):
+        return exp.to_table(source, dialect=SPARK)
+    reader, place = ("delta", source.removeprefix(DELTA)) if source.startswith(DELTA) else ("parquet", source)
+    return exp.Table(this=identifier(place_of(place)), db=identifier(reader))
 
 
 def _table(spark: SparkSession, source: str) -> DataFrame | None:

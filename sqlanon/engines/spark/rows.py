@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.spark.dialect import Statement, in_spark
-from sqlanon.engines.spark.pins import Pin, is_path, pinned
+from sqlanon.engines.spark.pins import Pin, is_path, pinned, readable
 from sqlanon.engines.spark.refusals import gone, patience, received, refusals, refuse_unreachable, watched
 from sqlanon.engines.spark.texts import FloatTexts, float_texts
 from sqlanon.engines.spark.types import SPARK, columns_of, misfits, sendable, source_columns
@@ -23,7 +23,7 @@ from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.extras import extra_module
 from sqlanon.model.names import without_secret
-from sqlanon.queries.kit.nodes import Relation, identifier, select
+from sqlanon.queries.kit.nodes import DIALECT, Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
@@ -164,6 +164,14 @@ class SparkRows(Rows):
 
     def files(self, relation: exp.Table) -> tuple[str, ...]:
         return tuple(path for pin in self._views[_key(relation)].pins for path, *_ in sorted(pin.files))
+
+    def spelled(self, query: exp.Query) -> str:
+        tree = query.copy()
+        for table in [*tree.find_all(exp.Table)]:
+            if self.owns(table):
+                [pin, *_] = self._views[_key(table)].pins
+                table.replace(readable(pin.source))
+        return parse_one(tree.sql(DIALECT), dialect=DIALECT).sql(SPARK)
 
     def refuse_changed(self, relation: exp.Table) -> None:
         for pin in self._views[_key(relation)].pins:

@@ -16,6 +16,7 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
     column,
+    count_rows,
     f,
     filtered,
     identifier,
@@ -156,6 +157,13 @@ def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = 
         is_missing = exp.not_(exp.In(this=column("value"), query=exp.Subquery(this=labelled)))
     text = exact_text_in_memory(column("value"))
     return SQL.query("values_without_label", source=source, name=name, text=text, is_missing=is_missing)
+
+
+def values_with_rows(source: exp.Expr, name: str) -> exp.Select:
+    """``value``, ``rows``: the values of a column but NULL, the most frequent first, in words of any dialect."""
+    value, rows = column(name), exp.Ordered(this=column("rows"), desc=True)
+    counted = select([aliased(value, "value"), aliased(count_rows(), "rows")], source.copy())
+    return counted.where(exp.not_(value.copy().is_(exp.null()))).group_by(value.copy()).order_by(rows)
 
 
 def items_of(source: exp.Expr, name: str) -> exp.Subquery:

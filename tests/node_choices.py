@@ -12,7 +12,8 @@ import pyarrow as pa
 
 import sqlanon as sa
 from sqlanon.evaluation.exact import permute_and_flip
-from sqlanon.mechanisms.accountant import Charge, scale_for
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node.ipa import thresholds
 from sqlanon.methods.noisy_node.shared import node_method

@@ -19,7 +19,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.mechanisms import AuditedPolicy
-from sqlanon.mechanisms.accountant import Accountant, Charge, difference_sensitivity, scale_for
+from sqlanon.mechanisms.accountant import Accountant, Charge
+from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.model.methods.epsilon_safe import EpsilonSafe

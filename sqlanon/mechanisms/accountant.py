@@ -1,4 +1,4 @@
-"""Who composes what is spent, and how much noise a charge buys.
+"""Who composes what is spent.
 
 Every draw has a charge, and the ledger holds the charge before the draw.
 """
@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from sqlanon.errors import BudgetError
+from sqlanon.mechanisms.zcdp import rho_of
 from sqlanon.model.budget import ROW, Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource
 
@@ -103,6 +104,65 @@ class Portions:
     def rest(self, purpose: str) -> Charge:
         """All that is left: nothing is afterwards, so that any draw at what is taken then is refused."""
         return self.take(purpose, self.left)
+
+
+@dataclass(frozen=True)
+class RhoCharge:
+    """A portion of ρ: leave to draw once at this loss. Only :class:`RhoPortions` make them."""
+
+    purpose: str
+    rho: Fraction
+    position: int | None
+
+
+class RhoPortions:
+    """A paid budget (ε, δ) as ρ; a run takes portions of ρ as it goes.
+
+    How large a portion is, what it is for, and whether there is one more, may depend on public parameters and on what
+    was drawn before at portions of the same whole, and on nothing else of the data; see
+    :class:`Portions`.
+
+    Proof (of Feldman & Zrnic 2021, "Individual Privacy Accounting via a Rényi Filter", for draws from countable
+    sets). Let P and Q be the probabilities of all draws o_1, ..., o_k of a run on a table and on
+    a neighbour, and P_i and Q_i those of o_i given the draws before; fix an order α > 1. Given the draws before, o_i is
+    drawn at a ρ_i that these determine, so that the mean over o_i ~ Q_i of (P_i / Q_i)^α is at most e^((α - 1) α ρ_i).
+    So M_i = Π_(j ≤ i) (P_j / Q_j)^α e^(-(α - 1) α ρ_j) has a mean of at most M_(i-1), given the draws before o_i, and
+    M_k has a mean of at most 1. More than ρ in all is refused on every path, so that Π (P_j / Q_j)^α is at most
+    M_k e^((α - 1) α ρ), and its mean at most e^((α - 1) α ρ). That is a Rényi divergence of αρ at most, at every order
+    α: ρ-zCDP. Runs that end early draw nothing more, at ρ_i = 0.
+
+    Attributes:
+        whole: what was paid.
+        rho: its ρ, by :func:`~.zcdp.rho_of`.
+        left: the ρ that is not given yet.
+        given: the portions so far, in their order.
+    """
+
+    def __init__(self, paid: Charge, rho: Fraction) -> None:
+        self._paid = paid
+        self.whole = paid.budget
+        self.rho = rho
+        self.left = self.rho
+        self.given: list[RhoCharge] = []
+
+    def take(self, purpose: str, rho: Fraction) -> RhoCharge:
+        """A portion of the whole: leave to draw once at this loss.
+
+        Args:
+            purpose: the step that it is for; several may have the same.
+            rho: what it may cost, exactly.
+
+        Raises:
+            BudgetError: less is left, or ρ is below 0; nothing is given.
+        """
+        if not 0 <= rho <= self.left:
+            asked = f"ρ = {float(rho):.12g} is asked for"
+            left = f"{float(self.left):.12g} is left of {float(self.rho):.12g}, paid for {self._paid.purpose}"
+            raise BudgetError(f"{purpose}: nothing is drawn", [f"{asked}, {left}"])
+        self.left -= rho
+        charge = RhoCharge(purpose, rho, self._paid.position)
+        self.given.append(charge)
+        return charge
 
 
 class Ledger(Protocol):
@@ -197,46 +257,18 @@ class Accountant:
             raise ValueError(f"portions are of ε alone, and δ = {spelled(budget.delta)} is not 0")
         return Portions(self.charge({purpose: budget})[purpose])
 
+    def charge_in_rho(self, purpose: str, budget: Budget) -> RhoPortions:
+        """Pay a sum up front as :meth:`charge_in_portions`, for steps whose costs are in ρ.
 
-SMALLEST_SCALE = 2.0**-10
-"""Noise that never shows, since e^(-1 / scale) is below 10^-444; a smaller scale would buy nothing."""
+        Args:
+            purpose: what they are for together, which is one row of the ledger.
+            budget: what they may cost together, with ε and δ above 0.
 
-LARGEST_SCALE = 2**53
-"""Noise that is still far from the end of 64-bit integers: the chance to reach it is below e^-500."""
-
-
-def scale_for(epsilon: Fraction, sensitivity: int) -> float:
-    """The scale of noise that costs ε where one individual can change what is noised by ``sensitivity``.
-
-    It is the smallest float whose loss, rounded up to a float as OpenDP's privacy map does, is at most ε exactly:
-    10 is too little for ε = 1/10, since the float 0.1 is above 1/10. Every source draws at this scale and thresholds
-    are computed for it, so that what is proven of one is true of the other to the last bit.
-
-    Raises:
-        BudgetError: ε is 0, or so small that the noise would not fit 64-bit integers.
-        ValueError: the sensitivity is below 1.
-    """
-    if sensitivity < 1:
-        raise ValueError(f"a sensitivity of {sensitivity} is not 1 or more")
-    if epsilon == 0:
-        raise BudgetError("nothing can be drawn", ["ε is 0: only what looks at no data costs nothing"])
-    if sensitivity > epsilon * LARGEST_SCALE:
-        small = f"ε = {spelled(epsilon)} is too small for a sensitivity of {sensitivity}"
-        raise BudgetError("nothing can be drawn", [f"{small}: the noise would not fit 64-bit integers"])
-    scale = max(SMALLEST_SCALE, _rounded_up(sensitivity / epsilon))
-    while Fraction(_rounded_up(sensitivity / Fraction(scale))) > epsilon:
-        scale = math.nextafter(scale, math.inf)
-    return scale
-
-
-def difference_sensitivity(sensitivity: int, *, monotonic: bool) -> int:
-    """By how much one individual can change the difference between two scores.
-
-    That is what a choice between them costs: candidate i is chosen if its noise is t = max_j (q_j - q_i + noise_j) or
-    more, and t moves by no more than the differences q_j - q_i do. In general one score rises and another falls. If
-    scores are monotonic, none falls where a row is added, so that both rise by 0 to ``sensitivity``.
-    """
-    return sensitivity if monotonic else 2 * sensitivity
+        Raises:
+            BudgetError, PolicyError, EngineError: as :meth:`charge`; or the budget buys no ρ, and nothing is spent.
+        """
+        rho = rho_of(budget)
+        return RhoPortions(self.charge({purpose: budget})[purpose], rho)
 
 
 def require_covered(charge: Charge, loss: float | Fraction) -> None:
@@ -252,6 +284,14 @@ def require_covered(charge: Charge, loss: float | Fraction) -> None:
         )
 
 
-def _rounded_up(number: Fraction) -> float:
-    nearest = float(number)
-    return nearest if nearest >= number else math.nextafter(nearest, math.inf)
+def require_rho(charge: RhoCharge, cost: float | Fraction) -> None:
+    """Refuse a draw that costs more than was paid for it; a float is compared as the number that it is.
+
+    Raises:
+        BudgetError: the cost is greater than the charge's ρ.
+    """
+    if math.isinf(cost) or Fraction(cost) > charge.rho:
+        raise BudgetError(
+            f"{charge.purpose}: nothing is drawn",
+            [f"it would cost ρ = {float(cost):.17g}, but {float(charge.rho):.17g} was paid"],
+        )

@@ -7,7 +7,8 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from sqlanon.mechanisms.accountant import Charge, difference_sensitivity, require_covered, scale_for
+from sqlanon.mechanisms.accountant import Charge, RhoCharge, require_covered, require_rho
+from sqlanon.mechanisms.scales import difference_sensitivity, scale_for, scale_in_rho
 from sqlanon.mechanisms.source import Integers
 from sqlanon.mechanisms.sources import SystemSource, without_opendp
 
@@ -22,11 +23,11 @@ class Mechanism(Protocol):
         """Draw."""
 
     def map(self, sensitivity: int) -> float:
-        """What a draw costs in ε, rounded up."""
+        """What a draw costs in ε or in ρ, rounded up."""
 
 
 class OpenDPSource(SystemSource):
-    """Noise and permute-and-flip by OpenDP, which also says what they cost; all else from the entropy of the system.
+    """Noise and noisy choices by OpenDP, which also says what they cost; all else from the entropy of the system.
 
     All but :meth:`laplace` and :meth:`softmax_choice` draw exactly, in integers and rationals: floating point would
     leave traces of the data in its last digits. How long a draw takes is not hidden: let no adversary measure it.
@@ -41,11 +42,17 @@ class OpenDPSource(SystemSource):
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         mechanism = _laplace(scale_for(charge.budget.epsilon, sensitivity))
         require_covered(charge, mechanism.map(sensitivity))
-        noise = np.empty(size, dtype=np.int64)
-        for start in range(0, size, DRAWS_AT_ONCE):
-            portion = noise[start : start + DRAWS_AT_ONCE]
-            portion[:] = mechanism([0] * len(portion))
-        return noise
+        return _noise(mechanism, size)
+
+    def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
+        mechanism = _gaussian(scale_in_rho(charge.rho, sensitivity))
+        require_rho(charge, mechanism.map(sensitivity))
+        return _noise(mechanism, size)
+
+    def gumbel_choice(self, scores: Integers, charge: RhoCharge, *, sensitivity: int, runs: int = 1) -> Integers:
+        mechanism = _gumbel_max(scale_in_rho(charge.rho, sensitivity))
+        require_rho(charge, mechanism.map(sensitivity))
+        return _choices(mechanism, scores, runs)
 
     def exponential_mechanism(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
@@ -53,8 +60,22 @@ class OpenDPSource(SystemSource):
         scale = scale_for(charge.budget.epsilon, difference_sensitivity(sensitivity, monotonic=monotonic))
         mechanism = _noisy_max(scale, monotonic)
         require_covered(charge, mechanism.map(sensitivity))
-        candidates = scores.tolist()
-        return np.array([mechanism(candidates) for _ in range(runs)], dtype=np.int64)
+        return _choices(mechanism, scores, runs)
+
+
+def _noise(mechanism: Mechanism, size: int) -> Integers:
+    """Independent draws of noise."""
+    noise = np.empty(size, dtype=np.int64)
+    for start in range(0, size, DRAWS_AT_ONCE):
+        portion = noise[start : start + DRAWS_AT_ONCE]
+        portion[:] = mechanism([0] * len(portion))
+    return noise
+
+
+def _choices(mechanism: Mechanism, scores: Integers, runs: int) -> Integers:
+    """Independent choices between the same scores."""
+    candidates = scores.tolist()
+    return np.array([mechanism(candidates) for _ in range(runs)], dtype=np.int64)
 
 
 @lru_cache(maxsize=1)
@@ -91,3 +112,26 @@ def _noisy_max(scale: float, monotonic: bool) -> Mechanism:
 
     space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=monotonic)
     return cast(Mechanism, make_noisy_max(*space, max_divergence(), scale))
+
+
+@lru_cache(maxsize=16)
+def _gaussian(scale: float) -> Mechanism:
+    _require_opendp()
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+
+    return cast(Mechanism, make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="i64"), scale))
+
+
+@lru_cache(maxsize=16)
+def _gumbel_max(scale: float) -> Mechanism:
+    """The exponential mechanism, which is what OpenDP's noisy max is for zero-concentrated differential privacy."""
+    _require_opendp()
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_noisy_max
+    from opendp.measures import zero_concentrated_divergence
+    from opendp.metrics import linf_distance
+
+    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=False)
+    return cast(Mechanism, make_noisy_max(*space, zero_concentrated_divergence(), scale))

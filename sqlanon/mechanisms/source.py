@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.accountant import Charge, RhoCharge
 from sqlanon.mechanisms.probability import Probability
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Generator: TypeAlias = np.random.Generator
+"""What draws of post-processing are made with: see :meth:`RandomSource.generator`."""
 
 
 class RandomSource(Protocol):
@@ -44,6 +46,37 @@ class RandomSource(Protocol):
 
         Raises:
             BudgetError: as :meth:`discrete_laplace`.
+        """
+
+    def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
+        """Independent noise for a vector of integer counts, such that the noisy vector costs what the charge says in ρ.
+
+        P(Z = z) is in proportion to e^(-z² / (2 σ²)) at the scale σ of :func:`~.zcdp.scale_in_rho`.
+
+        Args:
+            size: how many draws.
+            charge: what the vector may cost.
+            sensitivity: by how much one individual can change the vector in L2 norm.
+
+        Raises:
+            BudgetError: ρ of the charge is 0, or the loss would exceed it.
+        """
+
+    def gumbel_choice(self, scores: Integers, charge: RhoCharge, *, sensitivity: int, runs: int = 1) -> Integers:
+        """The position of a score that is nearly the largest, once per run, each run at the cost of the charge in ρ.
+
+        The largest of the scores with Gumbel noise of the scale σ of :func:`~.zcdp.scale_in_rho`, hence a position with
+        a probability in proportion to e^(score / σ). Permute-and-flip has no such bounded range: at the same scale it
+        costs four times as much.
+
+        Args:
+            scores: integers, so that no rounding of sums widens their sensitivity; shape (candidates,).
+            charge: what one choice may cost.
+            sensitivity: by how much one individual can change any of them.
+            runs: how many independent choices, shape of what is returned; more than one only to be audited.
+
+        Raises:
+            BudgetError: ρ of the charge is 0, or the loss would exceed it.
         """
 
     def exponential_mechanism(
@@ -128,6 +161,9 @@ class RandomSource(Protocol):
             weights: whole numbers of 0 or more with a positive sum below 2^63, shape (positions,).
             size: how many are drawn.
         """
+
+    def generator(self) -> Generator:
+        """A generator of numpy, for rows that are made of what was drawn: it claims nothing."""
 
     def seed(self) -> int:
         """64 random bits, for orders that are made in SQL."""

@@ -5,8 +5,10 @@ What they share are the draws that are made of words, and the noise that is made
 
 from __future__ import annotations
 
+import math
 import os
 from abc import abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -14,9 +16,10 @@ from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms import binomial, grouped, words
-from sqlanon.mechanisms.accountant import Charge, difference_sensitivity, require_covered, scale_for
+from sqlanon.mechanisms.accountant import Charge, RhoCharge, require_covered, require_rho
 from sqlanon.mechanisms.probability import Probability
-from sqlanon.mechanisms.source import Floats, Integers, RandomSource
+from sqlanon.mechanisms.scales import cost_in_rho, difference_sensitivity, scale_for, scale_in_rho
+from sqlanon.mechanisms.source import Floats, Generator, Integers, RandomSource
 from sqlanon.model.extras import how_to_install
 
 
@@ -62,6 +65,9 @@ class WordSource(RandomSource):
     def sampled(self, weights: Integers, size: int) -> Integers:
         return words.sampled(weights, size, self._words)
 
+    def generator(self) -> Generator:
+        return np.random.default_rng(self.seed())
+
     def seed(self) -> int:
         return words.one_word(self._words)
 
@@ -82,7 +88,13 @@ class WordSource(RandomSource):
 
 
 class SystemSource(WordSource):
-    """Draws made of the operating system's entropy; noise, and choices by permute-and-flip, are OpenDP's alone."""
+    """Draws made of the operating system's entropy; noise and noisy choices are OpenDP's alone."""
+
+    def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
+        raise without_opendp()
+
+    def gumbel_choice(self, scores: Integers, charge: RhoCharge, *, sensitivity: int, runs: int = 1) -> Integers:
+        raise without_opendp()
 
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         raise without_opendp()
@@ -129,16 +141,39 @@ class SeededSource(WordSource):
         noise: Integers = self._generator.geometric(end, size) - self._generator.geometric(end, size)
         return noise
 
+    def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
+        sigma = scale_in_rho(charge.rho, sensitivity)
+        require_rho(charge, cost_in_rho(sigma, sensitivity))
+        width = math.floor(sigma) + 1
+        end = -np.expm1(-1 / width)
+        noise = np.empty(0, dtype=np.int64)
+        while len(noise) < size:  # by rejection from Laplace noise, as Canonne, Kamath & Steinke 2020
+            tried = self._generator.geometric(end, size) - self._generator.geometric(end, size)
+            accepted = self._generator.random(size) < np.exp(
+                -((np.abs(tried) - sigma**2 / width) ** 2) / (2 * sigma**2)
+            )
+            noise = np.concatenate([noise, tried[accepted]])
+        return noise[:size]
+
+    def gumbel_choice(self, scores: Integers, charge: RhoCharge, *, sensitivity: int, runs: int = 1) -> Integers:
+        scale = scale_in_rho(charge.rho, sensitivity)
+        require_rho(charge, cost_in_rho(scale, sensitivity))
+        return self._noisiest(scores, scale, self._generator.gumbel, runs)
+
     def exponential_mechanism(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
         change = difference_sensitivity(sensitivity, monotonic=monotonic)
         scale = scale_for(charge.budget.epsilon, change)
         require_covered(charge, change / Fraction(scale))
+        return self._noisiest(scores, scale, self._generator.exponential, runs)
+
+    def _noisiest(self, scores: Integers, scale: float, noise: Callable[..., Floats], runs: int) -> Integers:
+        """Where the largest score with noise of a scale is, in each run."""
         scaled = (scores - np.max(scores)) / scale
         runs_at_once = max(1, SCORES_AT_ONCE // len(scores))
         portions = [
-            np.argmax(scaled + self._generator.standard_exponential((min(runs_at_once, runs - start), len(scores))), 1)
+            np.argmax(scaled + noise(size=(min(runs_at_once, runs - start), len(scores))), 1)
             for start in range(0, runs, runs_at_once)
         ]
         return np.concatenate([np.empty(0, dtype=np.int64), *portions])

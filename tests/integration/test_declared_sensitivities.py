@@ -20,7 +20,8 @@ import pyarrow as pa
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Charge, difference_sensitivity
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.scales import difference_sensitivity
 from sqlanon.mechanisms.source import Integers
 from sqlanon.model.base import KINDS
 from sqlanon.model.methods.noisy import PrivateMethod

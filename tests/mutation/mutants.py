@@ -77,11 +77,12 @@ CERTAIN = "tests/property/test_certain_rows.py"
 MACROS = "tests/sql/test_sqllogic.py::test_file_with_macros_called"
 BOUNDS = "tests/unit/test_bounds.py"
 METHODS = "tests/unit/test_methods.py"
+ZCDP = "tests/unit/test_zcdp.py"
 DRAWS = "tests/integration/test_private_draws.py"
 DECLARED = "tests/integration/test_declared_sensitivities.py"
 
 SCALES = _of(
-    "sqlanon/mechanisms/accountant.py",
+    "sqlanon/mechanisms/scales.py",
     (
         "scale-not-rounded-up",
         "return nearest if nearest >= number else math.nextafter(nearest, math.inf)",
@@ -104,18 +105,25 @@ SCALES = _of(
         f"{COSTS}::test_nothing_is_bought_for_what_nobody_can_change",
     ),
     (
-        "uncovered-draw",
-        "Fraction(loss) > charge.budget.epsilon",
-        "Fraction(loss) > 2 * charge.budget.epsilon",
-        "a draw costs up to twice what was paid for it",
-        f"{COSTS}::test_a_draw_that_costs_more_than_was_paid_is_refused",
-    ),
-    (
         "difference-halved",
         "return sensitivity if monotonic else 2 * sensitivity",
         "return sensitivity",
         "a choice costs twice what was paid where one score rises and another falls",
         f"{DECLARED}::TestChoices::test_of_nodes",
+    ),
+    (
+        "gaussian-halved",
+        "scale = max(SMALLEST_SCALE, sensitivity / math.sqrt(2 * rho))",
+        "return max(SMALLEST_SCALE, sensitivity / math.sqrt(2 * rho) / 2)",
+        "Gaussian noise and choices cost four times what was paid",
+        f"{ZCDP}::TestScales::test_the_first_round_of_the_specification",
+    ),
+    (
+        "gaussian-scale-not-rounded-up",
+        "while cost_in_rho(scale, sensitivity) * (1 + RHO_ROUNDING) > rho:",
+        "while False:",
+        "Gaussian noise costs a last digit more than was paid",
+        f"{ZCDP}::TestScales::test_a_scale_costs_no_more_than_was_paid",
     ),
 )
 
@@ -434,15 +442,15 @@ SOURCES = [
         "sqlanon/mechanisms/opendp.py",
         (
             "opendp-noise-unchecked",
-            "        require_covered(charge, mechanism.map(sensitivity))\n        noise",
-            "        noise",
+            "        require_covered(charge, mechanism.map(sensitivity))\n        return _noise",
+            "        return _noise",
             "what OpenDP says that noise costs is not held against what was paid",
             f"{COSTS}::test_a_draw_that_costs_more_than_was_paid_is_refused",
         ),
         (
             "opendp-choice-unchecked",
-            "        require_covered(charge, mechanism.map(sensitivity))\n        candidates",
-            "        candidates",
+            "        require_covered(charge, mechanism.map(sensitivity))\n        return _choices",
+            "        return _choices",
             "what OpenDP says that a choice costs is not held against what was paid",
             f"{COSTS}::test_a_draw_that_costs_more_than_was_paid_is_refused",
         ),
@@ -475,6 +483,27 @@ SOURCES = [
 
 ACCOUNTANT = _of(
     "sqlanon/mechanisms/accountant.py",
+    (
+        "uncovered-draw",
+        "Fraction(loss) > charge.budget.epsilon",
+        "Fraction(loss) > 2 * charge.budget.epsilon",
+        "a draw costs up to twice what was paid for it",
+        f"{COSTS}::test_a_draw_that_costs_more_than_was_paid_is_refused",
+    ),
+    (
+        "uncovered-gaussian",
+        "Fraction(cost) > charge.rho",
+        "Fraction(cost) > 2 * charge.rho",
+        "a draw costs up to twice the ρ that was paid for it",
+        f"{ZCDP}::TestScales::test_a_draw_that_costs_more_is_refused",
+    ),
+    (
+        "portions-of-rho-beyond-the-whole",
+        "if not 0 <= rho <= self.left:",
+        "if not 0 <= rho <= self.rho:",
+        "portions of ρ come to more than was paid",
+        f"{ZCDP}::TestPortions::test_they_add_up_to_the_whole_exactly",
+    ),
     (
         "nothing-committed",
         "positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)",

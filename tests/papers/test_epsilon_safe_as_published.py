@@ -13,7 +13,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.evaluation.audit import Audit, audit_privacy
 from sqlanon.evaluation.exact import permute_and_flip
-from sqlanon.mechanisms.accountant import Charge, scale_for
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.papers import EpsilonSafeAsPublished

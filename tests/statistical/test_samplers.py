@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.mechanisms import binomial
-from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.accountant import Charge, RhoCharge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold
 from sqlanon.mechanisms.source import RandomSource
 
@@ -81,6 +81,11 @@ def discrete_laplace_masses(scale: float, most: int = 200) -> list[float]:
     return [(1 - base) / (1 + base) * base ** abs(value) for value in range(-most, most + 1)]
 
 
+def discrete_gaussian_masses(scale: float, most: int = 200) -> list[float]:
+    weights = [math.exp(-(value**2) / (2 * scale**2)) for value in range(-most, most + 1)]
+    return [weight / math.fsum(weights) for weight in weights]
+
+
 def binomial_masses(trials: int, probability: float) -> list[float]:
     return [
         math.comb(trials, count) * probability**count * (1 - probability) ** (trials - count)
@@ -128,6 +133,27 @@ def test_discrete_laplace_draws_are_independent(source: RandomSource) -> None:
     for left, right in ((one[::2], one[1::2]), (one, other)):
         assert_fits(left + right, sums)
     assert distance(one + one, sums) > 2 * bound(one), "what the test is to find"
+
+
+@pytest.mark.parametrize(("rho", "sensitivity", "scale"), [("1/8", 1, 2.0), ("1/8", 3, 6.0), ("2", 1, 0.5)])
+def test_discrete_gaussian(source: RandomSource, rho: str, sensitivity: int, scale: float) -> None:
+    noise = source.discrete_gaussian(40_000, RhoCharge("test", Fraction(rho), None), sensitivity=sensitivity)
+    assert noise.dtype == np.int64
+    assert_fits_only(noise, lambda factor: listed(discrete_gaussian_masses(factor * scale), first=-200))
+
+
+@pytest.mark.parametrize(("sensitivity", "scale"), [(1, 2.0), (3, 6.0)])
+def test_gumbel_choice(source: RandomSource, sensitivity: int, scale: float) -> None:
+    """In proportion to the exponential of scores, which permute-and-flip is not."""
+    scores = [sensitivity * score for score in (0, 3, 5, 4)]
+    positions = source.gumbel_choice(
+        np.array(scores), RhoCharge("test", Fraction(1, 8), None), sensitivity=sensitivity, runs=60_000
+    )
+
+    def family(factor: float) -> Cumulative:
+        return listed(softmax_masses([score / (factor * scale) for score in scores]))
+
+    assert_fits_only(positions, family, listed(permute_and_flip_masses(scores, scale)))
 
 
 def test_discrete_laplace_tail(source: RandomSource) -> None:

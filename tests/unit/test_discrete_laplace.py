@@ -20,7 +20,7 @@ import sqlanon as sa
 from sqlanon.errors import BudgetError
 from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms import sources as seeded
-from sqlanon.mechanisms.accountant import LARGEST_SCALE, SMALLEST_SCALE, Charge, require_covered, scale_for
+from sqlanon.mechanisms.accountant import Charge, require_covered
 from sqlanon.mechanisms.discrete_laplace import (
     Mass,
     Tail,
@@ -29,6 +29,7 @@ from sqlanon.mechanisms.discrete_laplace import (
     threshold,
 )
 from sqlanon.mechanisms.probability import bounds, complement, exponential, is_at_most
+from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
 from sqlanon.mechanisms.source import RandomSource
 
 pytestmark = pytest.mark.one_line

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.evaluation.exact import smallest_epsilon
 from sqlanon.mechanisms import grouped
-from sqlanon.mechanisms.accountant import LARGEST_SCALE, SMALLEST_SCALE, Accountant, Charge, scale_for
+from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.grouped import Weights, grouped_choice
+from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
 from sqlanon.mechanisms.words import below_each
 from tests.unit.test_words import WORD, Script
 

@@ -10,7 +10,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.base import Engine
 from sqlanon.evaluation.exact import permute_and_flip
-from sqlanon.mechanisms.accountant import Accountant, Charge, scale_for
+from sqlanon.mechanisms.accountant import Accountant, Charge
+from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node import ipa as private
 from sqlanon.methods.noisy_node import shared as scores_of_nodes

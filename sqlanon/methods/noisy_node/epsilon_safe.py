@@ -50,7 +50,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.accountant import scale_for
+from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,

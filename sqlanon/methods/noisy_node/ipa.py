@@ -34,8 +34,8 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.accountant import scale_for
 from sqlanon.mechanisms.discrete_laplace import pure_threshold, threshold
+from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,

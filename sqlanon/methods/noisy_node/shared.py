@@ -26,7 +26,8 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.accountant import Charge, scale_for
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.private.chance import bounded_source, private_method, refuse_observed

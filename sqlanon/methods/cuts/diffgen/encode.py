@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.accountant import difference_sensitivity, scale_for
+from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.methods.cuts.diffgen.draws import is_monotonic, sensitivity
 from sqlanon.methods.cuts.shared.pieces import ItemAxis
 from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, place_in_taxonomy, read_rows

@@ -328,8 +328,6 @@ INNER JOIN "anon_places"
   ON anon_places.attribute = anon_taxonomies.attribute
   AND anon_places.value = anon_taxonomy_labels.value;
 
--- shared: read anon_ordered_leaves 1;
-
 -- shared: create anon_values_1 1;
 
 CREATE TEMPORARY TYPE "anon_values_2" AS ENUM(
@@ -351,6 +349,8 @@ WHERE
 ORDER BY
   "leaf" ASC
 );
+
+-- shared: read anon_ordered_leaves 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_points" AS
 WITH "anon_rows" AS (

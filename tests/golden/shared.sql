@@ -1902,17 +1902,6 @@ ORDER BY
   anon_taxonomy.attribute ASC,
   anon_taxonomy.level ASC;
 
--- read anon_ordered_leaves 1
-SELECT
-  position,
-  depth,
-  CAST(MIN(leaf) AS BIGINT) AS first
-FROM "temp"."main"."anon_ordered_leaves"
-GROUP BY
-  position,
-  depth,
-  label;
-
 -- create anon_values_1 1
 CREATE TEMPORARY TYPE "anon_values_1" AS ENUM(
 SELECT
@@ -1923,6 +1912,17 @@ WHERE
 ORDER BY
   "leaf" ASC
 );
+
+-- read anon_ordered_leaves 1
+SELECT
+  position,
+  depth,
+  CAST(MIN(leaf) AS BIGINT) AS first
+FROM "temp"."main"."anon_ordered_leaves"
+GROUP BY
+  position,
+  depth,
+  label;
 
 -- create anon_marginals 1
 CREATE TEMPORARY TABLE "temp"."main"."anon_marginals" AS

@@ -342,9 +342,9 @@ INNER JOIN "anon_places"
   ON anon_places.attribute = anon_taxonomies.attribute
   AND anon_places.value = anon_taxonomy_labels.value;
 
--- shared: read anon_ordered_leaves 1;
-
 -- shared: create anon_values_1 1;
+
+-- shared: read anon_ordered_leaves 1;
 
 SELECT
   COUNT(*) FILTER(WHERE

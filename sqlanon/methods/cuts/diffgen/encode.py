@@ -12,7 +12,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.methods.cuts.diffgen.draws import is_monotonic, sensitivity
 from sqlanon.methods.cuts.shared.pieces import ItemAxis
-from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, place_in_taxonomy, read_rows
+from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, read_rows
+from sqlanon.methods.shared.leaves import leaf_of
 from sqlanon.methods.shared.private.chance import refuse_observed
 from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
 from sqlanon.model.methods.cuts import DiffGen
@@ -44,7 +45,7 @@ def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery
     settings, target = settings_of(bound), target_of(bound)
     found = found_axes(engine, bound, settings.numeric, settings.sets, [target])
     _refuse_axes(found)
-    read_rows(engine, found, source, place_in_taxonomy(*target), refuses_outside=settings.outside == "refuse")
+    read_rows(engine, found, source, leaf_of(*target), refuses_outside=settings.outside == "refuse")
     return found
 
 

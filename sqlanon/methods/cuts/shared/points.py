@@ -26,10 +26,11 @@ from sqlanon.methods.cuts.shared.pieces import (
     TaxonomyAxis,
     taxonomy_levels,
 )
+from sqlanon.methods.shared.leaves import LEAVES, leaf_of, leaf_of_text, make_leaves
 from sqlanon.model.methods.cuts import Range
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.cells.rows import exact_key
-from sqlanon.queries.kit.macros import cast_value, table_call, text
+from sqlanon.queries.kit.macros import cast_value, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -45,18 +46,12 @@ from sqlanon.queries.kit.nodes import (
     identifier,
     number,
     select,
-    string,
     subquery,
     union_all,
     unsigned_type,
-    values,
 )
-from sqlanon.queries.release.text_types import enum_type
 from sqlanon.queries.source import SourceColumn, Traits
 from sqlanon.queries.tables import taxonomies
-
-LEAVES = Relation("anon_ordered_leaves", "node")
-"""The values of taxonomies by their place on the axis (``leaf``), with their label at every level (``depth``)."""
 
 POINTS = Relation("anon_points", "cell")
 """The rows without NULL, equal ones once: the places of their values, the items of their sets, their class and number.
@@ -114,11 +109,7 @@ def found_axes(
     """
     predictors = bound.policy.quasi_identifiers
     attributes = [*(each for each in enumerate(predictors) if each[1] not in numeric), *target]
-    if attributes:
-        engine.run(_ordered_leaves(bound, attributes))
-    else:
-        types = {"position": pa.int64(), "depth": pa.int64(), "value": pa.string(), "label": pa.string()}
-        engine.put(LEAVES, table({**types, "leaf": pa.int64()}, ()))
+    make_leaves(engine, bound, attributes)
     labels: dict[int, list[Mapping[str, int]]] = defaultdict(list)
     for row in engine.fetch(SQL.query("first_places"), "labels", "node"):
         labels[int(row["position"])].append(row)
@@ -130,9 +121,6 @@ def found_axes(
         else:
             kind = ItemAxis if name in sets else TaxonomyAxis
             axes.append(kind(position, name, sizes[position], taxonomy_levels(labels[position])))
-    for position, _ in attributes:
-        statement = enum_type(_type_name(position), SQL.query("values_of_axis", position=position), "leaf")
-        engine.execute(statement, "types of values")
     ranges = {axis.position: numeric[axis.name] for axis in axes if isinstance(axis, NumericAxis)}
     return Points(bound, tuple(axes), ranges, sum(sizes[position] for position, _ in target))
 
@@ -195,15 +183,6 @@ def no_list(found: SourceColumn) -> str:
     return f'"{found.name}" is {found.type}, not a list of items: gather them with list(item) in a view'
 
 
-def _ordered_leaves(bound: BoundPolicy, attributes: Sequence[tuple[int, str]]) -> Step:
-    """The step that makes :data:`LEAVES` of the taxonomies of some columns, each with its position."""
-    rows = [[number(position), string(name)] for position, name in attributes]
-    given = values("anon_taxonomies", ("position", "attribute"), rows)
-    labels = taxonomies.all_labels(bound.taxonomy, [name for _, name in attributes])
-    query = SQL.query("ordered_leaves", taxonomies=given, taxonomy_labels=subquery(labels, "anon_taxonomy_labels"))
-    return Step(LEAVES, query, "the values of the taxonomies in the order of their labels")
-
-
 def _refuse_outside(engine: Compute, found: Points, source: exp.Table | exp.Subquery) -> None:
     names = {f"outside_{axis.position}": axis for axis in found.axes if axis.position in found.ranges}
     outside = [
@@ -243,12 +222,7 @@ def _place(axis: Axis, ranges: Mapping[int, Range]) -> exp.Expr:
         return _place_in_range(axis.name, ranges[axis.position])
     if isinstance(axis, ItemAxis):
         return _places_of_items(axis)
-    return place_in_taxonomy(axis.position, axis.name)
-
-
-def place_in_taxonomy(position: int, name: str) -> exp.Expr:
-    """The place of a value; NULL if the taxonomy does not have it."""
-    return f.enum_code(_as_value(text(column(name)), _type_name(position)))
+    return leaf_of(axis.position, axis.name)
 
 
 def _place_in_range(name: str, given: Range) -> exp.Expr:
@@ -285,7 +259,7 @@ def _places_of_items(axis: ItemAxis) -> exp.Expr:
     """The places of the items of a list that are no NULL: that of no item if there is none, NULL for an unknown one."""
     known = cast_value(column(axis.name), "VARCHAR[]")
     items = f.list_filter(known, _of_item(c.anon_item.is_(exp.null()).not_()))
-    places = f.list_transform(items, _of_item(f.enum_code(_as_value(c.anon_item, _type_name(axis.position)))))
+    places = f.list_transform(items, _of_item(leaf_of_text(axis.position, c.anon_item)))
     return exp.case().when(f.len(places).eq(number(0)), number([axis.size])).else_(places)
 
 
@@ -298,14 +272,6 @@ def _is_misplaced(axis: Axis) -> exp.Expr:
     if isinstance(axis, ItemAxis):
         return exp.NEQ(this=f.list_count(value), expression=f.len(value))
     return value.is_(exp.null())
-
-
-def _as_value(expression: exp.Expr, type_name: str) -> exp.TryCast:
-    return exp.TryCast(this=expression, to=exp.DataType.build(type_name, udt=True))
-
-
-def _type_name(position: int) -> str:
-    return f"anon_values_{position}"
 
 
 def _double(value: Decimal) -> exp.Expr:

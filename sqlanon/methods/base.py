@@ -286,6 +286,7 @@ METHODS = {
     "h-ceiling": "sqlanon.methods.h_ceiling.method:HCeilingRun",
     "diffgen": "sqlanon.methods.cuts.diffgen.method:DiffGenRun",
     "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe:EpsilonSafeRun",
+    "synthetic": "sqlanon.methods.synthetic.method:SyntheticRun",
     "relocation": "sqlanon.methods.relocation.method:RelocationRun",
     "top-down-specialization": "sqlanon.methods.cuts.top_down.method:TopDownRun",
 }

@@ -33,7 +33,7 @@ Outside = Literal["clamp", "refuse"]
 """What becomes of numbers out of their range: they are taken for its nearest end, or end the run."""
 
 
-def _bound(value: Any) -> Decimal:
+def decimal_of(value: Any) -> Decimal:
     """A number as it was written."""
     text = value.text if isinstance(value, WrittenFloat) else repr(value) if isinstance(value, float) else str(value)
     try:
@@ -57,7 +57,7 @@ def interval_label(low: str, high: str) -> str:
 
 Bound = Annotated[
     Decimal,
-    PlainValidator(_bound),
+    PlainValidator(decimal_of),
     PlainSerializer(written, return_type=int | float),
     WithJsonSchema({"type": "number"}),
 ]

@@ -52,7 +52,7 @@ class MethodSettings(PolicyValue):
 
     @property
     def without_taxonomy(self) -> tuple[str, ...]:
-        """The quasi-identifiers that it generalizes without one, such as numbers to intervals."""
+        """The columns that it generalizes without one, such as numbers to intervals."""
         return ()
 
     @property

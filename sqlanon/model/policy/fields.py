@@ -174,7 +174,9 @@ class PolicyFields(PolicyValue):
     @property
     def sensitive_taxonomies(self) -> tuple[str, ...]:
         """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
-        return self.sensitive if self.method.needs_value_domain else self._compared_by_taxonomy
+        if not self.method.needs_value_domain:
+            return self._compared_by_taxonomy
+        return tuple(name for name in self.sensitive if name not in self.method.without_taxonomy)
 
     @property
     def columns_with_taxonomy(self) -> tuple[str, ...]:

@@ -1,0 +1,193 @@
+"""A table as the numbers of its labels and bins: the one read of the rows, and the marginals of the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.unknown_values import unknown_values
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.source import Integers
+from sqlanon.methods.shared.leaves import leaf_of
+from sqlanon.methods.synthetic.domain import CODES, ModelledColumn, settings_of, whole_edges
+from sqlanon.methods.synthetic.tree import Columns, cells_of
+from sqlanon.model.methods.synthetic import Bins
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.macros import cast_value
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    cast,
+    column,
+    count_rows,
+    f,
+    filtered,
+    number,
+    select,
+    subquery,
+    unsigned_type,
+)
+
+CELLS = Relation("anon_coded_cells", "cell")
+"""How many rows have each combination of numbers; that of a value out of the domain is NULL."""
+
+SQL = Queries("synthetic", {"codes": CODES, "cells": CELLS})
+
+
+def read_cells(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledColumn], source: exp.Expr) -> None:
+    """Make :data:`CELLS` of the rows of a source.
+
+    Raises:
+        PolicyError: numbers are out of their bins, or NULL is not declared, and that is refused; says how many, by
+            column.
+        TaxonomyError: a taxonomy does not know some values; says how many, by column.
+    """
+    codes = {code_column(position): _code(position, each) for position, each in enumerate(columns)}
+    codes |= {fine_column(position): _fine(position, each) for position, each in enumerate(columns) if each.fine}
+    rows = subquery(select([aliased(code, name) for name, code in codes.items()], source.copy()), "anon_rows")
+    engine.run(Step(CELLS, SQL.query("cells", rows=rows, codes=[*codes]), "rows as numbers of labels and bins"))
+    _refuse_outside(engine, bound, columns, source)
+
+
+def marginals(engine: Compute, sizes: Sequence[int], sets: Iterable[Columns]) -> dict[Columns, Integers]:
+    """How many rows each combination of values of some columns has, for each set, with an axis for each column."""
+    inside = _inside(range(len(sizes)))
+    return {
+        columns: _counts(engine, inside, _combination(sizes, columns), cells_of(sizes, columns)).reshape(
+            [sizes[each] for each in columns]
+        )
+        for columns in sets
+    }
+
+
+def fine_counts(engine: Compute, columns: Sequence[ModelledColumn]) -> dict[int, Integers]:
+    """How many rows have each single value of the columns that are refined, by position."""
+    positions = range(len(columns))
+    return {
+        position: _counts(engine, _inside(positions, position), column(fine_column(position)), len(each.fine))
+        for position, each in enumerate(columns)
+        if each.fine
+    }
+
+
+def _counts(engine: Compute, inside: exp.Expr, combination: exp.Expr, size: int) -> Integers:
+    """The rows of cells by the number of a combination, in their order."""
+    counted = engine.arrays(SQL.query("marginal", cells=inside, combination=combination), "marginals")
+    counts = np.zeros(size, dtype=np.int64)
+    counts[counted["combination"].astype(np.int64)] = counted["row_count"]
+    return counts
+
+
+def _inside(positions: Iterable[int], fine: int | None = None) -> exp.Subquery:
+    """The cells whose values are in the domain, those with a single value of a column alone if one is given."""
+    names = [code_column(position) for position in positions]
+    names += [] if fine is None else [fine_column(fine)]
+    present = [column(name).is_(exp.null()).not_() for name in names]
+    return subquery(select([exp.Star()], CELLS.table).where(*present, copy=False), "anon_inside")
+
+
+def code_column(position: int) -> str:
+    """The column of cells with the number of a value."""
+    return f"anon_code_{position}"
+
+
+def fine_column(position: int) -> str:
+    """The column of cells with the number of a single value, where these are counted, too."""
+    return f"anon_fine_{position}"
+
+
+def _combination(sizes: Sequence[int], columns: Columns) -> exp.Expr:
+    """The number of a combination of values: the last column counts in ones."""
+    first, *others = columns
+    found: exp.Expr = cast(column(code_column(first)), "BIGINT")
+    for each in others:
+        found = found * sizes[each] + column(code_column(each))
+    return found
+
+
+def _code(position: int, modelled: ModelledColumn) -> exp.Expr:
+    """The number of a value; NULL if it is out of the domain."""
+    bins = modelled.bins
+    found = _code_of_label(position, modelled) if bins is None else _code_of_bin(modelled.name, bins)
+    if modelled.has_null:
+        found = exp.case().when(column(modelled.name).is_(exp.null()), number(len(modelled.labels))).else_(found)
+    return cast(found, unsigned_type(modelled.size - 1))
+
+
+def _fine(position: int, modelled: ModelledColumn) -> exp.Expr:
+    """The number of a single value; NULL if it is out of the domain."""
+    if modelled.bins is None:
+        found = leaf_of(position, modelled.name)
+    else:
+        first, *_, end = whole_edges(modelled.bins)
+        value = column(modelled.name)
+        inside = exp.and_(value >= first, value < end, copy=False)
+        found = exp.case().when(inside, cast_value(value, "BIGINT") - first)
+    return cast(found, unsigned_type(len(modelled.fine)))
+
+
+def _code_of_label(position: int, modelled: ModelledColumn) -> exp.Expr:
+    leaf = leaf_of(position, modelled.name)
+    if modelled.level == 0:
+        return leaf
+    return f.list_extract(exp.paren(SQL.query("codes_of_leaves", position=position)), leaf + 1)
+
+
+def _code_of_bin(name: str, bins: Bins) -> exp.Expr:
+    """How many edges above the first one a number reaches."""
+    value = cast_value(column(name), "DOUBLE")
+    first, *between, last = (cast(exp.Literal.number(f"{edge:f}"), "DOUBLE") for edge in bins.edges)
+    reached: exp.Expr = number(0)
+    for edge in between:
+        reached = reached + cast(exp.paren(value >= edge), "INTEGER")
+    return exp.case().when(exp.and_(value >= first, value < last, copy=False), reached)
+
+
+def _refuse_outside(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledColumn], source: exp.Expr) -> None:
+    """Refuse values out of the domain: those that no taxonomy has always, the others if the policy says so."""
+    rows = [
+        aliased(
+            f.coalesce(filtered(f.sum(column(ROW_COUNT)), column(code_column(position)).is_(exp.null())), number(0)),
+            code_column(position),
+        )
+        for position in range(len(columns))
+    ]
+    counts = engine.fetch(select(rows, CELLS.table), "values out of the domain")[0]
+    outside = {each: int(counts[code_column(position)]) for position, each in enumerate(columns)}
+    nulls = _null_rows(engine, [each for each, count in outside.items() if count and not each.has_null], source)
+    unknown = {
+        each.name: source for each, count in outside.items() if each.bins is None and count > nulls.get(each.name, 0)
+    }
+    if unknown:
+        raise unknown_values(engine, bound.description, unknown, bound.taxonomy, bound.known, max(outside.values()))
+    if settings_of(bound).outside == "drop":
+        return
+    problems = []
+    for each, count in outside.items():
+        if each.name in nulls:
+            problems.append(f'"{each.name}": NULL in {nulls[each.name]:,} rows; name it in nulls of the method')
+        if numbers := count - nulls.get(each.name, 0):
+            problems.append(f'"{each.name}": {numbers:,} numbers out of its bins; widen them')
+    if problems:
+        raise PolicyError(
+            f'{bound.description} has rows out of the public domain; or take outside = "drop", which leaves them out:',
+            problems,
+        )
+
+
+def _null_rows(engine: Compute, columns: Sequence[ModelledColumn], source: exp.Expr) -> dict[str, int]:
+    """How many rows have NULL, of the columns that have some."""
+    if not columns:
+        return {}
+    counted = [
+        aliased(filtered(count_rows(), column(each.name).is_(exp.null())), f"nulls_{place}")
+        for place, each in enumerate(columns)
+    ]
+    counts = engine.fetch(select(counted, source.copy()), "rows with NULL")[0]
+    return {each.name: counts[f"nulls_{place}"] for place, each in enumerate(columns) if counts[f"nulls_{place}"]}

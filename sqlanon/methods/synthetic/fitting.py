@@ -1,0 +1,174 @@
+"""The graphical model that is nearest to noisy marginals, by mirror descent (McKenna, Sheldon & Miklau 2019)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.methods.synthetic.beliefs import Beliefs, Floats, Structure
+from sqlanon.methods.synthetic.tree import Columns
+
+MIN_GAIN = 1e-6
+"""The fit has converged where :data:`PATIENCE` steps lower the loss by less."""
+
+PATIENCE = 10
+
+FASTER, SLOWER = 1.1, 0.5
+"""The factors of the step after one that was accepted, and after one that was not."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The noisy counts of the marginal of some columns; of several draws, their mean weighted by inverse variances.
+
+    Attributes:
+        counts: an axis for each column.
+        precision: 1 / the variance of the noise of a count.
+    """
+
+    counts: Floats
+    precision: float
+
+    @classmethod
+    def of(cls, counts: NDArray[np.int64], sigma: float) -> Measurement:
+        """Counts with noise of a scale."""
+        return cls(counts.astype(np.float64), sigma**-2)
+
+    def merged(self, other: Measurement) -> Measurement:
+        """Both together."""
+        precision = self.precision + other.precision
+        counts = (self.counts * self.precision + other.counts * other.precision) / precision
+        return Measurement(counts, precision)
+
+
+Measurements = Mapping[Columns, Measurement]
+Potentials = Mapping[Columns, Floats]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A distribution, and how well it agrees with measurements.
+
+    Attributes:
+        potentials: what it is made of, by measured set of columns.
+        beliefs: the distribution.
+        total: how many rows it stands for.
+        excess: by how much it expects more than was measured, by measured set.
+        loss: Σ precision / 2 * |excess|² over all measurements.
+        step: how far a descent from here goes along the gradient.
+    """
+
+    potentials: Potentials
+    beliefs: Beliefs
+    total: float
+    excess: Mapping[Columns, Floats]
+    loss: float
+    step: float
+
+    def counts(self, columns: Columns) -> Floats:
+        """How many rows the model expects for each combination of values of some columns."""
+        return self.total * self.beliefs.marginal(columns)
+
+
+def total_of(measurements: Iterable[Measurement]) -> float:
+    """How many rows there are: the mean of the totals of noisy marginals by their precision, at least 1."""
+    weighed = [(each.counts.sum(), each.precision / each.counts.size) for each in measurements]
+    return max(1.0, float(sum(total * weight for total, weight in weighed) / sum(weight for _, weight in weighed)))
+
+
+def fitted(
+    sizes: Sequence[int],
+    measurements: Measurements,
+    *,
+    steps: int,
+    start: Model | None = None,
+    impossible: Mapping[Columns, NDArray[np.bool_]] | None = None,
+) -> Model:
+    """The model of some measurements, from the potentials of an earlier one on.
+
+    By mirror descent with Nesterov's momentum, which starts anew where the loss rises (O'Donoghue & Candès 2015). It
+    ends before its last step where it has converged.
+
+    Args:
+        sizes: how many values each column has.
+        measurements: by set of columns.
+        steps: how many at most.
+        start: a model of some of the measurements.
+        impossible: by set of columns, the combinations that cannot occur.
+    """
+    descent = _Descent(sizes, measurements, impossible or {})
+    model = descent.first(start)
+    ahead, momentum, losses = model, 1.0, [model.loss]
+    for _ in range(steps):
+        new = descent.after_step(ahead, model.step)
+        if ahead.loss - new.loss < descent.slope(ahead, new) / 2:
+            model = replace(model, step=model.step * SLOWER)
+            continue
+        if new.loss > model.loss:
+            ahead, momentum = model, 1.0
+        else:
+            following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
+            ahead = descent.beyond(model, new, (momentum - 1) / following)
+            model, momentum = replace(new, step=model.step * FASTER), following
+        losses.append(model.loss)
+        if len(losses) > PATIENCE and losses[-PATIENCE - 1] - model.loss < MIN_GAIN:
+            break
+    return model
+
+
+class _Descent:
+    """Steps towards the measurements of some sets."""
+
+    def __init__(
+        self, sizes: Sequence[int], measurements: Measurements, impossible: Mapping[Columns, NDArray[np.bool_]]
+    ) -> None:
+        self._measurements = measurements
+        self._excluded = {columns: np.where(cannot, -np.inf, 0.0) for columns, cannot in impossible.items()}
+        self._structure = Structure.of(sizes, [*measurements, *impossible])
+        self._total = total_of(measurements.values())
+
+    def first(self, start: Model | None) -> Model:
+        """The model to start from, uniform over what it has no potential for."""
+        before = {} if start is None else start.potentials
+        potentials = {
+            each: before[each] if each in before else np.zeros(found.counts.shape)
+            for each, found in self._measurements.items()
+        }
+        # No step of this length raises the loss, since no change of a marginal is longer in L2 than in L1 norm.
+        safe = 1 / (self._total**2 * sum(found.precision for found in self._measurements.values()))
+        return self._model(potentials, safe if start is None else start.step)
+
+    def after_step(self, model: Model, step: float) -> Model:
+        """The model one step down from another one."""
+        lengths = {each: step * self._total * found.precision for each, found in self._measurements.items()}
+        down = {each: model.potentials[each] - length * model.excess[each] for each, length in lengths.items()}
+        return self._model(down, step)
+
+    def beyond(self, before: Model, new: Model, share: float) -> Model:
+        """The new model, moved on by a share of the way to it."""
+        if not share:
+            return new
+        ways = {each: new.potentials[each] - before.potentials[each] for each in new.potentials}
+        return self._model({each: new.potentials[each] + share * way for each, way in ways.items()}, new.step)
+
+    def slope(self, model: Model, new: Model) -> float:
+        """By how much the loss would fall to another model if it were linear."""
+        return sum(
+            found.precision * float(np.vdot(model.excess[each], model.excess[each] - new.excess[each]))
+            for each, found in self._measurements.items()
+        )
+
+    def _model(self, potentials: Potentials, step: float) -> Model:
+        excluded = {each: potentials.get(each, 0.0) + never for each, never in self._excluded.items()}
+        beliefs = self._structure.beliefs({**potentials, **excluded})
+        marginals = self._structure.marginals(beliefs)
+        excess = {each: self._total * marginals[each] - found.counts for each, found in self._measurements.items()}
+        loss = sum(
+            found.precision / 2 * float(np.vdot(excess[each], excess[each]))
+            for each, found in self._measurements.items()
+        )
+        return Model(potentials, beliefs, self._total, excess, loss, step)

@@ -1,0 +1,185 @@
+"""Synthetic rows: noisy marginals, a model of them, and rows that are drawn from it.
+
+The conversation with the database: up go cells and marginals, down come rows.
+
+Why it is private. Neighbours differ by the rows of one individual; at most m of them are counted, so that a marginal
+differs by m in L1 and in L2 norm, and a score by m times the largest weight, as whole numbers of a public grid. Noise
+and choices cost what :func:`sqlanon.mechanisms.zcdp.scale_in_rho` says, whatever was drawn before, and all together no
+more than ρ (:class:`sqlanon.mechanisms.zcdp.RhoPortions`). The model and the rows are made of what was drawn alone.
+
+Source: McKenna, Mullins, Sheldon & Miklau 2022, as in spec/synthetic.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.zcdp import rho_of
+from sqlanon.methods.base import TakesEnums
+from sqlanon.methods.shared.private.chance import bounded_source, refuse_observed
+from sqlanon.methods.shared.private.run import PrivateRun, no_category, refusing_small_budgets
+from sqlanon.methods.stages import Stages
+from sqlanon.methods.synthetic import domain, rows
+from sqlanon.methods.synthetic.candidates import candidates_of
+from sqlanon.methods.synthetic.cells import fine_counts, marginals, read_cells
+from sqlanon.methods.synthetic.choosing import ErrorEstimate, Problem, chosen, estimated_error
+from sqlanon.methods.synthetic.report import SyntheticReport, measured_marginals
+from sqlanon.methods.synthetic.tree import JunctionTree, cells_of
+from sqlanon.model.labels import LabelsRecord
+from sqlanon.model.methods.synthetic import Synthetic
+from sqlanon.model.release import Report, Spent
+
+ROUNDS_PER_COLUMN = 16
+"""How many rounds there are for each column (McKenna et al. 2022, section 4)."""
+
+MAX_COUNTED_CELLS = 50_000_000
+"""The cells of all candidates together: their counts are held in memory, 8 bytes each."""
+
+MARGINALS = "marginals"
+
+WITHIN = "everybody may know that all values are within the domain: that a run is refused says that some are not"
+
+
+class SyntheticRun(PrivateRun):
+    """Publish rows that are drawn from a model of noisy marginals, paid for from the budget of the data set."""
+
+    error: ErrorEstimate | None = None
+    report_class = SyntheticReport
+    about_rows = "The rows are drawn from a model of noisy counts: none stands for a person."
+    instead_of_node = "it models each column at a public level: name it in levels of the method"
+    instead_of_time_limit = "it measures what its budget pays for; take fewer rounds, or fewer cells"
+    theorem = (
+        "discrete Gaussian mechanism (Canonne, Kamath and Steinke 2020) and the exponential mechanism by Gumbel noise, "
+        "which has a bounded range (Dong, Durfee and Rogers 2020); zero-concentrated privacy (Bun and Steinke 2016), "
+        "in portions that depend on what was drawn (Feldman and Zrnic 2021)"
+    )
+
+    @property
+    def settings(self) -> Synthetic:
+        """The settings of the method."""
+        return domain.settings_of(self.bound)
+
+    def refuse(self, bound: BoundPolicy) -> BoundPolicy:
+        refuse_observed(bound)
+        with refusing_small_budgets(domain.settings_of(bound)):
+            rho_of(domain.settings_of(bound).budget)
+        if problems := list(_misfits(bound)):
+            raise PolicyError(f"the policy does not fit {bound.description}:", problems)
+        return bound
+
+    def encode(self) -> None:
+        engine, bound, settings = self.engine, self.bound, self.settings
+        self.columns = domain.modelled_columns(engine, bound)
+        sizes = tuple(each.size for each in self.columns)
+        self.weights = candidates_of(sizes, settings.sets(bound.policy), settings.max_cells)
+        if (cells := sum(cells_of(sizes, each) for each in self.weights)) > MAX_COUNTED_CELLS:
+            raise PolicyError(
+                f"the workload has marginals of {cells:,} cells together, more than {MAX_COUNTED_CELLS:,}: take fewer "
+                "sets or columns, higher levels, or wider bins"
+            )
+        impossible = domain.impossible_sets(bound, self.columns)
+        if (cells := JunctionTree.of(sizes, impossible).cells) > settings.max_cells:
+            raise PolicyError(
+                f"the impossible combinations need a model of {cells:,} cells, more than {settings.max_cells:,}: "
+                "give fewer, or raise max_cells"
+            )
+        read_cells(engine, bound, self.columns, bounded_source(engine, bound, self.chance.source))
+        self.problem = Problem(
+            sizes=sizes,
+            counts=marginals(engine, sizes, self.weights),
+            weights=self.weights,
+            sensitivity=settings.rows_per_individual,
+            max_cells=settings.max_cells,
+            rounds=settings.rounds or ROUNDS_PER_COLUMN * len(sizes),
+            impossible=impossible,
+            fine=fine_counts(engine, self.columns),
+        )
+
+    def charge(self) -> None:
+        self.portions = self.accountant.charge_in_rho(MARGINALS, self.settings.budget)
+
+    def search(self, stages: Stages) -> None:
+        with stages.stage("search"):
+            for_error = self.settings.report_share * self.portions.rho
+            chance, problem = self.chance.source, self.problem
+            self.chosen = chosen(problem, self.portions.rho - for_error, self.portions, chance)
+            workload = [each for each in self.settings.sets(self.bound.policy) if each in problem.counts]
+            if for_error and workload:
+                model = self.chosen.model
+                self.error = estimated_error(problem, model, workload, for_error, self.portions, chance)
+
+    def make(self) -> None:
+        model, found = self.chosen.model, {each.name: each for each in self.bound.columns}
+        count = self.settings.rows or round(model.total)
+        weights = {
+            column: rows.weights_within(counts, self.columns[column].fine_codes, sigma)
+            for column, (counts, sigma) in self.chosen.fine.items()
+        }
+        self.drawn = [
+            rows.DrawnColumn(each, found[each.name], weights.get(column)) for column, each in enumerate(self.columns)
+        ]
+        generator = self.chance.source.generator()
+        self.engine.put(rows.DRAWN, rows.drawn_rows(self.drawn, model.beliefs, count, generator))
+        self.sizes = count, count
+
+    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
+        enums = frozenset(each.found.name for each in self.drawn if takes_enums(each.found.name))
+        return rows.released(self.drawn, self._published, enums)
+
+    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
+        made = rows.released(self.drawn, self._published, frozenset())
+        here, there = (
+            self.engine.fetch(rows.content(each, self._published), "what was written")[0]
+            for each in (exp.Subquery(this=made), written.relation)
+        )
+        return [] if here == there else ["the rows differ from those that were drawn"]
+
+    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
+        names = [each.name for each in self.columns]
+        return self.private_report(
+            SyntheticReport,
+            into,
+            seconds,
+            spent=(Spent(step=MARGINALS, budget=self.portions.whole, position=self.portions.given[-1].position),),
+            thresholds={},
+            rho=float(self.portions.rho),
+            measured=tuple(measured_marginals(names, self.chosen)),
+            model_cells=self.chosen.model.beliefs.tree.cells,
+            mean_error=None if self.error is None else self.error.rows / 2,
+            error_sigma=None if self.error is None else self.error.sigma / 2,
+        )
+
+    def labels_record(self, report: Report) -> LabelsRecord | None:
+        return None
+
+    @property
+    def conditions(self) -> Sequence[str]:
+        return [WITHIN] if self.settings.outside == "refuse" else ()
+
+    @property
+    def _published(self) -> list[str]:
+        return [found.name for found in self.bound.published_columns]
+
+
+def _misfits(bound: BoundPolicy) -> list[str]:
+    settings, problems = domain.settings_of(bound), []
+    for found in bound.columns:
+        if (bins := settings.numeric.get(found.name)) is not None:
+            if not found.traits.is_number:
+                problems.append(
+                    f'"{found.name}" is {found.type}, not a number: cast it in a view, or give it a taxonomy'
+                )
+            elif not found.traits.is_fractional:
+                ends = domain.whole_edges(bins)
+                empty = [label for label, low, high in zip(bins.labels, ends, ends[1:], strict=False) if low == high]
+                problems += [
+                    f'"{found.name}" is {found.type}, and its bin {label} has no whole number' for label in empty
+                ]
+        elif found.name in settings.columns(bound.policy) and not found.traits.can_be_rebuilt:
+            problems.append(no_category(found))
+    return problems

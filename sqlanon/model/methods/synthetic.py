@@ -1,0 +1,215 @@
+"""The settings of synthetic rows, whose marginals are near those of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from sqlanon.model.base import Level, PolicyValue, kind_of, unknown_names
+from sqlanon.model.budget import Budget, ExactNumber
+from sqlanon.model.methods.cuts import Bound, as_text, decimal_of, interval_label
+from sqlanon.model.methods.noisy import MAX_ROWS, PaidMethod
+from sqlanon.model.methods.settings import Requirements
+
+MAX_BINS = 1000
+"""How many labels or bins a column may have: the model has a count for each, and pairs have their product."""
+
+EQUAL_BINS = ("low", "high", "width")
+
+MAX_MODEL_CELLS = 10_000_000
+"""Beyond it one step of a fit takes more than a second."""
+
+Outside = Literal["refuse", "drop"]
+"""What rows with an undeclared NULL, or with a number out of its bins, do: end the run, or be left out."""
+
+Labels = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+"""A label, or several."""
+
+Workload = Literal["pairs", "triples"] | tuple[tuple[str, ...], ...]
+
+
+class Bins(PolicyValue):
+    """The public bins of a column of numbers: each from one edge on and below the next.
+
+    Args:
+        edges: two or more, ascending; no value is below the first one, or reaches the last one.
+    """
+
+    edges: tuple[Bound, ...]
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Bins:
+        if len(self.edges) < 2 or any(low >= high for low, high in pairwise(self.edges)):
+            raise PydanticCustomError("bins", "edges must be two or more ascending numbers")
+        if len(self.edges) > MAX_BINS + 1:
+            raise PydanticCustomError("bins", "there may be {most} bins, not {found}", _counts(len(self.edges) - 1))
+        return self
+
+    @property
+    def size(self) -> int:
+        """How many bins there are."""
+        return len(self.edges) - 1
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The bins as intervals."""
+        ends = [as_text(edge) for edge in self.edges]
+        return tuple(interval_label(low, high) for low, high in pairwise(ends))
+
+
+def _counts(found: int) -> dict[str, Any]:
+    return {"most": f"{MAX_BINS:,}", "found": f"{found:,}"}
+
+
+def _spelled_out(numeric: Any) -> Any:
+    """Bins may be given as a list of edges, or as a tuple (low, high, width)."""
+    if not isinstance(numeric, Mapping):
+        return numeric
+    return {name: _as_edges(given) for name, given in numeric.items()}
+
+
+def _as_edges(given: Any) -> Any:
+    if isinstance(given, tuple) and len(given) == len(EQUAL_BINS):
+        given = dict(zip(EQUAL_BINS, given, strict=True))
+    if isinstance(given, Mapping) and given.keys() == set(EQUAL_BINS):
+        low, high, width = (decimal_of(given[each]) for each in EQUAL_BINS)
+        if width <= 0 or low >= high or (high - low) % width:
+            raise PydanticCustomError("bins", "the range must be a whole number of positive widths")
+        if (count := int((high - low) / width)) > MAX_BINS:
+            raise PydanticCustomError("bins", "there may be {most} bins, not {found}", _counts(count))
+        return {"edges": [low + step * width for step in range(count + 1)]}
+    return {"edges": list(given)} if isinstance(given, Sequence) and not isinstance(given, str | bytes) else given
+
+
+if TYPE_CHECKING:
+    NumericBins = Mapping[str, Any]
+else:
+    NumericBins = Annotated[dict[str, Bins], BeforeValidator(_spelled_out)]
+"""By column its bins: a list of edges, or (low, high, width); in TOML ``[edges]`` or ``{ low, high, width }``."""
+
+
+@kind_of("method")
+class Synthetic(PaidMethod):
+    """Invented rows of all columns, whose counts are near those of the table: differential privacy by noisy marginals.
+
+    Marginals are chosen one by one, where the model of those before is most wrong, and counted with noise; the rows
+    are drawn from a graphical model of them. All quasi-identifiers and sensitive columns are modelled; every other
+    column is an identifier, which is dropped.
+
+    Source: McKenna, Mullins, Sheldon and Miklau 2022 (AIM), on integer noise and exact scores.
+
+    Args:
+        budget: ε and δ of the release, both above 0.
+        workload: what has to be right: ``"pairs"`` or ``"triples"`` of columns, or a list of sets of columns.
+        target: a column that is to be predicted from the others: its marginals with all pairs of these join the
+            workload.
+        numeric: by column of numbers its public bins, in place of a taxonomy: a list of edges, or (low, high, width).
+        levels: by column the public level of its taxonomy at which it is modelled, 0 if not given.
+        nulls: the columns that may hold NULL, which is public; NULL is then one more value of them.
+        refine: the columns whose single values are counted, too, so that rows have them in place of their labels, or as
+            whole numbers that are not spread evenly over their bins.
+        impossible: combinations of labels that cannot occur, which is public: each gives some columns a label or
+            several, with bins spelled as intervals, such as ``[15, 20)``.
+        rows: how many rows are drawn; about as many as the table has if not given.
+        report_share: the share of the budget that is spent on an estimate of how wrong the rows are.
+        max_cells: how many cells the model may have: more of them cost time and memory, and answer more counts.
+        rounds: about how many marginals are measured; 16 for each column if not given.
+        outside: what becomes of rows with a NULL that is not in ``nulls``, or with a number out of its bins:
+            ``"refuse"`` ends the run, ``"drop"`` leaves them out.
+        rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
+            anything is counted, if the policy says by ``individual`` whose row it is.
+        accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
+
+    Raises:
+        PolicyError: listing every problem at once.
+    """
+
+    model: Literal["synthetic"] = "synthetic"
+    budget: Budget = Field(default_factory=lambda: Budget(1, "1e-6"))
+    workload: Workload = "pairs"
+    target: str | None = None
+    numeric: NumericBins = Field(default_factory=dict)
+    levels: dict[str, Level] = Field(default_factory=dict)
+    nulls: tuple[str, ...] = ()
+    refine: tuple[str, ...] = ()
+    impossible: tuple[dict[str, Labels], ...] = ()
+    rows: Annotated[int, Field(ge=1, le=MAX_ROWS, strict=True)] | None = None
+    report_share: ExactNumber = Fraction(1, 100)
+    max_cells: Annotated[int, Field(ge=100, le=MAX_MODEL_CELLS, strict=True)] = 100_000
+    rounds: Annotated[int, Field(ge=1, strict=True)] | None = None
+    outside: Outside = "refuse"
+
+    @field_validator("budget")
+    @classmethod
+    def _some_delta(cls, budget: Budget) -> Budget:
+        if not budget.delta:
+            raise PydanticCustomError("no_delta", "δ must be above 0: noise is Gaussian, which is never pure")
+        return budget
+
+    @field_validator("report_share")
+    @classmethod
+    def _share(cls, share: Fraction) -> Fraction:
+        if share >= 1:
+            raise PydanticCustomError("share", "must be below 1")
+        return share
+
+    @property
+    def is_pure(self) -> bool:
+        return False
+
+    @property
+    def needs_value_domain(self) -> bool:
+        return True
+
+    @property
+    def without_taxonomy(self) -> tuple[str, ...]:
+        return tuple(self.numeric)
+
+    def columns(self, policy: Requirements) -> tuple[str, ...]:
+        """The columns that are modelled, in their order."""
+        return (*policy.quasi_identifiers, *policy.sensitive)
+
+    def sets(self, policy: Requirements) -> dict[tuple[int, ...], int]:
+        """The workload as sets of the numbers of columns, each with how often it was asked for."""
+        names = self.columns(policy)
+        numbers = range(len(names))
+        asked = {"pairs": 2, "triples": 3}
+        if isinstance(self.workload, str):
+            wanted = list(combinations(numbers, min(asked[self.workload], len(names))))
+        else:
+            wanted = [tuple(sorted({names.index(name) for name in each})) for each in self.workload]
+        if self.target is not None:
+            target = names.index(self.target)
+            others = [number for number in numbers if number != target]
+            wanted += [tuple(sorted((target, *pair))) for pair in combinations(others, min(2, len(others)))]
+        return {each: wanted.count(each) for each in dict.fromkeys(wanted)}
+
+    def misfits(self, policy: Requirements) -> Iterable[str]:
+        yield from super().misfits(policy)
+        yield from self._levels(policy)
+        names = self.columns(policy)
+        given: dict[str, Iterable[str]] = {"numeric": self.numeric, "levels": self.levels, "nulls": self.nulls}
+        given |= {"refine": self.refine, "impossible": dict.fromkeys(name for each in self.impossible for name in each)}
+        if self.target is not None:
+            given["target"] = (self.target,)
+        if not isinstance(self.workload, str):
+            given["workload"] = tuple(dict.fromkeys(name for each in self.workload for name in each))
+        for setting, columns in given.items():
+            for name, meant in unknown_names(columns, names):
+                yield f'method.{setting}: "{name}" is neither a quasi-identifier nor a sensitive column{meant}'
+        for name in self.numeric:
+            if name in policy.taxonomies or name in self.levels:
+                yield f'"{name}" has bins: it takes no taxonomy, and no level of one'
+        if any(len(each) < 2 for each in self.impossible):
+            yield "method.impossible: a combination has two columns or more; leave single labels out of the domain"
+
+    def _roles_that_misfit(self, policy: Requirements) -> Iterable[str]:
+        yield from self._insensitive_columns(policy)
+        yield from self._weights(policy)
+        if self.rows_per_individual > 1 and policy.individual is None:
+            yield "rows_per_individual needs individual, the column that names the owner of a row"

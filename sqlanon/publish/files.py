@@ -13,10 +13,13 @@ from typing import Literal
 
 from sqlglot import exp
 
+from sqlanon.engines.lakes.store import in_arrow
 from sqlanon.engines.locks import SUFFIX, acquire_stale, hold
 from sqlanon.engines.paths import STAGE, is_glob
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
+
+AMONG = "{} would be among the files of the {}, {}, and be read by the next run; write it to another folder"
 
 NOT_OURS = (
     "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
@@ -176,11 +179,21 @@ def refuse_own_source(
         raise EngineError(f"the release would replace its own {role} {target}; write it to another file", step="target")
     for text in spelled:
         if is_glob(text) and is_matched(target, text, folder=folder):
-            raise EngineError(
-                f"{target} would be among the files of the {role}, {text}, and be read by the next run; write it "
-                "to another folder",
-                step="target",
-            )
+            raise EngineError(AMONG.format(target, role, text), step="target")
+
+
+def refuse_within(target: str, folder: str, role: str) -> None:
+    """Refuse a target in a folder that is read by a server, with all that is in it; both can be in a store.
+
+    Raises:
+        EngineError: it is.
+    """
+    if "://" in target or "://" in folder:
+        is_within = in_arrow(target).startswith(f"{in_arrow(folder).rstrip('/')}/")
+    else:
+        is_within = _is_below(target, Path(os.path.expanduser(folder)))  # noqa: PTH111
+    if is_within:
+        raise EngineError(AMONG.format(target, role, folder), step="target")
 
 
 def _same_file(text: str, target: Path) -> bool:

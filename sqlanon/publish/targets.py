@@ -17,10 +17,10 @@ from sqlanon.engines.base import Engine, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.engines.relations import Pinned, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.model.destination import Destination, Replace, destination
+from sqlanon.model.destination import DELTA, Destination, Replace, destination
 from sqlanon.model.record import ContentRecord, Record, facts_of
 from sqlanon.publish.content import content_of_table
-from sqlanon.publish.files import NOT_OURS, refuse_own_source, staged_file
+from sqlanon.publish.files import NOT_OURS, refuse_own_source, refuse_within, staged_file
 from sqlanon.publish.folders import FolderTarget, StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file
 from sqlanon.publish.to_file import CsvTarget, ParquetTarget, StagedCsv, staged_csv
@@ -100,6 +100,9 @@ def target_for(
         for role, source in read.items():
             files = () if source.files else engine.origins(source).files
             refuse_own_source(place, source, role, files, folder=isinstance(staged, StagedFolder))
+            if isinstance(source.relation, exp.Table) and engine.is_far(source.relation):
+                folder_read = source.relation.name.removeprefix(DELTA)
+                refuse_within(into.name if into.kind == "store" else str(place), folder_read, role)
         if isinstance(staged, StagedFolder):
             folder = FolderTarget(engine, into, staged, is_far)
             try:

@@ -451,6 +451,18 @@ def test_unsigned_numbers_that_a_server_writes_are_not_committed_as_signed_ones(
     assert not Path(sides.folder, "unsigned").exists()
 
 
+@pytest.mark.parametrize("into", ["released/", "deep/er/"])
+def test_a_target_among_the_files_of_the_source_is_refused(sides: Sides, into: str) -> None:
+    people = sides.folder / "people"
+    (people / "deep").mkdir(parents=True, exist_ok=True)
+    duckdb.execute(f"COPY (FROM '{sides.folder}/visits.parquet') TO '{people}/a.parquet'")
+    before = sorted(people.rglob("*"))
+    for target in (f"{people}/{into}", f"delta:{people}/{into}"):
+        with pytest.raises(sa.EngineError, match="would be among the files of the source"):
+            sides.far.anonymize(str(people), POLICIES["k"], target)
+    assert sorted(people.rglob("*")) == before
+
+
 def test_what_no_server_writes_is_refused_before_anything_is_spent(sides: Sides) -> None:
     sides.received.clear()
     with pytest.raises(sa.EngineError, match="the rows are on a server"):

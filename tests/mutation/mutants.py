@@ -3028,6 +3028,16 @@ LAKES = (
         ),
     )
     + _of(
+        "sqlanon/publish/files.py",
+        (
+            "releases-among-sources-on-a-server",
+            "    if is_within:\n",
+            "    if False:\n",
+            "the next run takes a release for rows of its source",
+            f"{FAR}::test_a_target_among_the_files_of_the_source_is_refused",
+        ),
+    )
+    + _of(
         "sqlanon/publish/targets.py",
         (
             "refused-late-on-a-server",

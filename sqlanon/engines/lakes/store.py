@@ -203,4 +203,9 @@ def opened(url: str) -> tuple[FileSystem, str]:
     from pyarrow import fs
 
     connect: Callable[[str], tuple[FileSystem, str]] = fs.FileSystem.from_uri
-    return connect(HADOOP.sub("s3://", url))
+    return connect(in_arrow(url))
+
+
+def in_arrow(url: str) -> str:
+    """An address as Arrow has it."""
+    return HADOOP.sub("s3://", url)

@@ -56,17 +56,18 @@ SENSITIVE_TAXONOMIES: Mapping[str, Taxonomy] = {
 class WideLimits:
     """Limits under which small lattices are searched as those too large for arrays are."""
 
-    projected_nodes: int
-    splits: int
+    at_once: int
     most_boxes: int
+    most_remembered: int = 2**18
 
     @contextmanager
     def imposed(self) -> Iterator[None]:
         """No lattice is small enough for arrays."""
         limits = {
             "dense.DENSE_NODES": 0,
-            "optimal.wide.PROJECTED_NODES": self.projected_nodes,
-            "optimal.boxes.SPLITS": self.splits,
+            "optimal.wide.BATCH_SIZE": self.at_once,
+            "optimal.wide.DOWNHILL_NODES": self.at_once,
+            "optimal.wide.MAX_REMEMBERED": self.most_remembered,
             "optimal.boxes.MAX_BOXES": self.most_boxes,
         }
         with pytest.MonkeyPatch.context() as patch:
@@ -75,8 +76,8 @@ class WideLimits:
             yield
 
 
-WIDE_LIMITS = (WideLimits(2, 1, 5), WideLimits(8, 256, 50_000))
-"""As tight as can be, so that boxes are joined all the time, and loose enough for projections of two columns."""
+WIDE_LIMITS = (WideLimits(1, 1, 3), WideLimits(1, 100_000), WideLimits(32, 100_000))
+"""One box after another, with hardly any that waits or in the order of their bounds, and all at once."""
 
 
 @dataclass(frozen=True)

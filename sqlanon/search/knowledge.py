@@ -30,6 +30,7 @@ class Knowledge:
 
     Attributes:
         loss: the least loss of a checked node that satisfies, infinite if there is none.
+        best: the first node found of that loss.
         checked_nodes: how many nodes were checked.
         closest: the checked node with the fewest suppressed rows.
     """
@@ -38,6 +39,7 @@ class Knowledge:
         """Nothing is checked yet. ``monotonic`` promises that nothing below a node that fails can satisfy."""
         self.problem = problem
         self.loss = float("inf")
+        self.best: Levels | None = None
         self.checked_nodes = 0
         self.closest: NodeSummary | None = None
         self._region = region
@@ -110,6 +112,8 @@ class Knowledge:
 
     def _compare(self, summary: NodeSummary) -> None:
         loss = self.problem.loss(summary)
+        if self.best is None or loss < self.loss - margin(self.loss):
+            self.best = summary.levels
         if loss <= self.loss + margin(self.loss):
             self.loss = min(self.loss, loss)
             self._satisfying.append(summary)

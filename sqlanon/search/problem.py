@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table, total
-from sqlanon.model.quality import QualityModel
+from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table
+from sqlanon.model.quality import Bounds, Columns, QualityModel, totals
 from sqlanon.search.evidence import Evidence
 
 BATCH_SIZE = 32
@@ -40,12 +40,14 @@ class SearchProblem:
         context: the lattice and what is known of it.
         max_loss: the largest acceptable loss, for Inverse OLA alone: it asks for the most private node instead.
         evidence: the cells, where they prove more of intervals of nodes than of single ones.
+        at_once: how many nodes are worth asking at once, if a search has as many.
     """
 
     quality: QualityModel
     context: LossContext
     max_loss: float | None = None
     evidence: Evidence | None = None
+    at_once: int = BATCH_SIZE
 
     def satisfies(self, summary: NodeSummary) -> bool:
         """Whether the suppressed rows stay within the limit, anything is left to publish, and no model rejects it."""
@@ -70,10 +72,15 @@ class SearchProblem:
 
     def least_loss_from(self, levels: Levels, suppressed_rows: int) -> float:
         """A lower bound of the loss of a node, and of more general ones, that suppress as many rows at least."""
-        known = float(self.quality.combined(total(self.quality.known_bounds(self.context), levels)))
+        return float(self.least_losses_from(np.array([levels]).T, [suppressed_rows])[0])
+
+    def least_losses_from(self, nodes: Columns, suppressed_rows: Sequence[int]) -> Bounds:
+        """The same of several nodes."""
+        known: Bounds = self.quality.combined(totals(self.quality.known_bounds(self.context), nodes))
         if not self.quality.counts_suppression(self.context):
             return known
-        return max(known, self._least_loss_with(levels, suppressed_rows))
+        shares = np.asarray(suppressed_rows) / self.context.row_count
+        return np.maximum(known, self.quality.bounds_with_suppression(nodes, shares, self.context))
 
     def _least_loss_with(self, levels: Levels, suppressed_rows: int) -> float:
         share = np.array([suppressed_rows / self.context.row_count])

@@ -1,4 +1,4 @@
-"""What a search without arrays of the lattice's size holds: whole numbers, antichains, projections, boxes."""
+"""A search without arrays of the lattice's size: where it splits boxes, what it asks, and what it holds."""
 
 from __future__ import annotations
 
@@ -7,48 +7,19 @@ import math
 import tracemalloc
 from collections.abc import Callable
 
-import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary, total
+from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
-from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.optimal.boxes import Antichain
-from sqlanon.search.optimal.projections import WholeTerms, parts
-from sqlanon.search.optimal.walls import Walls, shares_below
-from sqlanon.search.optimal.wide import WideRegion
+from sqlanon.search.optimal.boxes import Boxes
+from sqlanon.search.optimal.wide import Splits, by_boxes, exchanges
 from sqlanon.search.problem import BATCH_SIZE
-from tests.search_cases import stopped
+from tests.search_cases import WideLimits, stopped
 
 pytestmark = pytest.mark.one_line
-
-NODES = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=12)
-
-
-def covers(general: Levels, levels: Levels) -> bool:
-    return all(high >= low for high, low in zip(general, levels, strict=True))
-
-
-@given(added=NODES)
-def test_an_antichain_keeps_the_maximal_nodes(added: list[Levels]) -> None:
-    chain = Antichain(3)
-    for node in added:
-        chain.add(node)
-    maximal = {node for node in added if not any(covers(other, node) and other != node for other in added)}
-    for node in itertools.product(range(4), repeat=3):
-        above = [tuple(column) for column in chain.above(node).T.tolist()]
-        assert sorted(above) == sorted(other for other in maximal if covers(other, node))
-        assert chain.covers(node) == bool(above)
-
-
-@given(shape=st.lists(st.integers(1, 9), min_size=1, max_size=20), most=st.integers(2, 5000))
-def test_parts_have_every_quasi_identifier_once_and_few_nodes(shape: list[int], most: int) -> None:
-    found = parts(shape, most)
-    assert [position for run in found for position in run] == list(range(len(shape)))
-    assert all(len(run) == 1 or math.prod(shape[position] for position in run) <= most for run in found)
 
 
 def problem(table: list[list[float]], quality: sa.Entropy | sa.LM | None = None) -> SearchProblem:
@@ -58,19 +29,6 @@ def problem(table: list[list[float]], quality: sa.Entropy | sa.LM | None = None)
     lattice = Lattice(names, tuple(len(terms) - 1 for terms in table))
     losses = LevelLosses(prec=flat, entropy=flat, lm=flat, ncp=flat)
     return SearchProblem(quality or sa.Entropy(), LossContext(lattice, losses, 1000, 50, 5))
-
-
-TABLES = st.lists(st.lists(st.floats(0, 1e6), min_size=1, max_size=4).map(sorted), min_size=1, max_size=4)
-
-
-@given(table=TABLES, geometric=st.booleans())
-def test_bounds_of_whole_terms_are_bounds_and_close(table: list[list[float]], geometric: bool) -> None:
-    task = problem(table, sa.LM(aggregate="geometric") if geometric else None)
-    terms = WholeTerms(task)
-    for levels in task.context.lattice.nodes():
-        known = task.quality.combined(total(task.quality.known_bounds(task.context), levels))
-        assert terms.bound_of(levels) <= known * (1 + 1e-15)
-        assert terms.bound_of(levels) == pytest.approx(known, rel=1e-9, abs=1e-10 * (1 + max(map(max, table))))
 
 
 TOLD = 90
@@ -142,54 +100,62 @@ def test_a_billion_nodes_take_little_memory_and_the_bound_rises() -> None:
     assert bounds == sorted(bounds)
     assert outcome.loss is not None
     assert outcome.lower_bound is not None
-    assert 0.35 * outcome.loss < outcome.lower_bound <= least_loss(losses())
+    assert 0.25 * outcome.loss < outcome.lower_bound <= least_loss(losses())
     assert least_loss(losses()) <= outcome.loss <= 1.1 * least_loss(losses())
 
 
-WHOLE_TABLES = st.lists(st.lists(st.integers(0, 10**12), min_size=1, max_size=4).map(sorted), min_size=1, max_size=4)
+def test_few_boxes_wait_however_many_there_are() -> None:
+    """The latest are split until they are gone, so that memory does not grow with what is checked."""
+    task = problem(losses())
+    with WideLimits(at_once=32, most_boxes=100).imposed():
+        boxes = Boxes(task)
+        running = by_boxes(task, boxes)
+        inquiry = next(running)
+        for _ in range(300):
+            assert len(boxes) <= 100 + 2 * 32 * 15
+            inquiry = running.send([of_information(levels) for levels in inquiry.nodes])
 
 
-@given(table=WHOLE_TABLES, share=st.floats(0, 1))
-def test_nodes_are_drawn_with_the_mean_that_is_wanted(table: list[list[int]], share: float) -> None:
-    least, most = (sum(terms[end] for terms in table) for end in (0, -1))
-    mean = round(least + share * (most - least))
-    drawn = [np.exp(logarithms) for logarithms in shares_below(table, mean)]
-    assert all(shares[-1] == pytest.approx(1) and (np.diff(shares) >= 0).all() for shares in drawn)
-    reached = sum(float(np.diff(shares, prepend=0) @ terms) for shares, terms in zip(drawn, table, strict=True))
-    assert reached == pytest.approx(mean, abs=0.02 * max(most, 1))
+BOXES = st.tuples(*[st.tuples(st.integers(0, 3), st.integers(0, 3)).map(sorted)] * 15)
 
 
-def walls_after(task: SearchProblem, nodes: list[Levels]) -> tuple[WideRegion, Walls]:
-    """What there is to know once the top and some nodes are checked."""
-    region = WideRegion(task)
-    knowledge, walls = Knowledge(task, region), Walls(task, region)
-    for levels in dict.fromkeys([task.context.lattice.top, *nodes]):
-        knowledge.learn(of_information(levels))
-        walls.learn(levels, of_information(levels))
-    return region, walls
+@given(box=BOXES)
+def test_halves_of_a_box_are_all_of_it(box: list[list[int]]) -> None:
+    low, high = (tuple(ends[place] for ends in box) for place in (0, 1))
+    assume(low != high)
+    position, level = Splits(problem(losses())).of(low, high)
+    assert low[position] <= level < high[position]
 
 
-@given(nodes=st.lists(st.tuples(*[st.integers(0, 3)] * 15), max_size=40), loss=st.floats(0) | st.just(math.inf))
-def test_walls_are_open_nodes_above_others(nodes: list[Levels], loss: float) -> None:
-    region, walls = walls_after(problem(losses()), nodes)
-    starts = region.boxes.lowest_open(8, math.inf)
-    found = walls.above(starts, 5, loss)
-    assert 1 <= len(found) <= 5
-    assert not any(region.is_checked(wall) or region.is_ruled_out(wall) for wall in found)
-    assert all(any(covers(wall, start) for start in starts) for wall in found)
+def test_a_box_is_split_where_most_is_lost() -> None:
+    table = [[0.0, 1.0, 2.0], [0.0, 1.0, 5.0], [0.0, 0.0, 4.0]]
+    splits = Splits(problem(table))
+    assert splits.of((0, 0, 0), (2, 2, 2)) == (1, 1)
+    assert splits.of((0, 2, 0), (2, 2, 2)) == (2, 1)
+    assert splits.of((0, 0, 0), (2, 1, 1)) == (0, 0)
 
 
-def test_walls_are_where_nodes_begin_to_satisfy() -> None:
-    """Nodes fail by what their quasi-identifiers tell together, which is learned from nodes of two of them."""
-    pairs = itertools.combinations(range(15), 2)
-    lowered = [tuple(1 if position in pair else 3 for position in range(15)) for pair in pairs]
-    lower = [tuple(max(level - 1, 0) for level in levels) for levels in lowered]
-    _, walls = walls_after(problem(losses()), lowered + lower)
-    (wall,) = walls.above([(0,) * 15], 1, math.inf)
-    together = sum(itertools.starmap(told, enumerate(wall)))
-    assert 0.9 * TOLD < together < 1.2 * TOLD
+def test_exchanges_have_one_level_lower_and_one_higher() -> None:
+    lattice = Lattice(("a", "b"), (2, 3), minimum=(0, 1), maximum=(2, 2))
+    assert list(exchanges((1, 1), lattice)) == [(0, 2)]
+    assert sorted(exchanges((2, 1), lattice)) == [(0, 2), (1, 2)]
+    assert list(exchanges((0, 1), lattice)) == []
 
 
-def test_where_nothing_is_likely_to_fail_nodes_are_checked_themselves() -> None:
-    _, walls = walls_after(problem(losses()), [])
-    assert walls.above([(0,) * 15], 1, math.inf) == [(0,) * 15]
+def test_what_a_node_suppresses_is_not_held_against_finer_ones_unless_it_is_certain() -> None:
+    """A coarser class may violate a model that is not monotonic, where its parts do not."""
+    shares = ((0.0, 0.1, 0.5),)
+    losses = LevelLosses(prec=shares, entropy=shares, lm=shares, ncp=shares, largest_lm=shares)
+    task = SearchProblem(sa.LM(), LossContext(Lattice(("q",), (2,)), losses, 1000, 50, 5))
+    nodes = {
+        (0,): NodeSummary((0,), 9, 9, 0, 0, lm=0.0),
+        (1,): NodeSummary((1,), 5, 4, 900, 0, lm=0.91),
+        (2,): NodeSummary((2,), 1, 1, 0, 0, lm=0.5),
+    }
+    running = by_boxes(task, Boxes(task))
+    inquiry = next(running)
+    with pytest.raises(StopIteration) as finished:
+        while True:
+            inquiry = running.send([nodes[levels] for levels in inquiry.nodes])
+    outcome: SearchOutcome = finished.value.value
+    assert outcome.best == nodes[0,]

@@ -17,16 +17,9 @@ least cost (:mod:`sqlanon.search.optimal.forecast`).
 Where privacy models that are not monotonic suppress most, such proofs say little, and intervals of nodes are ruled out
 in place of single ones (:mod:`sqlanon.search.optimal.intervals`).
 
-Lattices of more than ``DENSE_NODES`` nodes are searched without an array of their size (:func:`wide_optimal`): a good
-node early, and a proven gap that closes as long as it runs. Every batch then has three parts:
-
-- a walk downhill for a better node (:mod:`sqlanon.search.optimal.descent`);
-- the most informative nodes of projections, until the least loss of each projection is known
-  (:mod:`sqlanon.search.optimal.projections`): these add up to a lower bound of the loss of the whole;
-- nodes that are to rule out the possible nodes of least bound, and much else besides
-  (:mod:`sqlanon.search.optimal.walls`).
-
-What rules nodes out is what does so in any optimal search, so it ends with the same node and the same ties.
+Lattices of more than ``DENSE_NODES`` nodes are searched without an array of their size, by boxes of nodes
+(:mod:`sqlanon.search.optimal.wide`): a good node early, and a proven gap that closes as long as it runs. What rules
+nodes out is what does so in any optimal search, so it ends with the same node and the same ties.
 """
 
 from __future__ import annotations
@@ -35,16 +28,14 @@ from contextlib import suppress
 
 import numpy as np
 
-from sqlanon.model.lattice import NodeSummary
-from sqlanon.search.arrays import Bounds, Index, Mask
+from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.dense import DenseRegion, region_of
 from sqlanon.search.informative import most_informative
 from sqlanon.search.knowledge import Knowledge, check
-from sqlanon.search.optimal.descent import Descent
+from sqlanon.search.optimal.boxes import Boxes
 from sqlanon.search.optimal.forecast import Foresight, Odds
 from sqlanon.search.optimal.intervals import by_intervals
-from sqlanon.search.optimal.walls import Walls
-from sqlanon.search.optimal.wide import WideRegion
+from sqlanon.search.optimal.wide import by_boxes
 from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
 
 FORESEEN_ROWS = 200_000
@@ -72,8 +63,8 @@ def optimal(problem: SearchProblem) -> Search:
     if problem.evidence is not None:
         return (yield from by_intervals(problem, problem.evidence))
     region = region_of(problem)
-    if isinstance(region, WideRegion):
-        return (yield from wide_optimal(problem, region))
+    if isinstance(region, Boxes):
+        return (yield from by_boxes(problem, region))
     knowledge = Knowledge(problem, region)
     lattice = problem.context.lattice
     known = _without_noise(region.known)
@@ -112,66 +103,3 @@ def _without_noise(known: Bounds) -> Bounds:
     """
     rounded: Bounds = np.round(known / max(float(known.max()), 1e-300), 12)
     return rounded
-
-
-PROJECTED = 2
-"""Of nodes beyond the walk, one in this number is of a projection, as long as one is not solved.
-
-tests.benchmarks.wide, 1,000,000 rows, gaps after 40 CPU s: 0.190 of 12 columns and 0.319 of 15; if all of them are,
-0.199 and 0.350.
-"""
-
-
-def wide_optimal(problem: SearchProblem, region: WideRegion) -> Search:
-    """Find a node of least loss, and all its ties, or the best that can be found before the search is stopped."""
-    knowledge = Knowledge(problem, region)
-    lattice = problem.context.lattice
-    course = _Course(problem, region)
-    with suppress(SearchStopped):
-        while batch := course.next(knowledge.loss):
-            for summary in (yield from check(knowledge, [lattice.node(index) for index in batch])):
-                course.learn(summary)
-    return knowledge.outcome()
-
-
-class _Course:
-    """What one search checks next."""
-
-    def __init__(self, problem: SearchProblem, region: WideRegion) -> None:
-        self._problem = problem
-        self._region = region
-        self._descent = Descent(problem, region)
-        self._walls = Walls(problem, region)
-        self._unsolved = list(region.projections)
-
-    def learn(self, summary: NodeSummary) -> None:
-        """Take note of a checked node."""
-        index = self._problem.context.lattice.index(summary.levels)
-        self._walls.learn(index, summary)
-        if self._problem.satisfies(summary):
-            self._descent.learn(index, summary)
-
-    def next(self, loss: float) -> list[Index]:
-        """The next batch, given the loss of the best node so far; empty once nothing can be better or as good."""
-        region, ceiling = self._region, loss + margin(loss)
-        if region.least_bound() > ceiling:
-            return []
-        if not region.is_checked(region.top):
-            return [region.top]
-        batch = dict.fromkeys(self._descent.next(BATCH_SIZE // 2))
-        self._add_telling(batch, (BATCH_SIZE - len(batch)) // PROJECTED)
-        if starts := region.boxes.lowest_open(BATCH_SIZE, ceiling):
-            batch |= dict.fromkeys(self._walls.above(starts, BATCH_SIZE - len(batch), loss))
-        return list(batch)
-
-    def _add_telling(self, batch: dict[Index, None], count: int) -> None:
-        """Add nodes of the projections that are not solved to a batch, from each about as many."""
-        for waiting in range(len(self._unsolved), 0, -1):
-            projection = self._unsolved.pop(0)
-            share = -(-count // waiting)
-            if share <= 0:
-                self._unsolved.append(projection)
-            elif telling := projection.most_informative(share):
-                batch |= dict.fromkeys(telling)
-                count -= len(telling)
-                self._unsolved.append(projection)

@@ -1767,6 +1767,79 @@ MODELS = [
         ),
     ),
     *_of(
+        "sqlanon/search/optimal/wide.py",
+        (
+            "half-a-box-forgotten",
+            "            halves.append(Half(box, box.low, high, (high,) if asks_high else ()))\n",
+            "",
+            "the finer half of a box is not looked at",
+            "tests/property/test_class_sizes.py::test_a_search_fed_by_arrays_finds_what_brute_force_finds",
+        ),
+        (
+            "the-other-end-of-a-box-decides",
+            "bounds = self._boxes.bounds([part.low for part in parts], rows)",
+            "bounds = self._boxes.bounds([part.high for part in parts], rows)",
+            "nodes are taken to lose as much as the most general one of their box",
+            "tests/property/test_class_sizes.py::test_a_search_fed_by_arrays_finds_what_brute_force_finds",
+        ),
+        (
+            "what-suppresses-now-suppresses-always",
+            "part.box.suppressed_rows if high is None else high.certain_suppressed_rows",
+            "part.box.suppressed_rows if high is None else high.suppressed_rows",
+            "what a node suppresses by a model that is not monotonic is held against less general nodes",
+            "tests/unit/test_wide_regions.py::"
+            "test_what_a_node_suppresses_is_not_held_against_finer_ones_unless_it_is_certain",
+        ),
+    ),
+    *_of(
+        "sqlanon/search/optimal/boxes.py",
+        (
+            "boxes-at-hand-bound-nothing",
+            "for box in (*first, *self._taken)",
+            "for box in first",
+            "a search that is stopped forgets what it was at, and claims too small a gap",
+            "tests/property/test_stopped_searches.py::test_so_does_a_search_without_arrays_of_the_size_of_the_lattice",
+        ),
+        (
+            "bounds-rounded-up",
+            "np.rint(exact / unit) - 1",
+            "np.rint(exact / unit) + 1e6",
+            "bounds are larger than the losses",
+            "tests/property/test_stopped_searches.py::test_so_does_a_search_without_arrays_of_the_size_of_the_lattice",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/class_sizes.py",
+        (
+            "a-class-too-small-is-large-enough",
+            "small = sizes[sizes < self._cells.k]",
+            "small = sizes[sizes < self._cells.k - 1]",
+            "classes of a row less than k are kept",
+            "tests/property/test_class_sizes.py::test_a_search_fed_by_arrays_finds_what_brute_force_finds",
+        ),
+        (
+            "moved-labels-overlap",
+            "        taken |= wanted << shift\n",
+            "",
+            "labels of two quasi-identifiers share bits of a key, so that classes merge",
+            "tests/property/test_class_sizes.py::test_packed_keys_are_equal_where_labels_are",
+        ),
+        (
+            "rows-in-the-bits-of-keys",
+            "packing = packed(self.layout, levels, self.k.bit_length())",
+            "packing = packed(self.layout, levels, self.k.bit_length() - 1)",
+            "the rows of a cell change its key",
+            "tests/property/test_class_sizes.py::test_classes_have_the_rows_of_their_cells",
+        ),
+        (
+            "people-counted-as-rows",
+            "is_plain = policy.individual is None and ",
+            "is_plain = ",
+            "k counts rows where it is to count people",
+            "tests/property/test_class_sizes.py::test_arrays_are_left_alone_where_more_than_rows_counts",
+        ),
+    ),
+    *_of(
         "sqlanon/search/problem.py",
         (
             "a-row-over-the-limit",

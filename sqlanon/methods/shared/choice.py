@@ -12,6 +12,7 @@ from functools import partial
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.class_sizes import AT_ONCE, SizeCounter, sized_cells
 from sqlanon.methods.shared.counting import NodeCounter, SizesFirst, node_summaries
 from sqlanon.methods.shared.intervals.reading import evidence_of
 from sqlanon.model.lattice import Levels, NodeSummary, total
@@ -22,6 +23,9 @@ from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProbl
 
 DRY_RUN_ATTAINABLE = 2.0
 """How private the release of Inverse OLA is taken to be in a dry run."""
+
+Counter = SizeCounter | SizesFirst | NodeCounter
+"""What counts nodes."""
 
 Observer = Callable[[int, int, Inquiry], None]
 """Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
@@ -35,21 +39,20 @@ def choose_node(
     ``stopped`` is asked after every batch whether to make do with the best node so far. The outcome has no node if none
     satisfies the policy, or none was found before the search was stopped.
     """
-    policy, problem = table.bound.policy, _problem(engine, table)
     with engine.scratch():
-        return _answered(
-            _counter(engine, table, problem), problem, SEARCHES[policy.algorithm](problem), observer, stopped
-        )
+        problem, counter = _sides(engine, table)
+        search = SEARCHES[table.bound.policy.algorithm](problem)
+        return _answered(counter, problem, search, observer, stopped)
 
 
 def choose_with_alternatives(
     engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
 ) -> tuple[SearchOutcome, tuple[FinerNode, ...]]:
     """The same, and the nodes that keep a quasi-identifier finer: none if the most private node is searched for."""
-    policy, problem = table.bound.policy, _problem(engine, table)
-    satisfying = Satisfying(problem)
+    policy = table.bound.policy
     with engine.scratch():
-        counter = _counter(engine, table, problem)
+        problem, counter = _sides(engine, table)
+        satisfying = Satisfying(problem)
         search = SEARCHES[policy.algorithm](problem)
         outcome = _answered(counter, problem, search, observer, stopped, satisfying.add)
         if outcome.best is None or policy.objective == "privacy" or stopped():
@@ -57,16 +60,19 @@ def choose_with_alternatives(
         return outcome, finer_nodes(problem, outcome, satisfying.nodes, counter.answer)
 
 
-def _problem(engine: Compute, table: EncodedTable) -> SearchProblem:
-    policy = table.bound.policy
-    takes_evidence = policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(table.context)))
-    evidence = evidence_of(engine, table) if takes_evidence else None
-    return SearchProblem(policy.quality, table.context, policy.max_loss, evidence)
+def _sides(engine: Compute, table: EncodedTable) -> tuple[SearchProblem, Counter]:
+    """What is searched for, and what counts nodes for it.
 
-
-def _counter(engine: Compute, table: EncodedTable, problem: SearchProblem) -> SizesFirst | NodeCounter:
-    """What counts nodes: those that fail by the sizes of their classes are not asked for where there is evidence."""
-    return SizesFirst(engine, table) if problem.evidence is None else NodeCounter(engine, table)
+    Those that fail by the sizes of their classes are not asked for where there is evidence.
+    """
+    policy, context = table.bound.policy, table.context
+    problem = SearchProblem(policy.quality, context, policy.max_loss)
+    if (cells := sized_cells(engine, table)) is not None:
+        return replace(problem, at_once=AT_ONCE), SizeCounter(engine, table, cells)
+    takes_evidence = policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context)))
+    if takes_evidence and (evidence := evidence_of(engine, table)) is not None:
+        return replace(problem, evidence=evidence), NodeCounter(engine, table)
+    return problem, SizesFirst(engine, table)
 
 
 def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:
@@ -96,7 +102,7 @@ def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
 
 # More than six parameters: both sides of the conversation, who follows it, and who ends it.
 def _answered(
-    counter: SizesFirst | NodeCounter,
+    counter: Counter,
     problem: SearchProblem,
     search: Search,
     observer: Observer,

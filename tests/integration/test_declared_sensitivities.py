@@ -143,9 +143,10 @@ METHODS: Mapping[str, Callable[..., Any]] = {
     "epsilon-safe, of a sample": lambda **options: sa.EpsilonSafe(
         k=30, beta="1/10", delta="0.1", select_on="sample", **options
     ),
+    "synthetic": lambda **options: sa.Synthetic(**options),
 }
 BY_LABELS = tuple(METHODS)[:2]
-BY_COUNTS = tuple(name for name in METHODS if not name.startswith("epsilon-safe"))
+BY_COUNTS = tuple(name for name in METHODS if not name.startswith(("epsilon-safe", "synthetic")))
 BY_NODES = ("ipa", "ipa, pure")
 
 
@@ -470,7 +471,7 @@ class TestUnits:
 
     @pytest.mark.parametrize(
         ("name", "rows"),
-        [*product(("diffgen", "ipa", "histogram"), (None, 1, 3)), *product(["epsilon-safe"], (None, 1))],
+        [*product(("diffgen", "ipa", "histogram", "synthetic"), (None, 1, 3)), *product(["epsilon-safe"], (None, 1))],
     )
     def test_of_a_release(self, session: sa.Session, name: str, rows: int | None) -> None:
         fill(session, CATEGORIES, TABLES[0])
@@ -492,7 +493,7 @@ class TestUnits:
         assert f"differ by {release.guarantee.neighbours}" in release.guarantee.claims[0]
         assert not any("makes each of its rows from one row" in each for each in release.guarantee.conditions)
 
-    @pytest.mark.parametrize("name", ["diffgen", "ipa", "histogram", "epsilon-safe"])
+    @pytest.mark.parametrize("name", ["diffgen", "ipa", "histogram", "epsilon-safe", "synthetic"])
     def test_of_a_query_nobody_knows_what_its_rows_stand_for(self, session: sa.Session, name: str) -> None:
         fill(session, CATEGORIES, TABLES[0])
         table = f"asked {name}"

@@ -78,6 +78,8 @@ MACROS = "tests/sql/test_sqllogic.py::test_file_with_macros_called"
 BOUNDS = "tests/unit/test_bounds.py"
 METHODS = "tests/unit/test_methods.py"
 ZCDP = "tests/unit/test_zcdp.py"
+MARGINALS = "tests/unit/test_synthetic_choices.py"
+SYNTHETIC_RUNS = "tests/integration/test_synthetic.py"
 DRAWS = "tests/integration/test_private_draws.py"
 DECLARED = "tests/integration/test_declared_sensitivities.py"
 
@@ -477,6 +479,81 @@ SOURCES = [
             "bytes(8 * count)",
             "all that is drawn from words is known beforehand",
             f"{SAMPLERS}::test_seed",
+        ),
+    ),
+]
+
+SYNTHETIC = [
+    *_of(
+        "sqlanon/methods/synthetic/choosing.py",
+        (
+            "synthetic-noise-halved",
+            "return counts + noise.reshape(counts.shape)",
+            "return counts + noise.reshape(counts.shape) // 2",
+            "the noise of marginals is half as large as what was paid for it buys",
+            f"{MARGINALS}::TestScores::test_noise_is_as_large_as_it_is_said_to_be",
+        ),
+        (
+            "synthetic-noise-of-a-row",
+            "noise = self._source.discrete_gaussian(counts.size, charge, sensitivity=self._problem.sensitivity)",
+            "noise = self._source.discrete_gaussian(counts.size, charge, sensitivity=1)",
+            "marginals have noise for one row of an individual",
+            f"{MARGINALS}::TestScores::test_noise_is_for_the_rows_of_one",
+        ),
+        (
+            "synthetic-choice-of-a-row",
+            "sensitivity = GRID * problem.sensitivity * max(problem.weights[each] for each in allowed)",
+            "sensitivity = GRID * max(problem.weights[each] for each in allowed)",
+            "choices are drawn for one row of an individual",
+            f"{MARGINALS}::TestScores::test_no_score_changes_by_more_than_is_drawn_for",
+        ),
+        (
+            "synthetic-choice-without-weights",
+            "sensitivity = GRID * problem.sensitivity * max(problem.weights[each] for each in allowed)",
+            "sensitivity = GRID * problem.sensitivity",
+            "choices are drawn for scores without weights",
+            f"{MARGINALS}::TestScores::test_no_score_changes_by_more_than_is_drawn_for",
+        ),
+        (
+            "synthetic-error-of-one-set",
+            "sensitivity = GRID * problem.sensitivity * len(workload)",
+            "sensitivity = GRID * problem.sensitivity",
+            "the error of a workload has the noise of one marginal",
+            f"{MARGINALS}::TestErrors::test_it_is_the_mean_distance_of_the_workload",
+        ),
+        (
+            "synthetic-scores-in-floats",
+            "return int(np.abs(GRID * counts - np.rint(GRID * estimate).astype(np.int64)).sum())",
+            "return float(np.abs(GRID * counts - GRID * estimate).sum())",
+            "scores are sums of floats, which a row changes by more than their sensitivity in the last bit",
+            f"{MARGINALS}::TestScores::test_a_distance_is_a_whole_number",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/synthetic/method.py",
+        (
+            "synthetic-true-row-count",
+            "count = self.settings.rows or round(model.total)",
+            "count = self.settings.rows or int(self.problem.counts[(0,)].sum())",
+            "a release has as many rows as the table, exactly",
+            f"{SYNTHETIC_RUNS}::TestCharges::test_side_outputs_do_not_depend_on_a_row",
+        ),
+    ),
+    *_of(
+        "sqlanon/mechanisms/opendp.py",
+        (
+            "gumbel-by-permute-and-flip",
+            "return cast(Mechanism, make_noisy_max(*space, zero_concentrated_divergence(), scale))",
+            "return _noisy_max(scale, False)",
+            "choices in ρ are made by permute-and-flip, which has no bounded range",
+            f"{SAMPLERS}::test_gumbel_choice",
+        ),
+        (
+            "opendp-gaussian-unchecked",
+            "require_rho(charge, mechanism.map(sensitivity))\n        return _noise",
+            "return _noise",
+            "what OpenDP says that Gaussian noise costs is not held against what was paid",
+            f"{ZCDP}::TestScales::test_what_opendp_says_is_held_against_the_charge",
         ),
     ),
 ]
@@ -3133,6 +3210,7 @@ MUTANTS: list[Mutant] = list(
         GROUPED,
         SOURCES,
         ACCOUNTANT,
+        SYNTHETIC,
         BUDGETS,
         PRIVATE,
         COUNTS,

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Accountant, RhoCharge, RhoPortions, require_rho
 from sqlanon.mechanisms.scales import cost_in_rho, scale_in_rho
 from sqlanon.mechanisms.zcdp import epsilon_of, rho_of
@@ -95,6 +96,15 @@ class TestScales:
         source, charge = sa.OpenDPSource(), RhoCharge("measure", rho, None)
         assert len(source.discrete_gaussian(1, charge, sensitivity=sensitivity)) == 1
         assert source.gumbel_choice(np.array([0, 1]), charge, sensitivity=sensitivity)[0] in (0, 1)
+
+    def test_what_opendp_says_is_held_against_the_charge(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("opendp")
+        monkeypatch.setattr(opendp, "scale_in_rho", lambda rho, sensitivity: scale_in_rho(2 * rho, sensitivity))
+        source, charge = sa.OpenDPSource(), RhoCharge("measure", Fraction(1, 10), None)
+        with pytest.raises(sa.BudgetError, match="nothing is drawn"):
+            source.discrete_gaussian(1, charge)
+        with pytest.raises(sa.BudgetError, match="nothing is drawn"):
+            source.gumbel_choice(np.array([0, 1]), charge, sensitivity=1)
 
     @pytest.mark.parametrize(("rho", "why"), [(Fraction(0), "ρ is 0"), (Fraction(1, 10**40), "too small")])
     def test_what_buys_no_draw_is_refused(self, rho: Fraction, why: str) -> None:

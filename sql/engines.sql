@@ -163,6 +163,12 @@ WHERE type = 'duckdb' AND (database_name, schema_name, table_name) = ($1, $2, $3
 -- $1 [getvariable('parquet_file')]
 SELECT file_name, num_rows FROM parquet_file_metadata($1);
 
+-- name: rows_of_first_files
+-- how many rows the first of some Parquet files have, from their footers
+-- $1 [getvariable('parquet_file')]
+SELECT coalesce(sum(num_rows), 0) AS row_count
+FROM (SELECT num_rows FROM parquet_file_metadata($1) LIMIT 8) AS first_files;
+
 -- name: parquet_note
 -- what stands under a key in the footer of a Parquet file
 -- $1 getvariable('parquet_file')

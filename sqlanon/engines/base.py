@@ -115,6 +115,10 @@ class Compute(Protocol):
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation, in order."""
 
+    def has_dictionaries(self, relation: exp.Expr) -> bool:
+        """Whether texts of a relation of many rows come in dictionaries, so that a cast takes each of them once."""
+        return False
+
     def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
         """Make the temporary table of a step, with values for the parameters ``$1``, ``$2`` and so on of its query."""
 

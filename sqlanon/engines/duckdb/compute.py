@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Rows, StatementObserver
 from sqlanon.engines.cutting import Cut, Sent, cut
-from sqlanon.engines.duckdb.reading.pieces import pieces
+from sqlanon.engines.duckdb.reading.pieces import has_dictionaries, pieces
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.watching import Watcher, ignore
 from sqlanon.engines.types import column_of
@@ -69,6 +69,9 @@ class DuckDBCompute:
                 create = exp.Create(this=step.makes.table, kind="TABLE", expression=query, properties=temporary)
                 self.execute(create, step.purpose, parameters)
         self._keep_in_mind(_without(step.makes))
+
+    def has_dictionaries(self, relation: exp.Expr) -> bool:
+        return not self.is_far(relation) and has_dictionaries(relation, self.rows)
 
     def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
         return [relation] if self.is_far(relation) else pieces(relation, columns, self.rows, self.describe)

@@ -24,6 +24,7 @@ from sqlanon.queries.cells.labels import (
     key_labels,
     last_children,
     loss_steps,
+    value_types,
 )
 from sqlanon.queries.cells.rows import (
     PIECES,
@@ -98,7 +99,12 @@ def encode_table(
     spec = bound.cells if spec is None else spec
     unknown = find_unknown_rows(engine, spec)
     encoding = encoding_for(spec, bound.policy.criteria, label_losses=label_losses)
-    encoding = encode_taxonomies(engine, replace(encoding, has_label_texts=engine.is_far(spec.source)))
+    encoding = replace(
+        encoding,
+        has_label_texts=engine.is_far(spec.source),
+        reads_dictionaries=engine.has_dictionaries(spec.source),
+    )
+    encoding = encode_taxonomies(engine, encoding)
     in_pieces = make_cells(engine, encoding, may_stay=may_stay)
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if in_pieces:
@@ -172,6 +178,8 @@ def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
     encoding = replace(encoding, keys=key_layout(last))
     engine.run(key_labels(encoding))
     engine.drop(CODED_LABELS)
+    for statement in value_types(encoding):
+        engine.execute(statement, "types of values")
     return _with_loss_steps(engine, encoding, [name for name in encoding.label_losses if name in LABEL_LOSSES])
 
 

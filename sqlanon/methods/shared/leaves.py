@@ -11,8 +11,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, column, f, number, string, subquery, values
-from sqlanon.queries.release.text_types import enum_type
+from sqlanon.queries.kit.nodes import Relation, Step, column, enum_type, f, number, own_type, string, subquery, values
 from sqlanon.queries.tables import taxonomies
 
 LEAVES = Relation("anon_ordered_leaves", "node")
@@ -50,7 +49,7 @@ def leaf_of(position: int, name: str) -> exp.Expr:
 
 def leaf_of_text(position: int, value: exp.Expr) -> exp.Expr:
     """The number of a value that is a text."""
-    return f.enum_code(exp.TryCast(this=value, to=exp.DataType.build(type_of(position), udt=True)))
+    return f.enum_code(exp.TryCast(this=value, to=own_type(type_of(position))))
 
 
 def type_of(position: int) -> str:

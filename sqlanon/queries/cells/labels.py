@@ -21,6 +21,7 @@ from sqlanon.queries.kit.nodes import (
     column,
     copies,
     count_rows,
+    enum_type,
     filtered,
     grouped,
     identifier,
@@ -103,6 +104,16 @@ def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
     count = exp.Window(this=count_rows(), partition_by=copies(place))
     few.set("qualify", exp.Qualify(this=exp.LTE(this=count, expression=number(MAX_STEPS))))
     return few
+
+
+def value_types(encoding: Encoding) -> list[exp.Create]:
+    """The statements that make the types of values, from the labels."""
+    known = exp.Not(this=column(VALUE).is_(exp.null()))
+    return [
+        enum_type(name, at_level(encoding, position, 0, [column(VALUE)], known.copy()).distinct(copy=False), VALUE)
+        for position, name in enumerate(map(encoding.typed.get, encoding.spec.quasi_identifiers))
+        if name is not None
+    ]
 
 
 def at_level(

@@ -41,6 +41,7 @@ from sqlanon.queries.kit.nodes import (
     left_join,
     made_once,
     number,
+    own_type,
     same,
     select,
     string,
@@ -140,7 +141,8 @@ def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
     """The words of the keys of combinations of raw values, and whether a taxonomy does not know one of these."""
     query = with_leaves(encoding, select([], relation), COMBINATIONS)
     codes = [column("code", encoding.labels_of(position)) for position in range(len(encoding.spec.shapes))]
-    is_unmapped = exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)
+    unlabelled = [column(IS_UNMAPPED, COMBINATIONS)] if encoding.typed else []
+    is_unmapped = exp.or_(*unlabelled, *(code.is_(exp.null()) for code in codes), copy=False)
     words = [aliased(key_word(encoding, word), encoding.key(word)) for word in range(encoding.keys.word_count)]
     return query.select(*words, aliased(is_unmapped, IS_UNMAPPED), copy=False)
 
@@ -194,7 +196,7 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
     """
     spec = encoding.spec
     individual = () if spec.individual is None else (spec.individual,)
-    keys = {name: exact_key(name, encoding.traits) for name in spec.quasi_identifiers}
+    keys = _value_keys(encoding, lambda name: exact_key(name, encoding.traits))
     keys |= {
         name: exact_key(name, encoding.traits) if encoding.holds_release else column(name) for name in spec.protected
     }
@@ -204,6 +206,23 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
     if spec.row_weight is not None:
         columns.append(aliased(_weight(column(spec.row_weight)), WEIGHT))
     return grouped(select(columns, source.copy()), list(keys.values()))
+
+
+def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str, exp.Expr]:
+    """What rows are grouped by for their quasi-identifiers, by name.
+
+    Texts are values of ENUM types where there are some: a byte or two each, found once for each entry of a dictionary
+    in which a file or a table has them. NULL also stands for a text without a label, which is a column of its own.
+    """
+    typed = {
+        name: exp.TryCast(this=exact_text(column(name)), to=own_type(kind)) for name, kind in encoding.typed.items()
+    }
+    keys = {name: typed.get(name) or key(name) for name in encoding.spec.quasi_identifiers}
+    lost = [
+        exp.and_(exp.Not(this=column(name).is_(exp.null())), found.copy().is_(exp.null()), copy=False)
+        for name, found in typed.items()
+    ]
+    return {**keys, IS_UNMAPPED: exp.or_(*lost, copy=False)} if lost else keys
 
 
 def _weight(weight: exp.Expr) -> exp.Expr:
@@ -264,10 +283,9 @@ def _positions(encoding: Encoding, name: str) -> exp.Subquery:
 
 def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:
     """The cells of the population, over the quasi-identifiers alone."""
-    names = encoding.spec.quasi_identifiers
-    keys = [exact_text(column(name)) for name in names]
-    columns = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
-    people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), keys)
+    keys = _value_keys(encoding, lambda name: exact_text(column(name)))
+    columns = [aliased(key.copy(), name) for name, key in keys.items()]
+    people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), list(keys.values()))
     return looked_up(encoding, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
 
 

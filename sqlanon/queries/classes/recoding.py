@@ -27,6 +27,7 @@ from sqlanon.queries.kit.nodes import (
     grouped,
     left_join,
     number,
+    own_type,
     same,
     select,
     string,
@@ -288,7 +289,7 @@ def as_label(encoding: Encoding, position: int, label: exp.Expr) -> exp.Expr:
     """A text as a label of a quasi-identifier."""
     if encoding.has_label_texts:
         return label
-    return exp.Cast(this=label, to=exp.DataType.build(encoding.label_type(position), udt=True))
+    return exp.Cast(this=label, to=own_type(encoding.label_type(position)))
 
 
 def cut_labels(position: int) -> Relation:

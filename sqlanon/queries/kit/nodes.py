@@ -175,6 +175,23 @@ def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
     return exp.cast(expression, _type(type_name).copy(), copy=False)
 
 
+def enum_type(name: str, values: exp.Query, order: str) -> exp.Create:
+    """The statement that makes a temporary ENUM type of the one column of a query, in the order of a column."""
+    values.set("order", ascending(column(order)))
+    return exp.Create(
+        # Not qualified: DuckDB takes no catalog in the name of a temporary type.
+        this=exp.Table(this=identifier(name)),
+        kind="TYPE",
+        expression=exp.Anonymous(this="ENUM", expressions=[values]),
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )
+
+
+def own_type(name: str) -> exp.DataType:
+    """A type that was made for a run."""
+    return exp.DataType.build(name, udt=True)
+
+
 def unsigned_type(largest: int) -> str:
     """The smallest type that holds all numbers from 0 to the largest."""
     return next((name for most, name in UNSIGNED_TYPES if largest <= most), "UBIGINT")

@@ -14,7 +14,7 @@ from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.recoding import Recoding
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import aliased, ascending, column, identifier, number, select, string
+from sqlanon.queries.kit.nodes import aliased, column, enum_type, number, own_type, select, string
 from sqlanon.queries.source import SourceColumn
 
 MASK = "*"
@@ -33,18 +33,6 @@ def _label_type(recoding: Recoding, position: int) -> exp.Create:
     mask = exp.Select(expressions=[aliased(string(MASK), "label")])
     texts = exp.Union(this=recoding.texts(position), expression=mask, distinct=True)
     return enum_type(recoding.encoding.label_type(position), texts, "label")
-
-
-def enum_type(name: str, values: exp.Query, order: str) -> exp.Create:
-    """The statement that makes a temporary ENUM type of the one column of a query, in the order of a column."""
-    values.set("order", ascending(column(order)))
-    return exp.Create(
-        # Not qualified: DuckDB takes no catalog in the name of a temporary type.
-        this=exp.Table(this=identifier(name)),
-        kind="TYPE",
-        expression=exp.Anonymous(this="ENUM", expressions=[values]),
-        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
-    )
 
 
 def published_texts(encoding: Encoding) -> dict[str, exp.Expr]:
@@ -86,9 +74,7 @@ def text_type(encoding: Encoding, name: str, rows: exp.Table) -> exp.Create:
 
 def as_typed(encoding: Encoding, name: str) -> exp.Cast:
     """A column of texts as values of that type."""
-    return exp.Cast(
-        this=published_texts(encoding)[name], to=exp.DataType.build(encoding.published_type(name), udt=True)
-    )
+    return exp.Cast(this=published_texts(encoding)[name], to=own_type(encoding.published_type(name)))
 
 
 def _becomes_text(source_column: SourceColumn) -> bool:

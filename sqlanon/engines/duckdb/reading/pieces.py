@@ -39,6 +39,12 @@ CERTAIN = (
 )
 """What conditions are made of that are as true of a row whenever they are asked: no functions, no other tables."""
 
+MIN_TYPED_ROWS = 100_000
+"""Of a table whose texts are grouped as values of types: to make these takes as long as to group as many rows by texts.
+
+Measured by tests.benchmarks.runs.
+"""
+
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 """How DuckDB spells sizes, each 1024 times the one before."""
 
@@ -57,6 +63,29 @@ def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> 
     if len(conditions) <= 1 or not NUMBERS.isdisjoint(each.name.lower() for each in describe(table)):
         return [relation]  # what numbers its rows is not there, or hidden by a column of the table
     return [_where(relation, condition) for condition in conditions]
+
+
+def has_dictionaries(relation: exp.Expr, rows: Rows) -> bool:
+    """Whether texts of a relation come in dictionaries: those of Parquet files, and of tables that are kept in a file.
+
+    Others do not: those of tables in memory, of CSV files and frames, and of views, which may be of any of these. It is
+    not asked of few rows.
+    """
+    table = _table_of(relation)
+    if table is None:
+        return False
+    if _is_parquet(table):
+        paths = _paths(table.this)
+        count = rows(query_text("engines", "rows_of_first_files"), (paths,))[0][0] if paths else 0
+        return bool(count >= MIN_TYPED_ROWS)
+    files = {database.name for database in catalog.databases(rows) if database.file is not None}
+    found = catalog.of_reference(rows, table.sql(DIALECT)) if files else None
+    return (
+        found is not None
+        and not found.is_view
+        and found.table.catalog in files
+        and any(count >= MIN_TYPED_ROWS for count in _counts(found.table, rows))
+    )
 
 
 def rows_at_once(memory: float, columns: int) -> int:
@@ -150,9 +179,13 @@ def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
     """Parts of a table of DuckDB, by an estimate of its rows."""
     found = catalog.of_reference(rows, table.sql(DIALECT))
     if found is not None and not found.is_view:
-        place = found.table
-        for (count,) in rows(query_text("engines", "rows_of_table"), (place.catalog, place.db, place.name)):
+        for count in _counts(found.table, rows):
             yield from _ranges(ROW_OF_TABLE, count, most)
+
+
+def _counts(table: exp.Table, rows: Rows) -> list[int]:
+    """About how many rows a fully qualified table has; empty if it is none of DuckDB."""
+    return [count for (count,) in rows(query_text("engines", "rows_of_table"), (table.catalog, table.db, table.name))]
 
 
 def _ranges(name: str, count: int, most: int) -> Iterator[exp.Expr]:

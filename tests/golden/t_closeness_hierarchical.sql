@@ -519,11 +519,11 @@ FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_counts_of_1_by_0" (0);
 
-EXECUTE "anon_cells_counts_of_1_by_0" (7205759403792793600);
+EXECUTE "anon_cells_counts_of_1_by_0" (396316767208603648);
 
 WITH "anon_cells" AS (
   SELECT
-    "anon_key_0" & 7205759403792793600 AS "anon_key_0",
+    "anon_key_0" & 396316767208603648 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_0_1",
     "anon_row_count"
@@ -628,8 +628,7 @@ WITH "anon_cells" AS (
 ), "anon_labelled" AS (
   SELECT
     *,
-    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_2_0",
-    "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
+    "anon_key_0" & 396316767208603648 AS "anon_bits_2_1_0"
   FROM "anon_keyed"
 ), "anon_classes" AS (
   SELECT
@@ -637,158 +636,13 @@ WITH "anon_cells" AS (
     "anon_labelled"."anon_measure_0",
     "anon_labelled"."anon_certain_share_0",
     (
-      1.0e0 + CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.3220338983050847e0 END + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
-    ) / 3 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept",
-    "anon_certain_share_0" AS "anon_certain_share",
-    "anon_class_size" AS "anon_class_weight"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm,
-  CAST(COALESCE(
-    SUM(
-      CASE
-        WHEN "anon_certainly_kept"
-        THEN CEIL("anon_class_size" * "anon_certain_share")
-        ELSE "anon_class_size"
+      2.0e0 + CASE
+        WHEN "anon_bits_2_1_0" <= 0
+        THEN 0.0e0
+        WHEN "anon_bits_2_1_0" <= 324259173170675712
+        THEN 0.2e0
+        ELSE 0.4e0
       END
-    ),
-    0
-  ) AS BIGINT) AS "certain_suppressed_rows"
-FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_of_1_by_0" (6917529027641081856);
-
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 6917529027641081856 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_sensitive_0_rows" AS MATERIALIZED (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_sensitive_0_sizes" AS MATERIALIZED (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
-  FROM "anon_sensitive_0_rows"
-  GROUP BY
-    "anon_key_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_key_0",
-    "anon_value_size" AS "anon_class_size"
-  FROM "anon_sensitive_0_sizes"
-), "anon_sensitive_0_labelled" AS MATERIALIZED (
-  SELECT
-    "anon_values".*,
-    "anon_sizes"."anon_value_size",
-    "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share",
-    "anon_known"."anon_share_1"
-  FROM "anon_sensitive_0_rows" AS "anon_values"
-  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
-    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-  WHERE
-    "anon_sizes"."anon_value_size" >= 2
-), "anon_labels" AS (
-  SELECT
-    "anon_key_0",
-    "anon_rows",
-    "anon_value_size",
-    "anon_share"
-  FROM "anon_sensitive_0_labelled"
-  UNION ALL
-  SELECT
-    "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    ANY_VALUE("anon_value_size") AS "anon_value_size",
-    ANY_VALUE("anon_share_1") AS "anon_share"
-  FROM "anon_sensitive_0_labelled"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_key_0",
-    (
-      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0",
-    (
-      (
-        CASE
-          WHEN (
-            (
-              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-            ) / 2 - 0.40000000040000006e0
-          ) > 1e-9
-          THEN (
-            (
-              (
-                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-              ) / 2 - 0.40000000040000006e0
-            ) - 1e-9
-          ) / (
-            (
-              1 - COALESCE(
-                SUM("anon_share") FILTER(WHERE
-                  "anon_rows" / "anon_value_size" >= "anon_share"),
-                0.0
-              ) / 2 - 0.40000000040000006e0
-            ) + 1e-9
-          )
-          ELSE 0e0
-        END
-      )
-    ) AS "anon_certain_share_0"
-  FROM "anon_labels"
-  GROUP BY
-    "anon_key_0"
-), "anon_keyed" AS (
-  SELECT
-    "anon_whole"."anon_key_0",
-    "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0",
-    "anon_view_0"."anon_certain_share_0"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-), "anon_labelled" AS (
-  SELECT
-    *,
-    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_2_0"
-  FROM "anon_keyed"
-), "anon_classes" AS (
-  SELECT
-    "anon_labelled"."anon_class_size",
-    "anon_labelled"."anon_measure_0",
-    "anon_labelled"."anon_certain_share_0",
-    (
-      2.0e0 + CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.3220338983050847e0 END
     ) / 3 AS "anon_lm"
   FROM "anon_labelled"
 ), "anon_classes_2" AS (
@@ -1272,7 +1126,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352320, 396316767208603648]');
+EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352320, 7205759403792793600]');
 
 WITH "anon_cells" AS (
   SELECT

@@ -15,7 +15,8 @@ import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from sqlanon.search.optimal.boxes import Boxes
-from sqlanon.search.optimal.wide import Splits, by_boxes, exchanges
+from sqlanon.search.optimal.splits import Splits
+from sqlanon.search.optimal.wide import by_boxes, exchanges
 from sqlanon.search.problem import BATCH_SIZE
 from tests.search_cases import WideLimits, stopped
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from sqlanon.model.lattice import Levels, NodeSummary, with_level
 from sqlanon.search.evidence import Evidence
 from sqlanon.search.knowledge import Knowledge, check
+from sqlanon.search.optimal.splits import Splits
 from sqlanon.search.problem import Inquiry, Search, SearchProblem, SearchStopped, margin
 
 
@@ -81,15 +82,16 @@ def by_intervals(problem: SearchProblem, evidence: Evidence) -> Search:
     """Find a node of least loss, and all its ties, by splitting the lattice into intervals."""
     stack = Stack(problem, evidence)
     knowledge = Knowledge(problem, stack)
+    splits = Splits(problem)
     known: set[Levels] = set()
     with suppress(SearchStopped):
         while (interval := stack.last(knowledge.loss)) is not None:
-            yield from _examined(problem, stack, knowledge, interval, known)
+            yield from _examined(problem, stack, knowledge, interval, known, splits)
     return knowledge.outcome()
 
 
 def _examined(
-    problem: SearchProblem, stack: Stack, knowledge: Knowledge, interval: Interval, known: set[Levels]
+    problem: SearchProblem, stack: Stack, knowledge: Knowledge, interval: Interval, known: set[Levels], splits: Splits
 ) -> Generator[Inquiry, Sequence[NodeSummary], None]:
     """Check the ends of an interval, then drop it or split it."""
     low, high, context = interval.low, interval.high, problem.context
@@ -109,7 +111,7 @@ def _examined(
         return
     stack.drop()
     if low != high and problem.least_loss_from(low, suppressed) <= knowledge.loss + margin(knowledge.loss):
-        position, middle = _split(problem, low, high)
+        position, middle = splits.of(low, high)
         stack.push(low, with_level(high, position, middle), cells, suppressed)
         stack.push(with_level(low, position, middle + 1), high, cells, suppressed)
 
@@ -123,12 +125,3 @@ def _checked(
         yield from check(knowledge, [summary.levels])
     else:
         knowledge.note(summary)
-
-
-def _split(problem: SearchProblem, low: Levels, high: Levels) -> tuple[int, int]:
-    """The quasi-identifier with the most entropy between two nodes, and the level in the middle of both."""
-    entropies = problem.context.losses.entropy
-    between = [of_levels[most] - of_levels[least] for of_levels, least, most in zip(entropies, low, high, strict=True)]
-    apart = [place for place, (least, most) in enumerate(zip(low, high, strict=True)) if least < most]
-    position = max(apart, key=lambda place: round(between[place], 6))
-    return position, (low[position] + high[position]) // 2

@@ -3,11 +3,6 @@
 Two kinds of boxes take turns. Those of the least bounds raise the proven bound of the loss; those whose highest node
 loses least lead downhill to good nodes. Where a good node is found, those are checked that differ from it by an
 exchange, one quasi-identifier finer for another one coarser.
-
-A box is split where the levels of a quasi-identifier differ most in entropy; the quasi-identifier is the one between
-whose levels in the box the most entropy lies, times the most loss. So its lower half often suppresses too much, and the
-least that its upper half loses rises. ARX's Adult with 9 and with 12 quasi-identifiers, geometric LM, k = 5, 5 %
-suppressed, takes 524 and 3,910 boxes; if all are split by entropy in the middle, 1,158 and 11,759.
 """
 
 from __future__ import annotations
@@ -17,9 +12,10 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from sqlanon.model.lattice import Lattice, Levels, NodeSummary, Table, with_level
+from sqlanon.model.lattice import Lattice, Levels, NodeSummary, with_level
 from sqlanon.search.knowledge import Knowledge, check
-from sqlanon.search.optimal.boxes import DIGITS, Box, Boxes
+from sqlanon.search.optimal.boxes import Box, Boxes
+from sqlanon.search.optimal.splits import Splits
 from sqlanon.search.problem import BATCH_SIZE, Inquiry, Part, Search, SearchProblem, SearchStopped, margin
 
 DOWNHILL_SHARE = 1 / 10
@@ -185,34 +181,6 @@ class _Course:
         bounds = self._boxes.bounds(nodes, [0] * len(nodes))
         less = [(-bound, node) for bound, node in zip(bounds, nodes, strict=True) if bound < self._knowledge.loss]
         return [node for _, node in sorted(less)]
-
-
-class Splits:
-    """Where boxes are split."""
-
-    def __init__(self, problem: SearchProblem) -> None:
-        self._entropies = _shares(problem.context.losses.entropy)
-        self._losses = _shares(problem.quality.known_bounds(problem.context))
-
-    def of(self, low: Levels, high: Levels) -> tuple[int, int]:
-        """The quasi-identifier, and the level that is the highest of the lower half."""
-        apart = [position for position, (least, most) in enumerate(zip(low, high, strict=True)) if least < most]
-        position = max(apart, key=lambda place: self._spread(place, low[place], high[place]))
-        entropies = self._entropies[position]
-        steps = range(low[position], high[position])
-        return position, max(steps, key=lambda level: round(entropies[level + 1] - entropies[level], DIGITS))
-
-    def _spread(self, position: int, least: int, most: int) -> tuple[float, float]:
-        """What lies between two levels of a quasi-identifier: entropy times loss, or entropy where nothing is lost."""
-        entropies, losses = self._entropies[position], self._losses[position]
-        entropy = entropies[most] - entropies[least]
-        return round(entropy * (losses[most] - losses[least]), DIGITS), round(entropy, DIGITS)
-
-
-def _shares(table: Table) -> list[list[float]]:
-    """Losses of levels as shares of what is lost at the top."""
-    everything = sum(losses[-1] for losses in table) or 1.0
-    return [[loss / everything for loss in losses] for losses in table]
 
 
 def exchanges(node: Levels, lattice: Lattice) -> Iterator[Levels]:

@@ -31,6 +31,19 @@ FROM :codes
 GROUP BY position, code
 ORDER BY position ASC, code ASC;
 
+-- name: listed_labels
+-- the labels of a column as a list, in the order of their numbers
+-- :codes (position INTEGER, leaf BIGINT, value VARCHAR, label VARCHAR, code BIGINT)
+-- :position 0
+SELECT list(label ORDER BY code ASC)
+FROM (SELECT DISTINCT code, label FROM :codes WHERE position = :position) AS anon_labels;
+
+-- name: listed_values
+-- the single values of a column as a list
+-- :codes (position INTEGER, leaf BIGINT, value VARCHAR, label VARCHAR, code BIGINT)
+-- :position 0
+SELECT list(value ORDER BY leaf ASC) FROM :codes WHERE position = :position;
+
 -- name: values_by_code
 -- the single values of a column, with the numbers of their labels
 -- :codes (position INTEGER, leaf BIGINT, value VARCHAR, label VARCHAR, code BIGINT)

@@ -121,18 +121,18 @@ class SyntheticRun(PrivateRun):
             for column, (counts, sigma) in self.chosen.fine.items()
         }
         self.drawn = [
-            rows.DrawnColumn(each, found[each.name], weights.get(column)) for column, each in enumerate(self.columns)
+            rows.DrawnColumn(each, found[each.name], column, weights.get(column))
+            for column, each in enumerate(self.columns)
         ]
         generator = self.chance.source.generator()
         self.engine.put(rows.DRAWN, rows.drawn_rows(self.drawn, model.beliefs, count, generator))
         self.sizes = count, count
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        enums = frozenset(each.found.name for each in self.drawn if takes_enums(each.found.name))
-        return rows.released(self.drawn, self._published, enums)
+        return rows.released(self.drawn, self._published)
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        made = rows.released(self.drawn, self._published, frozenset())
+        made = rows.released(self.drawn, self._published)
         here, there = (
             self.engine.fetch(rows.content(each, self._published), "what was written")[0]
             for each in (exp.Subquery(this=made), written.relation)

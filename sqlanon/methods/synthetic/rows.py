@@ -22,10 +22,10 @@ from sqlanon.queries.kit.nodes import Relation, aliased, column, f, select
 from sqlanon.queries.source import SourceColumn
 
 DRAWN = Relation("anon_drawn_rows", "row")
-"""The rows as they were drawn: labels as texts, numbers as whole or as double numbers."""
+"""The rows as they were drawn: the numbers of labels or of single values, and numbers as they are."""
 
-ROWS_AT_ONCE = 1_000_000
-"""How many rows are drawn at once: they take some 200 MB for 15 columns."""
+ROWS_AT_ONCE = 250_000
+"""How many rows are drawn at once: 50 MB for 15 columns, and faster than a million at once (benchmarks.synthetic)."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,14 @@ class DrawnColumn:
     Attributes:
         modelled: what the model knows of it.
         found: the column of the source.
+        position: its position in the model.
         weights: how likely each single value is within its label or bin, if they were counted; else all are as likely.
     """
 
     modelled: ModelledColumn
     found: SourceColumn
+    position: int
     weights: Floats | None = None
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The labels or single values of a column with a taxonomy."""
-        return self.modelled.labels if self.weights is None else tuple(map(str, self.modelled.fine))
 
     @property
     def is_whole(self) -> bool:
@@ -61,8 +58,8 @@ class DrawnColumn:
     def type(self) -> pa.DataType:
         """The type that it is drawn in."""
         if self.modelled.bins is None:
-            return pa.dictionary(pa.int16(), pa.string())
-        return pa.int64() if self.is_whole else pa.float64()
+            return _integers([len(self.modelled.fine or self.modelled.labels)])
+        return _integers(whole_edges(self.modelled.bins)) if self.is_whole else pa.float64()
 
     def values(self, codes: Codes, generator: Generator) -> pa.Array:
         """The values of rows whose numbers in the model were drawn; a number lies anywhere in its bin."""
@@ -71,11 +68,10 @@ class DrawnColumn:
         if self.weights is not None:
             codes = self._refined(codes, self.weights, generator)
         if self.modelled.bins is None:
-            indices = pa.array(codes.astype(np.int16), mask=missing)
-            return pa.DictionaryArray.from_arrays(indices, pa.array(self.texts, pa.string()))
+            return pa.array(codes, self.type, mask=missing)
         if self.weights is not None:
-            return pa.array(np.array(self.modelled.fine)[codes], mask=missing)
-        return pa.array(self._numbers(self.modelled.bins, codes, generator), mask=missing)
+            return pa.array(np.array(self.modelled.fine)[codes], self.type, mask=missing)
+        return pa.array(self._numbers(self.modelled.bins, codes, generator), self.type, mask=missing)
 
     def _refined(self, codes: Codes, weights: Floats, generator: Generator) -> Codes:
         """The numbers of single values, by the cumulative distributions of labels or bins, one after the other."""
@@ -96,6 +92,13 @@ class DrawnColumn:
         found: Floats = bounds[codes] + generator.random(len(codes)) * (bounds[codes + 1] - bounds[codes])
         below: Floats = np.minimum(found, np.nextafter(bounds[codes + 1], -np.inf))
         return below
+
+
+def _integers(ends: Sequence[int]) -> pa.DataType:
+    """The smallest type of the whole numbers between two ends: rows wait in memory until they are written."""
+    largest = max(abs(end) for end in ends)
+    types = (pa.int8(), pa.int16(), pa.int32())
+    return next((each for each in types if largest < 2 ** (each.bit_width - 1)), pa.int64())
 
 
 def weights_within(counts: Integers, codes: Sequence[int], sigma: float) -> Floats:
@@ -137,16 +140,15 @@ def drawn_rows(
     return pa.RecordBatchReader.from_batches(schema, batches())
 
 
-def released(columns: Sequence[DrawnColumn], order: Sequence[str], enums: frozenset[str]) -> exp.Select:
+def released(columns: Sequence[DrawnColumn], order: Sequence[str]) -> exp.Select:
     """The rows as they are published: values in the types of the source, labels above them as texts.
 
     Args:
         columns: the columns.
         order: their names in the order of the source.
-        enums: the columns that may stay of the ENUM type in which labels arrive.
     """
-    typed = {each.found.name: _typed(each, enums) for each in columns}
-    return select([aliased(typed[name], name) for name in order], DRAWN.table)
+    shown = {each.found.name: _shown(each) for each in columns}
+    return select([aliased(shown[name], name) for name in order], DRAWN.table)
 
 
 def content(rows: exp.Query | exp.Expr, names: Sequence[str]) -> exp.Select:
@@ -154,8 +156,10 @@ def content(rows: exp.Query | exp.Expr, names: Sequence[str]) -> exp.Select:
     return SQL.query("content", rows=rows, row_hash=f.hash(*map(column, names)))
 
 
-def _typed(each: DrawnColumn, enums: frozenset[str]) -> exp.Expr:
-    value = column(each.found.name)
-    if each.modelled.bins is None and (each.has_labels or each.found.traits.is_text):
-        return value if each.found.name in enums else cast_value(value, "VARCHAR")
-    return cast_value(value, each.found.type)
+def _shown(each: DrawnColumn) -> exp.Expr:
+    drawn = column(each.found.name)
+    if each.modelled.bins is not None:
+        return cast_value(drawn, each.found.type)
+    texts = SQL.query("listed_labels" if each.weights is None else "listed_values", position=each.position)
+    found = f.list_extract(exp.paren(texts), drawn + 1)
+    return found if each.has_labels or each.found.type == "VARCHAR" else cast_value(found, each.found.type)

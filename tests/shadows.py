@@ -25,7 +25,7 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.api.session import Session
 from sqlanon.engines.base import Rows
-from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.duckdb import OpenedDatabase, float_texts
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.policy.policy import policy_of
@@ -127,7 +127,7 @@ class Shadows:
         with session.connection.cursor() as first, session.connection.cursor() as second:
             ((threads,),) = first.sql("SELECT current_setting('threads')").fetchall()
             first.execute("SET threads = 1")  # the last digit of a sum depends on the order of its parts
-            rows: Rows = FarRows() if self.url is None else SparkRows(self.url)
+            rows: Rows = FarRows() if self.url is None else SparkRows(self.url, float_texts)
             far = Session(Ready(DuckDBEngine(OpenedDatabase(second, owned=False), rows)))
             try:
                 yield sa.connect(first), far, lambda path: _loaded(rows, path)

@@ -85,11 +85,12 @@ def _server(address: str, max_cells: int | None) -> Rows:
     Raises:
         EngineError: as :func:`connect`.
     """
+    from sqlanon.engines.duckdb import float_texts
     from sqlanon.engines.spark.rows import MAX_CELLS, SparkRows
 
     if max_cells is not None and max_cells < 1:
         raise EngineError(f"max_cells is a number of cells, 1 or more, not {max_cells}", step="open")
-    return SparkRows(address, MAX_CELLS if max_cells is None else max_cells)
+    return SparkRows(address, float_texts, MAX_CELLS if max_cells is None else max_cells)
 
 
 def open_database(

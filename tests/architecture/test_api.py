@@ -156,7 +156,7 @@ class TestModules:
     def test_only_the_engine_knows_duckdb(self) -> None:
         """Others may name it for a type."""
         knowing = {name_of(path) for path in MODULES if "duckdb" in imported_at_run_time(path)}
-        assert knowing == {f"sqlanon/engines/duckdb/{name}.py" for name in ("compute", "opening", "refusals")}
+        assert knowing == {f"sqlanon/engines/duckdb/{name}.py" for name in ("compute", "opening", "refusals", "texts")}
 
     def test_only_the_sources_know_chance(self) -> None:
         others = [path for path in MODULES if name_of(path) not in SOURCES_OF_CHANCE]

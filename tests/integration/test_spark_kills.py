@@ -14,6 +14,7 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
+from sqlanon.engines.duckdb import float_texts
 from sqlanon.engines.spark import refusals
 from sqlanon.engines.spark.rows import SparkRows
 from tests.black_hole import way_to
@@ -113,7 +114,7 @@ def test_a_server_vanishes(folder: Path, method: str) -> None:
 
 def test_a_server_that_computes_for_long_is_left_to_it() -> None:
     with impatient(refusals.SIGN_OF_LIFE), sail() as server:
-        rows = SparkRows(server.url)
+        rows = SparkRows(server.url, float_texts)
         start = time.monotonic()
         size = 10_000
         while time.monotonic() - start < LONG:

@@ -23,9 +23,9 @@ import pytest
 from pyarrow import parquet
 
 import sqlanon as sa
+from sqlanon.engines.duckdb import float_texts
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.rows import SparkRows
-from sqlanon.engines.spark.texts import float_texts
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.publish.folders import FolderTarget
 from tests.commands import sqlanon
@@ -537,7 +537,7 @@ def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
 
 
 def test_fractions_of_a_column_are_looked_up_once(sides: Sides) -> None:
-    with mock.patch("sqlanon.engines.spark.rows.float_texts", wraps=float_texts) as spelled:
+    with mock.patch.object(sides.far._engine.far, "_float_texts", wraps=float_texts) as spelled:
         sides.released(FRACTIONS, "halves")
     assert spelled.call_count == 1
     assert sides.rows("far") == sides.rows("near")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from sqlanon.engines.duckdb.opening import NO_LIMITS, OpenedDatabase
 from sqlanon.engines.duckdb.resources import Resources
+from sqlanon.engines.duckdb.texts import float_texts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
-__all__ = ["NO_LIMITS", "Connection", "OpenedDatabase", "Resources"]
+__all__ = ["NO_LIMITS", "Connection", "OpenedDatabase", "Resources", "float_texts"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sqlglot import exp, parse_one
 
@@ -17,7 +17,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.spark.dialect import Statement, in_spark
 from sqlanon.engines.spark.pins import Pin, is_path, pinned, readable
 from sqlanon.engines.spark.refusals import gone, patience, received, refusals, refuse_unreachable, watched
-from sqlanon.engines.spark.texts import FloatTexts, float_texts
+from sqlanon.engines.spark.texts import FloatTexts
 from sqlanon.engines.spark.types import SPARK, columns_of, misfits, sendable, source_columns
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
@@ -73,6 +73,13 @@ class _Kept(View):
     pins: tuple[Pin, ...]
 
 
+class FloatSpelling(Protocol):
+    """How DuckDB spells fractions."""
+
+    def __call__(self, numbers: Sequence[float | None], *, is_single: bool) -> pa.Array:
+        """The texts of fractions, of 32 bits or of 64."""
+
+
 class SparkRows(Rows):
     """A server, and the views that a session has made there.
 
@@ -81,11 +88,12 @@ class SparkRows(Rows):
         max_cells: how many rows the result of a count has at most that comes near.
     """
 
-    def __init__(self, url: str, max_cells: int = MAX_CELLS) -> None:
+    def __init__(self, url: str, float_texts: FloatSpelling, max_cells: int = MAX_CELLS) -> None:
         if not url.startswith("sc://"):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
         self._address, self.url, self.max_cells = url, without_secret(url), max_cells
+        self._float_texts = float_texts
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
         self._views: dict[tuple[str, str], _Kept] = {}
         self._numbers = iter(range(1, 2**31))
@@ -268,7 +276,9 @@ class SparkRows(Rows):
                 found = self._received(self._spark.sql(wanted.look_up), "the texts of fractions")
             if found is None:
                 raise EngineError(_TOO_MANY_FRACTIONS.format(wanted.column, self.max_cells), step="source")
-            spelled = float_texts(found["spelled"].to_pylist(), is_single=wanted.is_single)
+            # However a server spells it, such as 1.0E-5 or Infinity, it is read as the same number.
+            numbers = [None if text is None else float(text) for text in found["spelled"].to_pylist()]
+            spelled = self._float_texts(numbers, is_single=wanted.is_single)
             self._known_texts[key] = found.append_column("text", [spelled])
         return self._known_texts[key]
 

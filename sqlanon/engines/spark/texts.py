@@ -1,11 +1,11 @@
 """Texts of values as DuckDB makes them: fractions, instants and what has none are spelled in another way on a server.
 
-A fraction is spelled with the fewest digits that are read as the same number, with an exponent from 1e16 on.
+Fractions are looked up once, and DuckDB spells them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -117,19 +117,3 @@ def _own(query: exp.Select, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
     for node in query.find_all(kind):
         if node.find_ancestor(exp.Select) is query:
             yield node
-
-
-def float_texts(spelled: Iterable[str | None], *, is_single: bool) -> list[str | None]:
-    """The texts of fractions by those that a server spells; both are read as the same number.
-
-    Args:
-        spelled: texts such as ``1.0E-5``, ``Infinity`` or ``NaN``.
-        is_single: whether they are of 32 bits.
-    """
-    import numpy as np
-
-    numbers = (None if text is None else float(text) for text in spelled)
-    if is_single:
-        # The fewest digits of 32 bits, which have more of them as a fraction of 64 bits.
-        numbers = (None if number is None else float(str(np.float32(number))) for number in numbers)
-    return [None if number is None else repr(number) for number in numbers]

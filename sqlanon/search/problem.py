@@ -68,7 +68,8 @@ class SearchProblem:
         """A lower bound of the loss of a checked node that does not need what its labels lose."""
         if not self.quality.counts_suppression(self.context):
             return self.quality.bound_above(summary, self.context)
-        return self._least_loss_with(summary.levels, summary.suppressed_rows)
+        share = np.array([summary.suppressed_rows / self.context.row_count])
+        return float(self.quality.bounds_with_suppression(np.array([summary.levels]).T, share, self.context)[0])
 
     def least_loss_from(self, levels: Levels, suppressed_rows: int) -> float:
         """A lower bound of the loss of a node, and of more general ones, that suppress as many rows at least."""
@@ -81,10 +82,6 @@ class SearchProblem:
             return known
         shares = np.asarray(suppressed_rows) / self.context.row_count
         return np.maximum(known, self.quality.bounds_with_suppression(nodes, shares, self.context))
-
-    def _least_loss_with(self, levels: Levels, suppressed_rows: int) -> float:
-        share = np.array([suppressed_rows / self.context.row_count])
-        return float(self.quality.bounds_with_suppression(np.array([levels]).T, share, self.context)[0])
 
     def known_terms(self) -> Table:
         """Per quasi-identifier, the terms of :meth:`QualityModel.known_bounds` of its allowed levels."""

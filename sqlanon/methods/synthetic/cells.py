@@ -57,7 +57,7 @@ def read_cells(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledCo
 
 def marginals(engine: Compute, sizes: Sequence[int], sets: Iterable[Columns]) -> dict[Columns, Integers]:
     """How many rows each combination of values of some columns has, for each set, with an axis for each column."""
-    inside = _inside(range(len(sizes)))
+    inside = _inside(len(sizes))
     return {
         columns: _counts(engine, inside, _combination(sizes, columns), cells_of(sizes, columns)).reshape(
             [sizes[each] for each in columns]
@@ -68,9 +68,8 @@ def marginals(engine: Compute, sizes: Sequence[int], sets: Iterable[Columns]) ->
 
 def fine_counts(engine: Compute, columns: Sequence[ModelledColumn]) -> dict[int, Integers]:
     """How many rows have each single value of the columns that are refined, by position."""
-    positions = range(len(columns))
     return {
-        position: _counts(engine, _inside(positions, position), column(fine_column(position)), len(each.fine))
+        position: _counts(engine, _inside(len(columns), position), column(fine_column(position)), len(each.fine))
         for position, each in enumerate(columns)
         if each.fine
     }
@@ -84,9 +83,9 @@ def _counts(engine: Compute, inside: exp.Expr, combination: exp.Expr, size: int)
     return counts
 
 
-def _inside(positions: Iterable[int], fine: int | None = None) -> exp.Subquery:
+def _inside(columns: int, fine: int | None = None) -> exp.Subquery:
     """The cells whose values are in the domain, those with a single value of a column alone if one is given."""
-    names = [code_column(position) for position in positions]
+    names = [code_column(position) for position in range(columns)]
     names += [] if fine is None else [fine_column(fine)]
     present = [column(name).is_(exp.null()).not_() for name in names]
     return subquery(select([exp.Star()], CELLS.table).where(*present, copy=False), "anon_inside")

@@ -19,8 +19,6 @@ from sqlanon.methods.synthetic.tree import Columns, JunctionTree
 MEASURED = Fraction(9, 10)
 """The share of ρ that is spent on noisy counts; the rest is spent on the choices between marginals."""
 
-ROUNDS_PER_COLUMN = 16
-
 GRID = 1024
 """Scores count in units of 1 / 1024 rows: as whole numbers, they are of the stated sensitivity to the last bit."""
 
@@ -57,19 +55,6 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A marginal that was measured.
-
-    Attributes:
-        columns: whose it is.
-        sigma: the scale of the noise of a count.
-    """
-
-    columns: Columns
-    sigma: float
-
-
-@dataclass(frozen=True)
 class Chosen:
     """The model of all measurements.
 
@@ -77,13 +62,13 @@ class Chosen:
         model: fitted to them.
         measurements: by set of columns.
         fine: by column that is refined, the noisy counts of single values, and the scale of their noise.
-        log: what was measured, in its order.
+        log: which sets of columns were measured, in their order.
     """
 
     model: Model
     measurements: Mapping[Columns, Measurement]
     fine: Mapping[int, tuple[Integers, float]]
-    log: Sequence[Measured]
+    log: Sequence[Columns]
 
 
 def chosen(problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> Chosen:
@@ -154,7 +139,7 @@ class _Run:
         self._for_noise = MEASURED * rho / problem.rounds
         self._for_choice = (1 - MEASURED) * rho / problem.rounds
         self._measurements: dict[Columns, Measurement] = {}
-        self._log: list[Measured] = []
+        self._log: list[Columns] = []
         self._cells: dict[tuple[frozenset[Columns], Columns], int] = {}
 
     def chosen(self) -> Chosen:
@@ -178,7 +163,7 @@ class _Run:
         new = Measurement.of(self._noisy(self._problem.counts[columns]), self._sigma)
         before = self._measurements.get(columns)
         self._measurements[columns] = new if before is None else before.merged(new)
-        self._log.append(Measured(columns, self._sigma))
+        self._log.append(columns)
 
     def _noisy(self, counts: Integers) -> Integers:
         """Counts with noise, for the present portion of ρ."""

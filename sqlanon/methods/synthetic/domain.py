@@ -17,12 +17,7 @@ from sqlanon.methods.shared.leaves import LEAVES, make_leaves
 from sqlanon.methods.synthetic.tree import Columns
 from sqlanon.model.methods.synthetic import MAX_BINS, Bins, Synthetic
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    number,
-    values,
-)
+from sqlanon.queries.kit.nodes import Relation, Step, number, values
 
 CODES = Relation("anon_label_codes", "node")
 """The values of the modelled columns (``leaf``) with their labels, and the numbers of these (``code``)."""
@@ -137,17 +132,15 @@ def _refined(engine: Compute, position: int, modelled: ModelledColumn) -> Modell
         PolicyError: there are too many.
     """
     bins = modelled.bins
-    if bins is None:
-        rows = engine.fetch(SQL.query("values_by_code", position=position), "values", "node")
-        fine: tuple[int, ...] | tuple[str, ...] = tuple(row["value"] for row in rows)
-        codes = tuple(int(row["code"]) for row in rows)
-    else:
+    if bins is not None:
         first, *_, end = edges = whole_edges(bins)
         _refuse_fine(modelled.name, end - first)
-        fine = tuple(range(first, end))
-        codes = tuple(np.repeat(np.arange(bins.size), np.diff(edges)).tolist())
-    _refuse_fine(modelled.name, len(fine))
-    return replace(modelled, fine=fine, fine_codes=codes)
+        codes = np.repeat(np.arange(bins.size), np.diff(edges))
+        return replace(modelled, fine=tuple(range(first, end)), fine_codes=tuple(codes.tolist()))
+    rows = engine.fetch(SQL.query("values_by_code", position=position), "values", "node")
+    _refuse_fine(modelled.name, len(rows))
+    fine, fine_codes = (tuple(row[name] for row in rows) for name in ("value", "code"))
+    return replace(modelled, fine=fine, fine_codes=fine_codes)
 
 
 def _refuse_fine(name: str, count: int) -> None:

@@ -66,8 +66,7 @@ class SyntheticReport(PrivateReport):
 
 def measured_marginals(names: Sequence[str], chosen: Chosen) -> Iterator[MeasuredMarginal]:
     """What was measured, in the order of columns."""
-    times = [each.columns for each in chosen.log]
     for columns, found in sorted(chosen.measurements.items()):
         yield MeasuredMarginal(
-            columns=tuple(names[each] for each in columns), times=times.count(columns), sigma=found.precision**-0.5
+            columns=tuple(names[each] for each in columns), times=chosen.log.count(columns), sigma=found.precision**-0.5
         )

@@ -115,6 +115,7 @@ class TestReleases:
         assert types == [("age", "INTEGER"), ("sex", "VARCHAR"), ("disease", "VARCHAR")]
         report = release.report
         assert report.released_rows == session.connection.sql("FROM released").shape[0]
+        assert report.released_groups is None, "nobody has counted them"
         assert abs(report.released_rows - 1200) < 150
         assert report.rho == pytest.approx(0.088152688380)
         assert {("age",), ("sex",), ("disease",)} < {each.columns for each in report.measured}

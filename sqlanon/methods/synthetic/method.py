@@ -126,7 +126,7 @@ class SyntheticRun(PrivateRun):
         ]
         generator = self.chance.source.generator()
         self.engine.put(rows.DRAWN, rows.drawn_rows(self.drawn, model.beliefs, count, generator))
-        self.sizes = count, count
+        self.sizes = count, None
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         return rows.released(self.drawn, self._published)

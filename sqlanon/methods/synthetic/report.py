@@ -49,10 +49,6 @@ class SyntheticReport(PrivateReport):
     error_sigma: float | None = Field(None, title="the scale of that noise")
 
     @property
-    def rows_in_words(self) -> str:
-        return f"{self.released_rows:,} rows."
-
-    @property
     def parts(self) -> tuple[Part, ...]:
         return spent_table(self.spent, self.thresholds), self._measured_table(), *self.sections
 

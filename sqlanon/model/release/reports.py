@@ -236,7 +236,8 @@ class PrivateReport(Report):
         spent: by step.
         thresholds: the least noisy count that a step shows.
         rows_per_individual: how many rows of an individual were counted at most.
-        released_rows, released_groups: of the release, which shows them itself.
+        released_rows, released_groups: of the release, which shows them itself; groups of equal rows are None where
+            nobody counts them.
         opened_account: the account that the run opened in the ledger, as it had no row there; None if it had. It may be
             the path of files, so it is not written with the release.
         seconds: wall time of each stage; it can depend on the data, so it is not written with the release.
@@ -249,7 +250,7 @@ class PrivateReport(Report):
     thresholds: dict[str, int]
     rows_per_individual: int
     released_rows: int
-    released_groups: int
+    released_groups: int | None = None
     opened_account: str | None = None
     diagnostics: dict[str, float | None] | None = Field(None, title="distance from the data, which voids the guarantee")
 
@@ -259,4 +260,6 @@ class PrivateReport(Report):
 
     @property
     def rows_in_words(self) -> str:
+        if self.released_groups is None:
+            return f"{self.released_rows:,} rows."
         return f"{self.released_rows:,} rows, {self.released_groups:,} of them different."

@@ -44,13 +44,14 @@ class PrivateRun(Run):
     Attributes:
         instead_of_time_limit: what a user who gives a time limit can do.
         chance: where it draws from, and who pays.
-        sizes: how many rows are shown, and in how many groups of equal ones; :meth:`make` sets it.
+        sizes: how many rows are shown, and in how many groups of equal ones, None where these are not counted;
+            :meth:`make` sets it.
     """
 
     is_private = True
     report_class: ClassVar[type[Report]] = PrivateReport
     instead_of_time_limit: ClassVar[str]
-    sizes: tuple[int, int]
+    sizes: tuple[int, int | None]
 
     def refuse_request(self, policy: Policy) -> None:
         """See :meth:`Run.refuse_request`; what it chose within a time limit would depend on the clock."""

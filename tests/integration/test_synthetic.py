@@ -323,6 +323,15 @@ class TestRefusals:
             '"sex" is VARCHAR, not a number: cast it in a view, or give it a taxonomy',
         )
 
+    def test_fractions_have_no_single_values(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE prices AS SELECT i / 2 AS price FROM range(10) AS numbers (i)")
+        method = sa.Synthetic(numeric={"price": [0, 5]}, refine=["price"])
+        with pytest.raises(sa.PolicyError) as refused:
+            session.anonymize("prices", sa.Policy(quasi_identifiers=["price"], method=method), into="released")
+        assert refused.value.problems == (
+            '"price" is DOUBLE, and refine counts whole numbers or labels: take it out, or cast it in a view',
+        )
+
     def test_labels_that_are_not_in_the_domain(self, session: sa.Session) -> None:
         with pytest.raises(sa.PolicyError) as refused:
             session.anonymize("patients", policy(impossible=[{"sex": "male", "age": "[0, 5)"}]), into="released")

@@ -180,6 +180,11 @@ def _misfits(bound: BoundPolicy) -> list[str]:
                 problems += [
                     f'"{found.name}" is {found.type}, and its bin {label} has no whole number' for label in empty
                 ]
+            elif found.name in settings.refine:
+                problems.append(
+                    f'"{found.name}" is {found.type}, and refine counts whole numbers or labels: take it out, or cast '
+                    "it in a view"
+                )
         elif found.name in settings.columns(bound.policy) and not found.traits.can_be_rebuilt:
             problems.append(no_category(found))
     return problems

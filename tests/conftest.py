@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -110,6 +111,27 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure() -> None:
     """At the end all of it goes: else the database's bindings warn of what is left."""
     gc.unfreeze()
+
+
+@pytest.fixture(scope="module")
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse that the ``make_warehouse`` of a module makes, which nobody writes to."""
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    request.module.make_warehouse(path).close()
+    return path
+
+
+@pytest.fixture
+def warehouse(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, which is ``w.duckdb`` in the folder of the test."""
+    return Path(shutil.copy(made, tmp_path))
+
+
+@pytest.fixture
+def session(warehouse: Path) -> Iterator[sa.Session]:
+    """A session on the copy."""
+    with sa.connect(warehouse) as found:
+        yield found
 
 
 def data_folder(name: str) -> Path:

@@ -4,8 +4,8 @@
 
 Needs the Adult data (SQLANON_DATA), and scikit-learn for the classifier. The columns and the public bins are those of
 spec/synthetic.md, section 7; the figures are means over seeds, with their aims in brackets where the specification has
-some. ``--target`` has the income be predicted, ``--queries`` has the four queries be the workload. With ``--rows``, a
-table of so many copies of Adult is counted and released once, and its seconds and memory are printed.
+some. ``--target`` has the income be predicted, ``--queries`` has the four queries be the workload. With ``--rows``, it
+releases copies of Adult with that number of rows once, and prints the seconds and the memory that this takes.
 """
 
 from __future__ import annotations

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -57,19 +55,6 @@ def make_warehouse(path: Path | str, rows: int = 400) -> sa.Session:
     session.taxonomies.load("illnesses", sa.Taxonomy.from_rows(ILLNESSES))
     session.taxonomies.load("class", sa.Taxonomy.flat(["yes", "no"]))
     return session
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "w.duckdb"
-    make_warehouse(path).close()
-    return path
-
-
-@pytest.fixture
-def session(made: Path, tmp_path: Path) -> Iterator[sa.Session]:
-    with sa.connect(shutil.copy(made, tmp_path)) as found:
-        yield found
 
 
 def policy(**options: Any) -> sa.Policy:

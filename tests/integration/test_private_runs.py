@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -57,26 +56,6 @@ def make_warehouse(path: Path | str, rows: int = 400) -> sa.Session:
     session.taxonomies.load("age", sa.Taxonomy.intervals([5], minimum=20, maximum=29))
     session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
     return session
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Such a warehouse, which nobody writes to."""
-    path = tmp_path_factory.mktemp("made") / "w.duckdb"
-    make_warehouse(path).close()
-    return path
-
-
-@pytest.fixture
-def warehouse(made: Path, tmp_path: Path) -> Path:
-    """A copy of it, which is ``w.duckdb`` in the folder of the test."""
-    return Path(shutil.copy(made, tmp_path))
-
-
-@pytest.fixture
-def session(warehouse: Path) -> Iterator[sa.Session]:
-    with sa.connect(warehouse) as found:
-        yield found
 
 
 def rows_of(session: sa.Session, table: str) -> int:

@@ -6,6 +6,7 @@ import os
 import random
 import threading
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -42,19 +43,9 @@ def test_a_client_is_killed(folder: Path) -> None:
 
 @pytest.mark.parametrize("method", ["count", "write", "refuse_changed"], ids=["cells", "release", "end"])
 def test_a_server_is_killed(folder: Path, method: str) -> None:
-    ask = getattr(SparkRows, method)
     with sail() as server, few_retries(), sa.connect("w.duckdb", rows=server.url) as session:
         session.anonymize(SOURCE, OLD, "far/")
-
-        def killed(*given: Any) -> Any:
-            server.process.kill()
-            return ask(*given)
-
-        with (
-            mock.patch.object(SparkRows, method, killed),
-            pytest.raises(sa.EngineError, match="does not answer any more"),
-        ):
-            session.anonymize(SOURCE, NEW, "far/", replace=True)
+        replace_without_answer(session, method, server.process.kill)
     assert not list(folder.glob(".far*"))
     with sa.connect("w.duckdb") as session:
         assert not is_new(session, "far/")
@@ -87,7 +78,6 @@ def test_a_server_is_killed_at_any_moment(folder: Path) -> None:
 
 @pytest.mark.parametrize("method", ["count", "write", "refuse_changed"], ids=["cells", "release", "end"])
 def test_a_server_vanishes(folder: Path, method: str) -> None:
-    ask = getattr(SparkRows, method)
     with (
         impatient(),
         sail() as server,
@@ -95,16 +85,7 @@ def test_a_server_vanishes(folder: Path, method: str) -> None:
         sa.connect("w.duckdb", rows=f"sc://127.0.0.1:{way.port}") as session,
     ):
         session.anonymize(SOURCE, OLD, "far/")
-
-        def cut(*given: Any) -> Any:
-            way.cut()
-            return ask(*given)
-
-        with (
-            mock.patch.object(SparkRows, method, cut),
-            pytest.raises(sa.EngineError, match="does not answer any more"),
-        ):
-            session.anonymize(SOURCE, NEW, "far/", replace=True)
+        replace_without_answer(session, method, way.cut)
         assert not list(folder.glob(".far*"))
         way.mend()
         assert not is_new(session, "far/")
@@ -122,6 +103,21 @@ def test_a_server_that_computes_for_long_is_left_to_it() -> None:
             start = time.monotonic()
             rows._spark.sql(f"SELECT sum(x.id % (y.id + 1)) FROM range({size}) x CROSS JOIN range(30000) y").toArrow()
         rows.close()
+
+
+def replace_without_answer(session: sa.Session, method: str, silence: Callable[[], object]) -> None:
+    """Replace a release while the server falls silent, before it is asked for what a method asks it for."""
+    ask = getattr(SparkRows, method)
+
+    def silenced(*given: Any) -> Any:
+        silence()
+        return ask(*given)
+
+    with (
+        mock.patch.object(SparkRows, method, silenced),
+        pytest.raises(sa.EngineError, match="does not answer any more"),
+    ):
+        session.anonymize(SOURCE, NEW, "far/", replace=True)
 
 
 def impatient(sign_of_life: int = 5) -> AbstractContextManager[object]:

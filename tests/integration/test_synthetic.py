@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,19 +76,6 @@ def make_warehouse(path: Path | str, rows: int = 1200) -> sa.Session:
     session.taxonomies.load("sex", sa.Taxonomy.flat(["m", "f"]))
     session.taxonomies.load("disease", sa.Taxonomy.from_rows(DISEASES))
     return session
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "w.duckdb"
-    make_warehouse(path).close()
-    return path
-
-
-@pytest.fixture
-def session(made: Path, tmp_path: Path) -> Iterator[sa.Session]:
-    with sa.connect(shutil.copy(made, tmp_path)) as found:
-        yield found
 
 
 def policy(**options: Any) -> sa.Policy:
@@ -242,8 +228,8 @@ class TestReleases:
         assert report["method"] == "synthetic"
         assert report["measured"][0]["columns"] == ["age"]
         assert sqlanon("verify", "r.parquet", "--policy", "p.toml", folder=tmp_path).returncode == 0
-        told = sqlanon(*run, "--replace", folder=tmp_path).stdout
-        assert "measured together" in told
+        printed = sqlanon(*run, "--replace", folder=tmp_path).stdout
+        assert "measured together" in printed
         page = sqlanon("report", "r.parquet", "--out", "r.html", folder=tmp_path)
         assert page.returncode == 0, page.stderr
 
@@ -300,10 +286,10 @@ class TestRefusals:
                 workload=[["sex", "z"]],
                 impossible=[{"sex": "m"}],
             )
-        told = "\n".join(refused.value.problems)
+        problems = "\n".join(refused.value.problems)
         assert (
             'method.target: "diseas" is neither a quasi-identifier nor a sensitive column; did you mean "disease"?'
-            in told
+            in problems
         )
         for each in (
             'method.levels: "ag"',
@@ -312,7 +298,7 @@ class TestRefusals:
             'method.workload: "z"',
             "two columns or more",
         ):
-            assert each in told
+            assert each in problems
 
     def test_types_and_bins(self, session: sa.Session) -> None:
         wanted = policy(numeric={"age": [0, 0.25, 0.5, 100], "sex": [0, 1]})

@@ -205,7 +205,7 @@ def random_words(layout: KeyLayout, seed: int) -> Ints:
 @EXAMPLES
 @given(layout=layouts(), k=st.sampled_from([2, 3, 1000, 2**40]), data=st.data())
 def test_classes_have_the_rows_of_their_cells(layout: tuple[KeyLayout, int], k: int, data: st.DataObject) -> None:
-    """Also where there is no room beside the keys for rows."""
+    """Also where keys fill their words, and leave row counts no bits."""
     keys, width = layout
     words = random_words(keys, data.draw(st.integers(0, 2**32)))
     if not keys.word_count:

@@ -57,7 +57,7 @@ def problem_of(cells: Sequence[int], *, sensitivity: int = 1, rounds: int = 8) -
 
 
 def neighbours(most: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """All tables of up to so many rows a cell, each with the same and some rows more."""
+    """All tables with up to ``most`` rows in a cell, each beside those with ``rows`` rows more."""
     for table in itertools.product(range(most + 1), repeat=4):
         for cells in itertools.combinations_with_replacement(range(4), rows):
             more = list(table)

@@ -158,7 +158,7 @@ def _released(spark: SparkSession, source: str) -> tuple[DataFrame, list[str]]:
     """The rows of a release in a store: of the files that its note lists, since others are of earlier ones.
 
     Raises:
-        EngineError: there is no note, or this machine cannot read it.
+        EngineError: the note is missing, or this machine cannot read it.
     """
     stored = StoredRelease(source)
     if not stored.names:

@@ -166,7 +166,7 @@ class Packing:
 
 
 def packed(layout: KeyLayout, levels: Levels, free: int) -> Packing | None:
-    """The labels of a node in one word whose lowest bits are free; None if there is no room for them.
+    """The labels of a node in one word whose lowest bits are free; None if the labels fill the word.
 
     Fields stay where they are if they can; others take the first gap that is wide enough.
     """

@@ -27,6 +27,7 @@ from sqlanon.model.record import PartitionRecord, Record
 from sqlanon.model.release import Exposure, Spent
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
+from sqlanon.model.release.marginals import MeasuredMarginal
 from sqlanon.model.release.release_report import Edition, ReleaseReport
 from sqlanon.model.release.reported_columns import LabelRows, Level, ReportedColumn
 from sqlanon.queries.kit.macros import table_call
@@ -123,6 +124,7 @@ def release_report(
         stamp=record.stamp,
         spent=tuple(Spent(**each) for each in facts.get("spent", ())),
         thresholds=facts.get("thresholds", {}),
+        marginals=tuple(MeasuredMarginal(**each) for each in facts.get("measured", ())),
         facts={**_of_partitions(record.fit), **_titled(facts, policy)},
         policy="" if record.policy is None else _policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),

@@ -132,6 +132,31 @@ class TestReleases:
             is None
         )
 
+    def test_columns_as_they_were_measured_and_as_they_were_drawn(self, session: sa.Session) -> None:
+        report = session.anonymize("patients", policy(), into="released").report
+        labels = {each.columns: each.labels for each in report.measured}
+        drawn = {(each.label,): each.drawn for each in labels["disease",]}
+        assert drawn == {**dict.fromkeys(drawn, 0), **counts(session, "released", "disease")}
+        tens = counts(session, "released", "age // 10")
+        assert [each.drawn for each in labels["age",]] == [tens.get((ten,), 0) for ten in range(10)]
+        sigma = next(each.sigma for each in report.measured if each.columns == ("sex",))
+        for each in labels["sex",]:
+            assert abs(each.measured - {"m": 400, "f": 800}[str(each.label)]) < 6 * sigma
+            assert each.measured != each.drawn
+        assert all(not each.labels for each in report.measured if len(each.columns) > 1)
+
+    def test_the_page_has_marginals_within_the_budget_and_no_count_of_the_source(self, session: sa.Session) -> None:
+        session.anonymize("patients", policy(), into="released")
+        found = session.report("released")
+        assert found.edition == "custodian"
+        assert {each.columns for each in found.marginals} > {("age",), ("sex",), ("disease",)}
+        page = found.to_html()
+        assert "How near the rows are to the table" in page
+        assert "[20, 30)" in page
+        assert "standard errors" in page
+        assert found.source_rows is None
+        assert found.before is None
+
     def test_values_within_bins_and_labels(self, session: sa.Session) -> None:
         """With refine, single values come back; without, they are spread over their bin."""
         session.connection.execute("UPDATE patients SET age = age - age % 10 WHERE age % 10 < 9")

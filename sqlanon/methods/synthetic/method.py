@@ -120,19 +120,19 @@ class SyntheticRun(PrivateRun):
             column: rows.weights_within(counts, self.columns[column].fine_codes, sigma)
             for column, (counts, sigma) in self.chosen.fine.items()
         }
-        self.drawn = [
+        columns = [
             rows.DrawnColumn(each, found[each.name], column, weights.get(column))
             for column, each in enumerate(self.columns)
         ]
-        generator = self.chance.source.generator()
-        self.engine.put(rows.DRAWN, rows.drawn_rows(self.drawn, model.beliefs, count, generator))
+        self.drawing = rows.Drawing(columns, model.beliefs, count, self.chance.source.generator())
+        self.engine.put(rows.DRAWN, self.drawing.reader())
         self.sizes = count, None
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return rows.released(self.drawn, self._published)
+        return rows.released(self.drawing.columns, self._published)
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        made = rows.released(self.drawn, self._published)
+        made = rows.released(self.drawing.columns, self._published)
         here, there = (
             self.engine.fetch(rows.content(each, self._published), "what was written")[0]
             for each in (exp.Subquery(this=made), written.relation)
@@ -140,7 +140,6 @@ class SyntheticRun(PrivateRun):
         return [] if here == there else ["the rows differ from those that were drawn"]
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        names = [each.name for each in self.columns]
         return self.private_report(
             SyntheticReport,
             into,
@@ -148,7 +147,7 @@ class SyntheticRun(PrivateRun):
             spent=(Spent(step=MARGINALS, budget=self.portions.whole, position=self.portions.given[-1].position),),
             thresholds={},
             rho=float(self.portions.rho),
-            measured=tuple(measured_marginals(names, self.chosen)),
+            measured=tuple(measured_marginals(self.columns, self.chosen, self.drawing)),
             model_cells=self.chosen.model.beliefs.tree.cells,
             mean_error=None if self.error is None else self.error.rows / 2,
             error_sigma=None if self.error is None else self.error.sigma / 2,

@@ -6,28 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 
+from sqlanon.mechanisms.source import Integers
+from sqlanon.methods.synthetic.beliefs import Floats
 from sqlanon.methods.synthetic.choosing import Chosen
+from sqlanon.methods.synthetic.domain import ModelledColumn
+from sqlanon.methods.synthetic.rows import Drawing
 from sqlanon.model.release import PrivateReport
-from sqlanon.model.release.measurement import Result
+from sqlanon.model.release.marginals import LabelCounts, MeasuredMarginal, measured_table
 from sqlanon.model.release.reports import spent_table
-from sqlanon.report.document import Part, Table, count, figure
-
-SHOWN_MARGINALS = 20
-"""The marginals of several columns that a page lists, those with the least noise first; JSON has all."""
-
-
-class MeasuredMarginal(Result):
-    """A marginal that was measured.
-
-    Attributes:
-        columns: whose it is.
-        times: how often it was measured.
-        sigma: the scale of the noise of a count, of all measurements together.
-    """
-
-    columns: tuple[str, ...]
-    times: int
-    sigma: float
+from sqlanon.report.document import Part
 
 
 class SyntheticReport(PrivateReport):
@@ -50,19 +37,25 @@ class SyntheticReport(PrivateReport):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        return spent_table(self.spent, self.thresholds), self._measured_table(), *self.sections
-
-    def _measured_table(self) -> Table:
-        several = sorted((each for each in self.measured if len(each.columns) > 1), key=lambda each: each.sigma)
-        rows = [(", ".join(each.columns), count(each.times), figure(each.sigma)) for each in several[:SHOWN_MARGINALS]]
-        if left := len(several) - len(rows):
-            rows.append((f"and {left:,} others", "", ""))
-        return Table(("measured together", "times", "scale of noise"), rows, numbers=(1, 2))
+        return spent_table(self.spent, self.thresholds), measured_table(self.measured), *self.sections
 
 
-def measured_marginals(names: Sequence[str], chosen: Chosen) -> Iterator[MeasuredMarginal]:
-    """What was measured, in the order of columns."""
-    for columns, found in sorted(chosen.measurements.items()):
+def measured_marginals(
+    columns: Sequence[ModelledColumn], chosen: Chosen, drawing: Drawing
+) -> Iterator[MeasuredMarginal]:
+    """What was measured, in the order of columns; of single columns beside the rows that were drawn."""
+    for places, found in sorted(chosen.measurements.items()):
         yield MeasuredMarginal(
-            columns=tuple(names[each] for each in columns), times=chosen.log.count(columns), sigma=found.precision**-0.5
+            columns=tuple(columns[place].name for place in places),
+            times=chosen.log.count(places),
+            sigma=found.precision**-0.5,
+            labels=tuple(_label_counts(columns[places[0]], found.counts, drawing.counts[places[0]]))
+            if len(places) == 1
+            else (),
         )
+
+
+def _label_counts(column: ModelledColumn, measured: Floats, drawn: Integers) -> Iterator[LabelCounts]:
+    labels = (*column.labels, None) if column.has_null else column.labels
+    for label, noisy, rows in zip(labels, measured.tolist(), drawn.tolist(), strict=True):
+        yield LabelCounts(label=label, measured=noisy, drawn=rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -125,19 +125,40 @@ def weights_within(counts: Integers, codes: Sequence[int], sigma: float) -> Floa
     return found
 
 
-def drawn_rows(
-    columns: Sequence[DrawnColumn], beliefs: Beliefs, rows: int, generator: Generator
-) -> pa.RecordBatchReader:
-    """The rows, some at a time."""
-    schema = pa.schema([(each.found.name, each.type) for each in columns])
+@dataclass(frozen=True)
+class Drawing:
+    """Rows that are drawn some at a time, when they are read.
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        for start in range(0, rows, ROWS_AT_ONCE):
-            codes = drawn(beliefs, min(ROWS_AT_ONCE, rows - start), generator)
-            arrays = [each.values(found, generator) for each, found in zip(columns, codes, strict=True)]
+    Attributes:
+        columns: what they consist of.
+        beliefs: the distribution.
+        row_count: how many rows there are.
+        generator: of the draws.
+        counts: by column, the rows with each value of the model, among those that were read.
+    """
+
+    columns: Sequence[DrawnColumn]
+    beliefs: Beliefs
+    row_count: int
+    generator: Generator
+    counts: Sequence[Integers] = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes = self.beliefs.tree.sizes
+        object.__setattr__(self, "counts", [np.zeros(size, dtype=np.int64) for size in sizes])
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The rows."""
+        schema = pa.schema([(each.found.name, each.type) for each in self.columns])
+        return pa.RecordBatchReader.from_batches(schema, self._batches(schema))
+
+    def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        for start in range(0, self.row_count, ROWS_AT_ONCE):
+            codes = drawn(self.beliefs, min(ROWS_AT_ONCE, self.row_count - start), self.generator)
+            for counts, found in zip(self.counts, codes, strict=True):
+                counts += np.bincount(found, minlength=len(counts))
+            arrays = [each.values(found, self.generator) for each, found in zip(self.columns, codes, strict=True)]
             yield pa.record_batch(arrays, schema=schema)
-
-    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def released(columns: Sequence[DrawnColumn], order: Sequence[str]) -> exp.Select:

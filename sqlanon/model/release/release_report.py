@@ -9,6 +9,7 @@ from pydantic import Field
 
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.class_sizes import ClassSizes, risk_steps, size_bars
+from sqlanon.model.release.marginals import MeasuredMarginal, marginals_section
 from sqlanon.model.release.measurement import Exposure, PartialResult, Verification, models_table
 from sqlanon.model.release.reported_columns import ReportedColumn, example, levels_of, strip, tag
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee, Spent, spent_table
@@ -69,6 +70,7 @@ class ReleaseReport(PartialResult):
         alternatives: what else could have been published; None if that was not looked at.
         stamp: a warning that the release is not private.
         spent, thresholds: of a private release, the budget of each step, and the least noisy count that it shows.
+        marginals: of rows that were drawn from marginals, what was measured.
         facts: what the method adds, by what it is.
         policy: the policy, as JSON.
         check: commands that check it again.
@@ -99,6 +101,7 @@ class ReleaseReport(PartialResult):
     stamp: str | None = None
     spent: tuple[Spent, ...] = ()
     thresholds: dict[str, int] = Field(default_factory=dict)
+    marginals: tuple[MeasuredMarginal, ...] = ()
     facts: dict[str, Any] = Field(default_factory=dict)
     policy: str = ""
     check: tuple[str, ...] = Field(default=())
@@ -121,6 +124,8 @@ class ReleaseReport(PartialResult):
         if self.alternatives is not None:
             yield self.alternatives.section
         yield from self._left_out()
+        if self.marginals:
+            yield marginals_section(self.marginals)
         yield from self._of_method()
         yield self._checks()
 

@@ -21,15 +21,25 @@ CREATE TABLE IF NOT EXISTS anon.ledger (
     individual VARCHAR,
     rows_per_individual BIGINT,
     sources STRUCT("name" VARCHAR, fingerprint VARCHAR)[],
-    public VARCHAR[]
+    public VARCHAR[],
+    rho VARCHAR
 );
 
+-- name: ledger_with_rho
+-- column rho of the ledger
+-- A ledger that was made before charges had a ρ gets the column, and its rows stay as they are.
+ALTER TABLE anon.ledger ADD COLUMN IF NOT EXISTS rho VARCHAR;
+
 -- name: ledger_rows
--- the rows of the ledger, in their order
+-- the rows of the ledger, in their order; those of a ledger without column rho have none
 SELECT
     position, kind, dataset, method, purpose, epsilon, delta, spent_at, policy_sha256, previous_sha256, sha256, unit,
-    individual, rows_per_individual, sources, public
-FROM anon.ledger
+    individual, rows_per_individual, sources, public, rho
+FROM (
+    SELECT * FROM anon.ledger
+    UNION ALL BY NAME
+    SELECT CAST(NULL AS VARCHAR) AS rho WHERE false
+) AS anon_rows
 ORDER BY position ASC NULLS FIRST;
 
 -- name: ledger_note_table

@@ -12,9 +12,9 @@ from sqlanon.errors import EngineError, PolicyError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sqlanon.ledger.accounts import Account
     from sqlanon.ledger.ledger import WarehouseLedger
     from sqlanon.model.budget import Budget
-    from sqlanon.model.ledger import Account
 
 
 LedgerMode = Literal["open", "capped"]
@@ -57,12 +57,27 @@ class Ledger(Part):
         return self._account(dataset).spent
 
     @exclusive
+    def spent_in_rho(self, dataset: str) -> Budget | None:
+        """What the charges of a data set come to if they are added up as zero-concentrated privacy (Σρ).
+
+        Ten runs of :class:`sqlanon.Synthetic` at (1, 1e-6) come to ε = 3.5 in place of 10.
+
+        Returns:
+            Σρ as (ε, δ), at the δ of its cap or, without one, at the largest δ of a charge. None if some charge has no
+            ρ: those of synthetic rows have one, and those of (ε, 0) cost ε² / 2.
+        """
+        return self._account(dataset).in_rho
+
+    @exclusive
     def remaining(self, dataset: str) -> Budget | None:
-        """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1."""
+        """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1.
+
+        Of a cap in ρ it is what one more run may spend.
+        """
         return self._account(dataset).remaining
 
     @exclusive
-    def cap(self, dataset: str, budget: Budget | None, *, individual: str | None = None) -> None:
+    def cap(self, dataset: str, budget: Budget | None, *, individual: str | None = None, in_rho: bool = False) -> None:
         """Bound what a data set may spend in all, or lift the bound with None; either is a row of the ledger.
 
         A cap below what is spent already leaves nothing. Capping is for the custodian of the data: whoever can write
@@ -73,8 +88,11 @@ class Ledger(Part):
             budget: the bound.
             individual: the column that identifies the owner of a row, if the data set is to be released by individual:
                 what is spent must then be about all rows of one, in every release.
+            in_rho: bound what the charges come to in ρ (:meth:`spent_in_rho`), which leaves room for more runs of
+                synthetic rows; losses that have a δ and no ρ are then refused.
 
         Raises:
+            BudgetError: the bound is in ρ, and its ε or δ is 0.
             PolicyError: it is the name of a view or a query, the cap is not a budget, or what was spent is about
                 another unit of privacy.
             EngineError: the warehouse cannot hold a ledger: it is not a DuckDB file, or it is read-only.
@@ -88,7 +106,7 @@ class Ledger(Part):
         unit = None if individual is None else Unit(individual)
         ledger = open_ledger(self._engine, self.file)
         found = known_account(self._engine, ledger, dataset)
-        ledger.cap(found.name, budget, unit, found.sources)
+        ledger.cap(found.name, budget, unit, found.sources, in_rho=in_rho)
 
     @exclusive
     def knows(self, dataset: str) -> bool:
@@ -120,7 +138,8 @@ class Ledger(Part):
             text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256, unit (``row``
             or ``individual``; NULL in caps that do not say it), individual, rows_per_individual, sources (LIST of
             STRUCT(name, fingerprint): tables and files that the data set is known to have from here on; NULL if there
-            is none), public (LIST of names of tables and files that were read besides, and declared public).
+            is none), public (LIST of names of tables and files that were read besides, and declared public), rho (exact
+            text: in a charge its ρ, in a cap what these may add up to; NULL where there is none).
         """
         from sqlanon.ledger.table import table_of
 

@@ -15,7 +15,9 @@ from sqlanon.cli.sessions import existing, keeping_ledger, on_this_machine
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
-    from sqlanon.model.ledger import Account, Entry
+    from sqlanon.ledger.accounts import Account
+    from sqlanon.model.budget import Budget
+    from sqlanon.model.ledger import Entry
     from sqlanon.report.document import Document
 
 Dataset = Annotated[
@@ -35,7 +37,7 @@ def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json =
 
     Example: sqlanon ledger show --db clinic.duckdb
     """
-    from sqlanon.model.ledger import account
+    from sqlanon.ledger.accounts import account
 
     with _opened(database, ledger) as session:
         entries = _entries(session)
@@ -64,6 +66,9 @@ def cap(
         str | None,
         Option(metavar="COLUMN", help="The column that identifies individuals, if all losses are by individual."),
     ] = None,
+    in_rho: Annotated[
+        bool, Option("--in-rho", help="Add up ρ, which leaves room for more synthetic rows; other δ are refused.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Bound what a data set may spend in all. Caps are rows of the ledger, so that nobody raises one unseen.
@@ -72,18 +77,18 @@ def cap(
     """
     from sqlanon.model.budget import Budget
 
-    if lift == (epsilon is not None) or (lift and delta is not None):
+    if lift == (epsilon is not None) or (lift and (delta is not None or in_rho)):
         raise BadParameter("give --epsilon and --delta, or --lift")
     budget = None if epsilon is None else Budget(epsilon, delta or 0)
     with _opened(database, ledger, read_only=False) as session:
         is_known = session.ledger.knows(dataset)
-        session.ledger.cap(dataset, budget, individual=individual)
+        session.ledger.cap(dataset, budget, individual=individual, in_rho=in_rho)
         name, found = _account(session, dataset)
     if as_json:
         write_json(_json(name, found))
     if not is_known:
         _doubt(name)
-    bound = "has no cap any more" if budget is None else f"may spend {budget} in all"
+    bound = "has no cap any more" if budget is None else f"may spend {budget} in all{', added up in ρ' * in_rho}"
     unit = "" if found.unit is None else f", on {found.unit}"
     say(f'Data set "{name}" {bound}; it has spent {found.spent} so far{unit}.')
 
@@ -131,15 +136,17 @@ def verify(
 
 
 def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Document:
-    from sqlanon.model.budget import spelled
     from sqlanon.report.document import Document, Table
 
     left = []
     for name, account in accounts.items():
-        budgets = (account.spent, account.remaining)
-        numbers = [(spelled(b.epsilon), spelled(b.delta)) if b else ("no cap", "no cap") for b in budgets]
         unit = "" if account.unit is None else account.unit.individual or account.unit.name
-        left.append((name, *numbers[0], *numbers[1], unit))
+        left.append((name, *_numbers(account.spent), *_numbers(account.remaining), unit))
+    in_rho = [
+        (name, f"{float(account.rho or 0):.6g}", *_numbers(total), "" if account.rho_cap is None else "cap")
+        for name, account in accounts.items()
+        if (total := account.in_rho) and (account.rho_cap is not None or total.epsilon < account.spent.epsilon)
+    ]
     rows = [
         (
             str(entry.position),
@@ -153,11 +160,18 @@ def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Documen
         )
         for entry in entries
     ]
-    accounts_headings = ("data set", "spent ε", "spent δ", "ε left", "δ left", "by")
-    rows_headings = ("row", "UTC", "what", "data set", "ε", "δ", "by", "for")
-    return Document(
-        "Ledger", (Table(accounts_headings, left, range(1, 5)), Table(rows_headings, rows, numbers=(0, 4, 5)))
-    )
+    parts = [
+        Table(("data set", "spent ε", "spent δ", "ε left", "δ left", "by"), left, range(1, 5)),
+        Table(("added up in ρ", "ρ", "ε", "δ", "bound by"), in_rho, range(1, 4)),
+        Table(("row", "UTC", "what", "data set", "ε", "δ", "by", "for"), rows, numbers=(0, 4, 5)),
+    ]
+    return Document("Ledger", tuple(part for part in parts if part.rows))
+
+
+def _numbers(budget: Budget | None) -> tuple[str, str]:
+    from sqlanon.model.budget import spelled
+
+    return ("no cap", "no cap") if budget is None else (spelled(budget.epsilon), spelled(budget.delta))
 
 
 def _doubt(name: str) -> None:
@@ -187,17 +201,23 @@ def _entries(session: Session) -> list[Entry]:
 
 def _account(session: Session, dataset: str) -> tuple[str, Account]:
     """The name under which the ledger knows a data set, and its account."""
-    from sqlanon.model.ledger import account
+    from sqlanon.ledger.accounts import account
 
     name = session.ledger.dataset_named(dataset)
     return name, account(_entries(session), name)
 
 
 def _json(name: str, account: Account) -> dict[str, Any]:
-    budgets = {"cap": account.cap, "spent": account.spent, "remaining": account.remaining}
+    budgets = {
+        "cap": account.cap,
+        "spent": account.spent,
+        "remaining": account.remaining,
+        "spent_in_rho": account.in_rho,
+    }
     return {
         "dataset": name,
         **{key: None if budget is None else budget.model_dump(mode="json") for key, budget in budgets.items()},
+        "cap_in_rho": account.rho_cap is not None,
         "unit": None if account.unit is None else account.unit.name,
         "individual": None if account.unit is None else account.unit.individual,
     }

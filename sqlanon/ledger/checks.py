@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 
 from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.ledger.accounts import account, shortfalls, spending, unit
 from sqlanon.ledger.known_sources import owners
-from sqlanon.model.budget import Budget, spelled, why_not_added
+from sqlanon.model.budget import Budget, why_not_added
 from sqlanon.model.datasets import KnownSource
-from sqlanon.model.ledger import Account, Entry, account, spending, unit
+from sqlanon.model.ledger import Entry
 
 
 def refuse_sources_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
@@ -93,25 +93,10 @@ def refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
         BudgetError: they are.
     """
     datasets = dict.fromkeys(row.dataset for row in rows if row.kind == "charge")
-    problems = [
-        problem
-        for dataset in datasets
-        for problem in _shortfalls(dataset, account(before, dataset), spending(rows, dataset))
-    ]
+    problems = [problem for dataset in datasets for problem in shortfalls(dataset, account(before, dataset), rows)]
     if problems:
         raise BudgetError(
             "the ledger has less left than the run needs; ask for less, or have the custodian of the data raise the "
             "cap (`sqlanon ledger cap` or session.ledger.cap):",
             problems,
         )
-
-
-def _shortfalls(dataset: str, account: Account, asked: tuple[Fraction, Fraction]) -> Iterator[str]:
-    spent_before = (account.spent.epsilon, account.spent.delta)
-    caps = (None, None) if account.cap is None else (account.cap.epsilon, account.cap.delta)
-    for sign, wanted, spent, cap in zip("εδ", asked, spent_before, caps, strict=True):
-        if cap is not None and spent + wanted > cap:
-            left = spelled(max(cap - spent, Fraction(0)))
-            yield f'data set "{dataset}": {sign} = {spelled(wanted)} is asked for, {left} is left of {spelled(cap)}'
-        elif sign == "δ" and spent + wanted >= 1:
-            yield f'data set "{dataset}": δ would add up to {spelled(spent + wanted)}, and 1 promises nothing'

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.ledger import table
+from sqlanon.ledger.accounts import Account, account
 from sqlanon.ledger.checks import (
     refuse_overspending,
     refuse_sources_of_others,
@@ -21,9 +23,10 @@ from sqlanon.ledger.checks import (
 )
 from sqlanon.ledger.known_sources import with_new_sources
 from sqlanon.mechanisms.accountant import Expense
+from sqlanon.mechanisms.zcdp import rho_of
 from sqlanon.model.budget import Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource, dataset_named
-from sqlanon.model.ledger import START, Account, Entry, Kind, account, chained, first_broken, head
+from sqlanon.model.ledger import START, Entry, Kind, chained, first_broken, head
 from sqlanon.publish.files import flush
 
 _open_files = threading.Lock()
@@ -68,13 +71,20 @@ class WarehouseLedger:
                 unit=each.unit,
                 sources=each.sources,
                 public=each.public,
+                rho=each.rho,
             )
             for each in expenses
         ]
         return [entry.position for entry in self._append(rows)] if rows else []
 
     def cap(
-        self, dataset: str, budget: Budget | None, unit: Unit | None = None, sources: tuple[KnownSource, ...] = ()
+        self,
+        dataset: str,
+        budget: Budget | None,
+        unit: Unit | None = None,
+        sources: tuple[KnownSource, ...] = (),
+        *,
+        in_rho: bool = False,
     ) -> None:
         """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
 
@@ -83,11 +93,14 @@ class WarehouseLedger:
             budget: the bound.
             unit: what its losses are about, if it is to be said.
             sources: the tables or files that it consists of, as far as they are known.
+            in_rho: whether its charges are added up in ρ, and the bound is on that (see :class:`Account`).
 
         Raises:
+            BudgetError: the bound is in ρ, and its ε or δ is 0.
             PolicyError, EngineError: as :meth:`commit`.
         """
-        self._append([_entry("cap", dataset, budget, unit=unit, sources=sources)])
+        rho = rho_of(budget) if in_rho and budget is not None else None
+        self._append([_entry("cap", dataset, budget, unit=unit, sources=sources, rho=rho)])
 
     def account(self, dataset: str) -> Account:
         """What a data set has spent, and may spend.
@@ -246,6 +259,7 @@ class WarehouseLedger:
         return "the ledger of the warehouse" if self._file is None else f"the ledger {self._file}"
 
 
+# More than six parameters: the columns of a row.
 def _entry(
     kind: Kind,
     dataset: str,
@@ -254,6 +268,7 @@ def _entry(
     unit: Unit | None = None,
     sources: Sequence[KnownSource] = (),
     public: Sequence[KnownSource] = (),
+    rho: Fraction | None = None,
 ) -> Entry:
     """A row that has no place yet."""
     method, purpose, policy_sha256 = spent_by or (None, None, None)
@@ -272,6 +287,7 @@ def _entry(
         rows_per_individual=None if unit is None else unit.rows,
         sources=[{"name": source.name, "fingerprint": source.fingerprint} for source in sources] or None,
         public=[source.name for source in public] or None,
+        rho=None if rho is None else spelled(rho),
     )
 
 

@@ -61,8 +61,11 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 
 
 def append(engine: Engine, entries: Sequence[Entry]) -> None:
-    """Write rows to the ledger, whose table is made with the first one."""
-    _insert(engine, "ledger_table", NEW, table_of(entries), ledger_of(engine), "the ledger")
+    """Write rows to the ledger, whose table is made with the first one, and gets the columns that it lacks."""
+    table = ledger_of(engine)
+    if engine.find(table) and all(each.name != "rho" for each in engine.describe(table)):
+        engine.execute(_located(engine, "ledger_with_rho"), "the ledger")
+    _insert(engine, "ledger_table", NEW, table_of(entries), table, "the ledger")
 
 
 def notes(engine: Engine) -> list[Note]:

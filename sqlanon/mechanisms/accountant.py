@@ -19,7 +19,10 @@ from sqlanon.model.datasets import KnownSource
 
 @dataclass(frozen=True)
 class Expense:
-    """What is to be spent: on which data, by what, for which step, and what the neighbours of the loss differ by."""
+    """What is to be spent: on which data, by what, for which step, and what the neighbours of the loss differ by.
+
+    ``rho`` is that of zero-concentrated privacy, if the loss was made of one.
+    """
 
     dataset: str
     method: str
@@ -29,6 +32,7 @@ class Expense:
     unit: Unit = ROW
     sources: tuple[KnownSource, ...] = ()
     public: tuple[KnownSource, ...] = ()
+    rho: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -229,8 +233,13 @@ class Accountant:
                 another data set; nothing is spent.
             EngineError: the ledger cannot be written, or was tampered with.
         """
+        return self._pay(budgets)
+
+    def _pay(self, budgets: Mapping[str, Budget], rho: Fraction | None = None) -> dict[str, Charge]:
         expenses = [
-            Expense(self._dataset, self._method, purpose, budget, self._policy_sha256, self._unit, **self._reads)
+            Expense(
+                self._dataset, self._method, purpose, budget, self._policy_sha256, self._unit, rho=rho, **self._reads
+            )
             for purpose, budget in budgets.items()
         ]
         positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)
@@ -258,7 +267,7 @@ class Accountant:
         return Portions(self.charge({purpose: budget})[purpose])
 
     def charge_in_rho(self, purpose: str, budget: Budget) -> RhoPortions:
-        """Pay a sum up front as :meth:`charge_in_portions`, for steps whose costs are in ρ.
+        """Pay a sum up front as :meth:`charge_in_portions`, for steps whose costs are in ρ, which the ledger notes.
 
         Args:
             purpose: what they are for together, which is one row of the ledger.
@@ -268,7 +277,7 @@ class Accountant:
             BudgetError, PolicyError, EngineError: as :meth:`charge`; or the budget buys no ρ, and nothing is spent.
         """
         rho = rho_of(budget)
-        return RhoPortions(self.charge({purpose: budget})[purpose], rho)
+        return RhoPortions(self._pay({purpose: budget}, rho)[purpose], rho)
 
 
 def require_covered(charge: Charge, loss: float | Fraction) -> None:

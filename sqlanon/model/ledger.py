@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from fractions import Fraction
 from typing import Literal
+
+from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget, Unit, UnitName, exact
@@ -41,6 +42,8 @@ class Entry:
         sources: tables and files that the data set is known to have from here on, each with ``name`` and
             ``fingerprint``.
         public: names of tables and files that were read besides, and declared public.
+        rho: in a charge, the ρ of zero-concentrated privacy that it is about, as exact text; None if it has none. In a
+            cap, what the sum of these may be; None in a cap on (ε, δ).
     """
 
     position: int
@@ -59,10 +62,13 @@ class Entry:
     rows_per_individual: int | None = None
     sources: list[dict[str, str | None]] | None = None
     public: list[str] | None = None
+    rho: str | None = None
 
     def seal(self) -> str:
-        """The hash that the row should have."""
+        """The hash that the row should have. Rows without ρ have that of a ledger which knew none."""
         values = {name: value for name, value in vars(self).items() if name != "sha256"}
+        if self.rho is None:
+            del values["rho"]
         document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(document.encode()).hexdigest()
 
@@ -75,30 +81,6 @@ class Entry:
     def about(self) -> Unit | None:
         """What the neighbours of the loss differ by; None if it was not written down."""
         return None if self.unit is None else Unit(self.individual, self.rows_per_individual)
-
-
-@dataclass(frozen=True)
-class Account:
-    """What a data set has spent, and may spend in all.
-
-    Attributes:
-        spent: the sum of its charges.
-        cap: what it may spend; None without a bound.
-        unit: what the neighbours of these losses differ by; None if nothing was charged, and no cap says it.
-    """
-
-    spent: Budget
-    cap: Budget | None
-    unit: Unit | None = None
-
-    @property
-    def remaining(self) -> Budget | None:
-        """What is left, no less than 0 of either; None without a bound."""
-        if self.cap is None:
-            return None
-        return Budget(
-            max(self.cap.epsilon - self.spent.epsilon, Fraction(0)), max(self.cap.delta - self.spent.delta, Fraction(0))
-        )
 
 
 def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
@@ -130,25 +112,6 @@ def first_broken(entries: Iterable[Entry]) -> int | None:
     return None
 
 
-def account(entries: Iterable[Entry], dataset: str) -> Account:
-    """What the rows say of a data set: charges add up, and the last cap holds."""
-    own = [entry for entry in entries if entry.dataset == dataset]
-    caps = [entry for entry in own if entry.kind == "cap"]
-    return Account(Budget(*spending(own, dataset)), caps[-1].budget if caps else None, unit(own, dataset))
-
-
-def unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
-    """What the neighbours of the losses of a data set differ by; None if nothing was charged, and no cap says it."""
-    return next((entry.about for entry in entries if entry.dataset == dataset and entry.about is not None), None)
-
-
-def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction]:
-    """ε and δ of all charges to a data set together; δ is not bounded yet, as it is in a budget."""
-    charges = [entry for entry in entries if entry.kind == "charge" and entry.dataset == dataset]
-    epsilons, deltas = ([exact(getattr(entry, name)) for entry in charges] for name in ("epsilon", "delta"))
-    return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))
-
-
 def _is_sound(entry: Entry) -> bool:
     """Whether its numbers can be read, as those of a row that was sealed by someone else may not."""
     try:
@@ -156,6 +119,8 @@ def _is_sound(entry: Entry) -> bool:
             return False
         if entry.kind == "charge" and entry.unit is None:
             return False
+        if entry.rho is not None and (entry.budget is None or not exact(entry.rho)):
+            return False
         return entry.budget is not None or entry.kind == "cap"
-    except PolicyError:
+    except (PolicyError, PydanticCustomError):
         return False

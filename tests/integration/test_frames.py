@@ -306,6 +306,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "taxonomies.export": lambda session: session.taxonomies.export("age", "age.csv"),
     "connection": lambda session: session.connection,
     "ledger.spent": lambda session: session.ledger.spent("visits"),
+    "ledger.spent_in_rho": lambda session: session.ledger.spent_in_rho("visits"),
     "ledger.remaining": lambda session: session.ledger.remaining("visits"),
     "ledger.cap": lambda session: session.ledger.cap("visits", None),
     "ledger.knows": lambda session: session.ledger.knows("visits"),

@@ -55,6 +55,7 @@ COLUMNS = {
     "rows_per_individual": "7",
     "sources": "[{'name': '/a', 'fingerprint': 'b'}]",
     "public": "['codes']",
+    "rho": "'0.5'",
 }
 
 

@@ -372,6 +372,8 @@ class TestCharges:
         assert (tmp_path / "r.parquet").read_bytes() == before
         with sa.connect(tmp_path / "w.duckdb") as session:
             assert session.ledger.spent("patients") == sa.Budget(4, "2e-6")
+            total = session.ledger.spent_in_rho("patients")
+            assert total is not None and 2 < total.epsilon < 3, "both charges have their ρ"
 
     def test_side_outputs_do_not_depend_on_a_row(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
         """Neighbours, and the same outputs of all draws: whatever else comes out is the same, byte for byte."""

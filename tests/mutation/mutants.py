@@ -67,6 +67,7 @@ HIDDEN = "tests/property/test_hidden_counterfeits.py"
 URN = "tests/unit/h_ceiling/test_urn.py"
 RELOCATIONS = "tests/integration/test_relocation.py::TestRelease"
 LEDGERS = "tests/integration/test_ledger.py"
+LEDGERS_IN_RHO = "tests/integration/test_ledger_in_rho.py"
 CHARGED = "tests/integration/test_charged_sources.py"
 RUNS = "tests/integration/test_private_runs.py"
 AUDITS = "tests/integration/test_private_audits.py"
@@ -589,9 +590,16 @@ ACCOUNTANT = _of(
         f"{RUNS}::TestCharges::test_a_release_is_charged_step_by_step",
     ),
     (
+        "rho-not-noted",
+        "self._unit, rho=rho, **self._reads",
+        "self._unit, **self._reads",
+        "the ledger does not know the ρ of a charge",
+        f"{LEDGERS_IN_RHO}::TestSums::test_runs_of_one_budget",
+    ),
+    (
         "charged-to-another",
-        "Expense(self._dataset, self._method,",
-        "Expense(self._method, self._method,",
+        "self._dataset, self._method, purpose",
+        "self._method, self._method, purpose",
         "what is spent of one data set is charged to another",
         f"{RUNS}::TestCharges::test_a_release_is_charged_step_by_step",
     ),
@@ -2058,7 +2066,7 @@ LEDGER = [
         ),
     ),
     *_of(
-        "sqlanon/ledger/checks.py",
+        "sqlanon/ledger/accounts.py",
         (
             "cap-of-one-release",
             "if cap is not None and spent + wanted > cap:",
@@ -2082,10 +2090,59 @@ LEDGER = [
         ),
         (
             "epsilon-capped-alone",
-            "caps = (None, None) if account.cap is None else (account.cap.epsilon, account.cap.delta)",
-            "caps = (None, None) if account.cap is None else (account.cap.epsilon, None)",
+            "caps = (None, None) if bound is None else (bound.epsilon, bound.delta)",
+            "caps = (None, None) if bound is None else (bound.epsilon, None)",
             "δ is spent beyond its cap",
             f"{LEDGERS}::TestBudgets",
+        ),
+        (
+            "first-cap-holds",
+            "(caps[-1].budget, caps[-1].rho) if caps",
+            "(caps[0].budget, caps[0].rho) if caps",
+            "a custodian cannot lower what may be spent",
+            f"{LEDGERS}::TestBudgets::test_the_last_cap_holds_and_is_on_record",
+        ),
+        (
+            "deltas-do-not-add-up",
+            "return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))",
+            "return sum(epsilons, Fraction(0)), max(deltas, default=Fraction(0))",
+            "δ of several releases does not add up",
+            f"{LEDGERS}::TestBudgets",
+        ),
+        (
+            "dearest-release",
+            "return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))",
+            "return max(epsilons, default=Fraction(0)), sum(deltas, Fraction(0))",
+            "ε of several releases does not add up",
+            f"{LEDGERS}::TestBudgets::test_they_are_spent_to_the_last_digit",
+        ),
+        (
+            "pure-losses-in-rho-at-half",
+            "total += exact(entry.epsilon) ** 2 / 2",
+            "total += exact(entry.epsilon) ** 2 / 4",
+            "a pure loss costs half of its ρ",
+            f"{LEDGERS_IN_RHO}::TestSums::test_pure_losses_have_half_of_their_square",
+        ),
+        (
+            "losses-without-rho-cost-nothing",
+            "        else:\n            return None\n    return total",
+            "    return total",
+            "losses with a δ are left out of what is added up in ρ",
+            f"{LEDGERS_IN_RHO}::TestCaps::test_a_loss_without_rho_is_refused",
+        ),
+        (
+            "cap-of-one-release-in-rho",
+            "elif before.rho + wanted > cap:",
+            "elif wanted > cap:",
+            "every release may spend the whole cap in ρ",
+            f"{LEDGERS_IN_RHO}::TestCaps::test_one_in_rho_takes_more_runs",
+        ),
+        (
+            "spent-in-rho-rounded-down",
+            "_converted(self.rho, self.delta, ROUND_CEILING)",
+            "_converted(self.rho, self.delta, ROUND_FLOOR)",
+            "less is shown than was spent",
+            f"{LEDGERS_IN_RHO}::TestSums::test_what_is_shown_is_not_below_what_was_spent",
         ),
     ),
     *_of(
@@ -2115,6 +2172,13 @@ LEDGER = [
             f"{LEDGERS}::TestTampering::test_a_value_that_was_changed_in_the_table_is_found",
         ),
         (
+            "seal-without-rho",
+            "        if self.rho is None:\n            del",
+            "        if True:\n            del",
+            "what was spent in ρ can be made less afterwards",
+            f"{LEDGERS_IN_RHO}::TestTampering::test_a_rho_that_was_changed_is_found",
+        ),
+        (
             "seal-not-compared",
             "if not follows or entry.sha256 != entry.seal() or",
             "if not follows or",
@@ -2134,27 +2198,6 @@ LEDGER = [
             "position = position + 1",
             "rows do not vouch for those before",
             f"{LEDGERS}::TestBudgets::test_the_accountant_writes_what_it_charges",
-        ),
-        (
-            "first-cap-holds",
-            "caps[-1].budget if caps",
-            "caps[0].budget if caps",
-            "a custodian cannot lower what may be spent",
-            f"{LEDGERS}::TestBudgets::test_the_last_cap_holds_and_is_on_record",
-        ),
-        (
-            "deltas-do-not-add-up",
-            "return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))",
-            "return sum(epsilons, Fraction(0)), max(deltas, default=Fraction(0))",
-            "δ of several releases does not add up",
-            f"{LEDGERS}::TestBudgets",
-        ),
-        (
-            "dearest-release",
-            "return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))",
-            "return max(epsilons, default=Fraction(0)), sum(deltas, Fraction(0))",
-            "ε of several releases does not add up",
-            f"{LEDGERS}::TestBudgets::test_they_are_spent_to_the_last_digit",
         ),
     ),
     *_of(

@@ -25,10 +25,12 @@ from sqlanon.evaluation.plans import (
     plan_epsilon_safe as plan_epsilon_safe,
 )
 from sqlanon.evaluation.queries import (
-    AverageQuery as AverageQuery,
-    CountQuery as CountQuery,
-    GroupQuery as GroupQuery,
     query_answers as query_answers,
     query_errors as query_errors,
     stroke_queries as stroke_queries,
+)
+from sqlanon.model.queries import (
+    AverageQuery as AverageQuery,
+    CountQuery as CountQuery,
+    GroupQuery as GroupQuery,
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from inspect import Parameter, Signature
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, dataclass_transform
 
 from pydantic import (
     BaseModel,
@@ -83,6 +83,10 @@ NAMING_COLUMNS = (
     "numeric",
     "sets",
     "impossible",
+    "levels",
+    "nulls",
+    "refine",
+    "together",
 )
 """The fields of parts of a policy that name columns."""
 
@@ -130,6 +134,11 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always", defer_build=True
     )
+
+    def with_columns_like(self, known: Sequence[str]) -> Self:
+        """With its columns spelled as they are among known names, in whatever case."""
+        fields = [name for name in NAMING_COLUMNS if name in type(self).model_fields]
+        return self.model_copy(update={name: respelled(getattr(self, name), known) for name in fields})
 
     @classmethod
     def arguments(cls) -> dict[str, FieldInfo]:
@@ -241,8 +250,7 @@ def respelled(value: Any, known: Sequence[str]) -> Any:
                 found[name if spelled in found or (spelled != name and spelled in value) else spelled] = each
             return found
         case PolicyValue():
-            fields = [name for name in NAMING_COLUMNS if name in type(value).model_fields]
-            return value.model_copy(update={name: respelled(getattr(value, name), known) for name in fields})
+            return value.with_columns_like(known)
         case _:
             return value
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
-from sqlanon.evaluation.queries import TRUTH, CountQuery, query_errors, weighted
+from sqlanon.evaluation.queries import TRUTH, query_errors, weighted
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.h_ceiling.report import CeilingReport
@@ -23,6 +23,7 @@ from sqlanon.model.methods.h_ceiling import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import LM
+from sqlanon.model.queries import CountQuery
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
+from sqlanon.evaluation import AverageQuery, CountQuery
 from sqlanon.mechanisms.accountant import RhoCharge
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.synthetic import choosing, method
@@ -229,6 +230,51 @@ class TestReleases:
         report = session.anonymize("patients", aimed, into="released", random_source=Silent(1)).report
         assert ("age", "sex", "disease") in {each.columns for each in report.measured}
 
+    def test_queries_as_workload(self, session: sa.Session, tmp_path: Path) -> None:
+        """Each is the set of its columns; no value of its conditions is in the policy."""
+        count = CountQuery(column="Age", width=10, where={"Disease": "flu"})
+        given = policy(workload=[count, {"together": count, "weight": 3}, ["sex", "disease"]])
+        assert isinstance(given.method, sa.Synthetic)
+        assert given.method.sets(given) == {(0, 2): 4, (1, 2): 1}
+        assert "flu" not in given.model_dump_json()
+        (tmp_path / "p.toml").write_text(
+            TOML.replace(
+                "[method]",
+                "[method]\nworkload = [{ column = 'AGE', width = 10, where = { disease = 'flu' }, weight = 4 },"
+                " ['sex', 'disease']]",
+            ),
+            encoding="utf-8",
+        )
+        read = sa.Policy.from_toml(tmp_path / "p.toml")
+        assert isinstance(read.method, sa.Synthetic)
+        assert read.method.sets(read) == given.method.sets(given)
+        report = session.anonymize("patients", given, into="released", random_source=Silent(1)).report
+        measured = {each.columns for each in report.measured if len(each.columns) > 1}
+        assert ("age", "disease") in measured
+        assert ("age", "sex") not in measured
+
+    def test_names_in_any_case(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE patients SET age = NULL WHERE age < 30")
+        shouted = policy(
+            numeric={"AGE": [0, 50, 100]},
+            nulls=["AGE"],
+            levels={"DISEASE": 1},
+            refine=["Disease"],
+            workload=[["AGE", "Sex"], ["DISEASE", "sex"]],
+            target="Sex",
+            impossible=[{"SEX": "m", "AGE": "[0, 50)"}],
+        )
+        assert session.anonymize("patients", shouted, into="released", random_source=Silent(1)).report.released_rows
+
+    def test_columns_called_like_a_workload(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE odd AS SELECT age AS PAIRS, age AS Triples FROM patients")
+        bins = {"PAIRS": (0, 110, 10), "Triples": (0, 110, 10)}
+        for workload in ("pairs", "triples"):
+            wanted = sa.Policy(
+                quasi_identifiers=["PAIRS", "Triples"], method=sa.Synthetic(numeric=bins, workload=workload)
+            )
+            assert session.anonymize("odd", wanted, into="released", replace=True, random_source=Silent(1))
+
     def test_hostile_names(self, session: sa.Session) -> None:
         first, second = HOSTILE_NAMES[:2]
         session.connection.table("patients").project(
@@ -294,6 +340,16 @@ class TestRefusals:
             ({"numeric": {"age": [3, 1]}}, "edges must be two or more ascending numbers"),
             ({"numeric": {"age": (0, 10, 3)}}, "a whole number of positive widths"),
             ({"numeric": {"age": (0, 10_000, 1)}}, "there may be 1,000 bins, not 10,000"),
+            ({"workload": "pair"}, 'workload: must be "pairs", "triples", or a list of sets of columns'),
+            ({"workload": ["age", "sex"]}, "workload[1].together: must be a list"),
+            ({"workload": [[]]}, "workload[0].together: needs at least one"),
+            ({"workload": []}, "method.workload: it has no set, and there is no target"),
+            ({"workload": [{"column": "age", "width": -1}]}, "workload[0].width: input should be greater than 0"),
+            ({"workload": [{"together": ["age"], "weight": 0}]}, "workload[0].weight: input should be greater"),
+            (
+                {"workload": [AverageQuery(column="age", average="age")]},
+                "workload[0]: must be columns, or a query that counts",
+            ),
         ],
     )
     def test_settings(self, options: dict[str, Any], problem: str) -> None:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    TypeAdapter,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import Level, PolicyValue, kind_of, unknown_names
+from sqlanon.model.base import Level, PolicyValue, kind_of, respelled, unknown_names
 from sqlanon.model.budget import Budget, ExactNumber
 from sqlanon.model.methods.cuts import Bound, as_text, decimal_of, interval_label
 from sqlanon.model.methods.noisy import MAX_ROWS, PaidMethod
 from sqlanon.model.methods.settings import Requirements
+from sqlanon.model.queries import AverageQuery, CountQuery
 
 MAX_BINS = 1000
 """How many labels or bins a column may have: the model has a count for each, and pairs have their product."""
@@ -30,7 +41,57 @@ Outside = Literal["refuse", "drop"]
 Labels = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
 """A label, or several."""
 
-Workload = Literal["pairs", "triples"] | tuple[tuple[str, ...], ...]
+MAX_WEIGHT = 1000
+"""Beyond it the others of a workload might as well be left out."""
+
+
+class WorkloadSet(PolicyValue):
+    """Columns whose counts have to be right together.
+
+    Args:
+        together: the columns, or a query that counts: the policy keeps the columns that it groups by and has conditions
+            on, and not its values.
+        weight: how much they matter, beside other sets.
+    """
+
+    together: Annotated[tuple[str, ...], Field(min_length=1)] = Field(kw_only=False)
+    weight: Annotated[int, Field(ge=1, le=MAX_WEIGHT, strict=True)] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, given: Any) -> Any:
+        """A set may be given as its columns, or as a query, which in a file has a weight beside its own settings."""
+        if isinstance(given, WorkloadSet):
+            return given
+        settings = dict(given) if isinstance(given, Mapping) else {"together": given}
+        if isinstance(settings.get("together"), AverageQuery):
+            raise PydanticCustomError("no_count", "must be columns, or a query that counts")
+        if "column" in settings:
+            weight = {name: settings.pop(name) for name in ("weight",) if name in settings}
+            settings = {"together": CountQuery.model_validate(settings), **weight}
+        if isinstance(query := settings.get("together"), CountQuery):
+            settings["together"] = query.columns
+        return settings
+
+
+Words = Literal["pairs", "triples"]
+
+
+@cache
+def _sets() -> TypeAdapter[tuple[WorkloadSet, ...]]:
+    return TypeAdapter(tuple[WorkloadSet, ...])
+
+
+def _words_or_sets(given: Any, _: ValidatorFunctionWrapHandler) -> Any:
+    """Either, and the problems of that which is meant."""
+    if given in get_args(Words):
+        return given
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise PydanticCustomError("workload", 'must be "pairs", "triples", or a list of sets of columns')
+    return _sets().validate_python(given)
+
+
+Workload = Annotated[Words | tuple[WorkloadSet, ...], WrapValidator(_words_or_sets)]
 
 
 class Bins(PolicyValue):
@@ -105,7 +166,9 @@ class Synthetic(PaidMethod):
 
     Args:
         budget: ε and δ of the release, both above 0.
-        workload: what has to be right: ``"pairs"`` or ``"triples"`` of columns, or a list of sets of columns.
+        workload: what has to be right: ``"pairs"`` or ``"triples"`` of columns, or a list of sets of columns. A
+            :class:`~sqlanon.evaluation.CountQuery` stands for the columns that it reads; ``{"together": columns,
+            "weight": 2}`` counts twice.
         target: a column that is to be predicted from the others: its marginals with all pairs of these join the
             workload.
         numeric: by column of numbers its public bins, in place of a taxonomy: a list of edges, or (low, high, width).
@@ -178,35 +241,50 @@ class Synthetic(PaidMethod):
         """The workload as sets of the numbers of columns, each with how often it was asked for."""
         names = self.columns(policy)
         numbers = range(len(names))
-        asked = {"pairs": 2, "triples": 3}
+        wanted: Counter[tuple[int, ...]] = Counter()
         if isinstance(self.workload, str):
-            wanted = list(combinations(numbers, min(asked[self.workload], len(names))))
+            wanted.update(combinations(numbers, min({"pairs": 2, "triples": 3}[self.workload], len(names))))
         else:
-            wanted = [tuple(sorted({names.index(name) for name in each})) for each in self.workload]
+            for each in self.workload:
+                wanted[tuple(sorted({names.index(name) for name in each.together}))] += each.weight
         if self.target is not None:
             target = names.index(self.target)
             others = [number for number in numbers if number != target]
-            wanted += [tuple(sorted((target, *pair))) for pair in combinations(others, min(2, len(others)))]
-        return {each: wanted.count(each) for each in dict.fromkeys(wanted)}
+            wanted.update(tuple(sorted((target, *pair))) for pair in combinations(others, min(2, len(others))))
+        return dict(wanted)
+
+    def with_columns_like(self, known: Sequence[str]) -> Self:
+        found = super().with_columns_like(known)
+        # "pairs" is a word, whatever columns are called.
+        return (
+            found
+            if isinstance(self.workload, str)
+            else found.model_copy(update={"workload": respelled(self.workload, known)})
+        )
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
         yield from super().misfits(policy)
         yield from self._levels(policy)
-        names = self.columns(policy)
+        yield from self._strangers(policy)
+        for name in self.numeric:
+            if name in policy.taxonomies or name in self.levels:
+                yield f'"{name}" has bins: it takes no taxonomy, and no level of one'
+        if not self.workload and self.target is None:
+            yield "method.workload: it has no set, and there is no target"
+        if any(len(each) < 2 for each in self.impossible):
+            yield "method.impossible: a combination has two columns or more; leave single labels out of the domain"
+
+    def _strangers(self, policy: Requirements) -> Iterable[str]:
+        """Columns of settings that are not modelled."""
         given: dict[str, Iterable[str]] = {"numeric": self.numeric, "levels": self.levels, "nulls": self.nulls}
         given |= {"refine": self.refine, "impossible": dict.fromkeys(name for each in self.impossible for name in each)}
         if self.target is not None:
             given["target"] = (self.target,)
         if not isinstance(self.workload, str):
-            given["workload"] = tuple(dict.fromkeys(name for each in self.workload for name in each))
+            given["workload"] = tuple(dict.fromkeys(name for each in self.workload for name in each.together))
         for setting, columns in given.items():
-            for name, meant in unknown_names(columns, names):
+            for name, meant in unknown_names(columns, self.columns(policy)):
                 yield f'method.{setting}: "{name}" is neither a quasi-identifier nor a sensitive column{meant}'
-        for name in self.numeric:
-            if name in policy.taxonomies or name in self.levels:
-                yield f'"{name}" has bins: it takes no taxonomy, and no level of one'
-        if any(len(each) < 2 for each in self.impossible):
-            yield "method.impossible: a combination has two columns or more; leave single labels out of the domain"
 
     def _roles_that_misfit(self, policy: Requirements) -> Iterable[str]:
         yield from self._insensitive_columns(policy)

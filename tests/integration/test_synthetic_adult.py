@@ -1,0 +1,102 @@
+"""The model of UCI Adult without noise: the reference values of spec/synthetic.md, section 7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import sqlanon as sa
+from sqlanon.methods.synthetic import method
+from sqlanon.methods.synthetic.choosing import Problem, distance_on_grid
+from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
+from sqlanon.methods.synthetic.tree import Columns
+from tests.benchmarks.synthetic import common, make_adult, policy
+from tests.conftest import UCI_COLUMNS, data_folder
+
+ROWS = 32561
+PAIRS = [*combinations(range(15), 2)]
+
+
+class StoppedError(Exception):
+    """The run has counted."""
+
+
+@pytest.fixture(scope="module")
+def problem(tmp_path_factory: pytest.TempPathFactory) -> Problem:
+    """The marginals of Adult as the method counts them, before a draw."""
+    data_folder("adult_uci")
+    found = []
+
+    def stop(problem: Problem, *_: object) -> None:
+        found.append(problem)
+        raise StoppedError
+
+    path = tmp_path_factory.mktemp("synthetic") / "adult.duckdb"
+    with sa.connect(path) as session, pytest.MonkeyPatch.context() as patch:
+        make_adult(session)
+        patch.setattr(method, "chosen", stop)
+        settings = sa.Synthetic(**common(), budget=sa.Budget(1, "1e-6"))
+        with pytest.raises(StoppedError):
+            session.anonymize("adult", policy(settings), into="released")
+    return found[0]
+
+
+def independent(problem: Problem, columns: Columns) -> NDArray[np.float64]:
+    """How many rows each pair of values would have if columns were independent."""
+    one, other = (problem.counts[each,] for each in columns)
+    return np.outer(one, other) / ROWS
+
+
+def score(problem: Problem, columns: Columns) -> int:
+    return distance_on_grid(problem.counts[columns], independent(problem, columns))
+
+
+def mean_distance(problem: Problem, expected: Callable[[Columns], NDArray[np.float64]]) -> float:
+    """The mean total variation of pairs."""
+    return float(np.mean([np.abs(problem.counts[pair] - expected(pair)).sum() / 2 / ROWS for pair in PAIRS]))
+
+
+def maximum_spanning_tree(problem: Problem) -> list[Columns]:
+    """The pairs of a tree whose scores have the largest sum (Kruskal)."""
+    groups = [{column} for column in range(15)]
+    tree = []
+    for pair in sorted(PAIRS, key=lambda each: -score(problem, each)):
+        one, other = (next(group for group in groups if column in group) for column in pair)
+        if one is not other:
+            groups = [group for group in groups if group is not one and group is not other] + [one | other]
+            tree.append(pair)
+    return tree
+
+
+def fitted_to(problem: Problem, pairs: Iterable[Columns]) -> Model:
+    """The model of exact counts of all columns and some pairs."""
+    sets = [*((column,) for column in range(15)), *pairs]
+    return fitted(problem.sizes, {each: Measurement.of(problem.counts[each], 1.0) for each in sets}, steps=1000)
+
+
+def test_sizes_of_columns(problem: Problem) -> None:
+    assert problem.sizes == (16, 9, 24, 16, 16, 7, 15, 6, 5, 2, 12, 11, 13, 42, 2)
+    assert all(counts.sum() == ROWS for counts in problem.counts.values())
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (("education", "education_num"), 53_986_768),
+        (("marital_status", "relationship"), 34_366_825),
+        (("relationship", "sex"), 17_871_552),
+        (("age", "marital_status"), 17_165_056),
+    ],
+)
+def test_scores_of_pairs(problem: Problem, columns: tuple[str, str], expected: int) -> None:
+    assert score(problem, tuple(map(UCI_COLUMNS.index, columns))) == expected
+
+
+def test_distances_without_noise(problem: Problem) -> None:
+    alone, tree = fitted_to(problem, ()), fitted_to(problem, maximum_spanning_tree(problem))
+    assert mean_distance(problem, alone.counts) == pytest.approx(0.07906, abs=5e-6)
+    assert mean_distance(problem, tree.counts) == pytest.approx(0.0327, abs=5e-5)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.accountant import Charge, RhoCharge
 from sqlanon.mechanisms.probability import Probability
 from sqlanon.mechanisms.source import Floats, Integers
 
@@ -43,6 +44,14 @@ class FixedNoise:
         self.sensitivities.append(sensitivity)
         return np.full(runs, scores.argmax()), np.zeros(runs, dtype=np.int64)
 
+    def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
+        self.sensitivities.append(sensitivity)
+        return np.full(size, self.noise, dtype=np.int64)
+
+    def gumbel_choice(self, scores: Integers, charge: RhoCharge, *, sensitivity: int, runs: int = 1) -> Integers:
+        self.sensitivities.append(sensitivity)
+        return np.full(runs, scores.argmax())
+
     def discrete_laplace_tail(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         return np.zeros(size, dtype=np.int64)
 
@@ -63,5 +72,21 @@ class FixedNoise:
     def uniform(self, size: int) -> Floats:
         return np.full(size, 0.5)
 
+    def generator(self) -> Any:
+        return FixedGenerator()
+
     def seed(self) -> int:
         return 1
+
+
+class FixedGenerator:
+    """What :mod:`sqlanon.methods.synthetic` asks a generator of numpy for: the middle, the order as it is, the least."""
+
+    def random(self, size: int) -> Floats:
+        return np.full(size, 0.5)
+
+    def permutation(self, size: int) -> Integers:
+        return np.arange(size)
+
+    def integers(self, low: Integers, high: Integers) -> Integers:
+        return low

@@ -330,25 +330,9 @@ INNER JOIN "anon_places"
 
 -- shared: create anon_values_1 1;
 
-CREATE TEMPORARY TYPE "anon_values_2" AS ENUM(
-SELECT
-  value
-FROM "temp"."main"."anon_ordered_leaves"
-WHERE
-  position = 2 AND depth = 0
-ORDER BY
-  "leaf" ASC
-);
+-- shared: create anon_values_2 1;
 
-CREATE TEMPORARY TYPE "anon_values_3" AS ENUM(
-SELECT
-  value
-FROM "temp"."main"."anon_ordered_leaves"
-WHERE
-  position = 3 AND depth = 0
-ORDER BY
-  "leaf" ASC
-);
+-- shared: create anon_values_3 1;
 
 -- shared: read anon_ordered_leaves 1;
 

@@ -16,13 +16,13 @@ ATTACH '<folder>/fit' AS "anon_fit" (RECOVERY_MODE no_wal_writes);
 
 -- shared: read taxonomy 2;
 
--- shared: read taxonomy 12;
-
 -- shared: read taxonomy 13;
 
 -- shared: read taxonomy 14;
 
 -- shared: read taxonomy 15;
+
+-- shared: read taxonomy 16;
 
 SELECT
   COUNT(*) AS rows,
@@ -44,7 +44,7 @@ FROM (
 
 BEGIN;
 
--- shared: read taxonomy 13;
+-- shared: read taxonomy 14;
 
 -- shared: create anon_coded_labels 3;
 
@@ -481,7 +481,7 @@ COMMIT;
 
 BEGIN;
 
--- shared: read taxonomy 13;
+-- shared: read taxonomy 14;
 
 WITH "anon_values" AS (
   SELECT
@@ -690,13 +690,13 @@ ORDER BY
 
 -- shared: read released 1;
 
--- shared: read taxonomy 12;
+-- shared: read taxonomy 13;
 
 -- shared: read LATERAL 1;
 
 -- shared: read LATERAL 2;
 
--- shared: read taxonomy 12;
+-- shared: read taxonomy 13;
 
 -- shared: read released 5;
 

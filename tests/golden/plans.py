@@ -129,6 +129,20 @@ def _specialized(session: sa.Session, _: Path) -> object:
     return session.anonymize("complaining", policy, RELEASE, random_source=FixedNoise(2))
 
 
+def _synthesized(session: sa.Session, _: Path) -> object:
+    method = sa.Synthetic(
+        budget=sa.Budget(2, "0.001"),
+        numeric={"age": [0, 40, 80]},
+        levels={"zip": 2, "diagnosis": 1},
+        refine=["diagnosis"],
+        nulls=["age", "sex", "diagnosis"],
+        rows=8,
+        accept_observed_domain=True,
+    )
+    policy = clinic_policy(identifiers=["id", "patient", "nights"], method=method)
+    return session.anonymize("visits", policy, RELEASE, random_source=FixedNoise(1))
+
+
 def _told_apart(session: sa.Session, _: Path) -> object:
     policy = sa.Policy(
         quasi_identifiers=["age", "sex"],
@@ -228,6 +242,7 @@ PLANS = {
     "relocation": Plan(_hospital, _anonymized(_of_diagnoses(sa.Relocation(5, limit=0.1)))),
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
+    "synthetic": Plan(_clinic, _synthesized),
     "partition": Plan(_hospital, _applied, before=_fit),
     "local_partition": Plan(_hospital, _applied_classes, before=_fit_classes),
 }

@@ -68,8 +68,9 @@ class Recorder:
         self.statements.append("COMMIT")
         self._connection.commit()
 
-    def register(self, name: str, table: pa.Table) -> None:
+    def register(self, name: str, given: pa.Table | pa.RecordBatchReader) -> None:
         """Values that Python has drawn or looked up: the script spells them out."""
+        table = given.read_all() if isinstance(given, pa.RecordBatchReader) else given
         self.statements.append(_spelled_out(name, table))
         self._connection.register(name, table)
 

@@ -1913,6 +1913,28 @@ ORDER BY
   "leaf" ASC
 );
 
+-- create anon_values_2 1
+CREATE TEMPORARY TYPE "anon_values_2" AS ENUM(
+SELECT
+  value
+FROM "temp"."main"."anon_ordered_leaves"
+WHERE
+  position = 2 AND depth = 0
+ORDER BY
+  "leaf" ASC
+);
+
+-- create anon_values_3 1
+CREATE TEMPORARY TYPE "anon_values_3" AS ENUM(
+SELECT
+  value
+FROM "temp"."main"."anon_ordered_leaves"
+WHERE
+  position = 3 AND depth = 0
+ORDER BY
+  "leaf" ASC
+);
+
 -- read anon_ordered_leaves 1
 SELECT
   position,
@@ -2581,6 +2603,38 @@ SELECT
     anon_made IS DISTINCT FROM anon_written) AS unlike
 FROM "anon_compared";
 
+-- read taxonomy 12
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('sex', 'zip', 'diagnosis')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
 -- read fit 1
 SELECT
   *
@@ -2591,12 +2645,12 @@ SELECT
   *
 FROM "anon_fit"."main"."releases";
 
--- read taxonomy 12
+-- read taxonomy 13
 SELECT DISTINCT
   attribute
 FROM "anon_fit"."main"."taxonomy";
 
--- read taxonomy 13
+-- read taxonomy 14
 SELECT
   anon_taxonomy.attribute,
   anon_taxonomy.level,
@@ -2628,7 +2682,7 @@ ORDER BY
   anon_taxonomy.attribute ASC,
   anon_taxonomy.level ASC;
 
--- read taxonomy 14
+-- read taxonomy 15
 WITH "anon_taxonomy" AS (
   SELECT
     *
@@ -2789,7 +2843,7 @@ SELECT
   CAST(problem_count AS BIGINT) AS problem_count
 FROM anon_found;
 
--- read taxonomy 15
+-- read taxonomy 16
 WITH anon_rows AS (
   SELECT
     anon_attribute,

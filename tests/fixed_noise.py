@@ -80,7 +80,7 @@ class FixedNoise:
 
 
 class FixedGenerator:
-    """What :mod:`sqlanon.methods.synthetic` asks a generator of numpy for: the middle, the order as it is, the least."""
+    """A generator of numpy that draws the middle, keeps every order, and takes the least number."""
 
     def random(self, size: int) -> Floats:
         return np.full(size, 0.5)

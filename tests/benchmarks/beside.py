@@ -1,0 +1,194 @@
+"""Synthetic rows of UCI Adult beside what other methods make of it, at ε = 1 and δ = 1e-6.
+
+    python -m tests.benchmarks.beside [--seeds 3]
+
+Needs the Adult data (SQLANON_DATA), and scikit-learn. Three tables of means over seeds: rows of all columns, by
+``Synthetic``, by MST (McKenna, Miklau & Sheldon 2021) and by independent columns, all with the model, the noise and the
+drawing of ``Synthetic``; counts by occupation, also of ``IPA`` and ``Histogram``, whose labels count evenly for the
+values under them; and the accuracy of decision trees, also that of ``DiffGen``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+import sqlanon as sa
+from sqlanon.mechanisms.accountant import RhoPortions
+from sqlanon.mechanisms.scales import scale_in_rho
+from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods.synthetic import method
+from sqlanon.methods.synthetic.choosing import GRID, LAST_STEPS, Chosen, Problem, chosen, distance_on_grid
+from sqlanon.methods.synthetic.fitting import Measurement, fitted
+from sqlanon.methods.synthetic.tree import Columns
+from sqlanon.papers import adult
+from sqlanon.papers.diffgen import releases
+from tests.benchmarks.synthetic import CLASS, common, figures_of, make_adult
+from tests.conftest import DATA
+
+BUDGET = sa.Budget(1, "1e-6")
+LABELLED = ("age", "education", "marital_status", "sex")
+"""The quasi-identifiers of IPA and Histogram."""
+
+BY_OCCUPATION = {"sex": None, "age": 10, "education": None}
+"""What is counted by occupation, and the width of its groups."""
+
+CELLS = {"sex": 30, "age": 135, "education": 240}
+
+Choose = Callable[[Problem, Fraction, RhoPortions, RandomSource], Chosen]
+
+
+def main() -> None:
+    """Release Adult by each method with each seed, and print the means."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3)
+    seeds = range(parser.parse_args().seeds)
+    with tempfile.TemporaryDirectory() as folder, sa.connect(Path(folder) / "adult.duckdb") as session:
+        make_adult(session)
+        for name, choose in WAYS.items():
+            with mock.patch.object(method, "chosen", choose):
+                settings = sa.Synthetic(**common(), budget=BUDGET)
+                show(name, [{**figures_of(session, settings, seed), **by_occupation(session)} for seed in seeds])
+        target = sa.Synthetic(**common(), budget=BUDGET, target=CLASS)
+        show("synthetic, target", [{**figures_of(session, target, seed), **tree(session, seed)} for seed in seeds])
+    with tempfile.TemporaryDirectory() as folder, sa.connect(Path(folder) / "adult.duckdb") as session:
+        make_labelled(session)
+        for name, labelled in labelling().items():
+            show(name, [labelled_figures(session, labelled, seed) for seed in seeds])
+    with tempfile.TemporaryDirectory() as folder, sa.connect(Path(folder) / "adult.duckdb") as session:
+        make_split(session)
+        show("DiffGen", [{"accuracy of a tree": accuracy} for accuracy in diffgen_accuracies(session, seeds)])
+
+
+def show(name: str, found: list[dict[str, float]]) -> None:
+    """A line of means."""
+    means = {figure: statistics.fmean(each[figure] for each in found) for figure in found[0]}
+    sys.stdout.write(f"{name}\n" + "".join(f"    {figure:<60}{mean:9.4f}\n" for figure, mean in means.items()))
+    sys.stdout.flush()
+
+
+def independent(problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> Chosen:
+    """Each column by itself."""
+    singles = [(column,) for column in range(len(problem.sizes))]
+    return model_of(problem, measured(problem, singles, rho, portions, source))
+
+
+def spanning_tree(problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> Chosen:
+    """Each column, and a tree of pairs that are far from independent: MST (algorithm 3), a third of ρ for each step."""
+    columns, third = range(len(problem.sizes)), rho / 3
+    singles = measured(problem, [(column,) for column in columns], third, portions, source)
+    alone = model_of(problem, singles).model
+    scores = {pair: distance_on_grid(problem.counts[pair], alone.counts(pair)) for pair in combinations(columns, 2)}
+    groups = {column: column for column in columns}
+    edges: list[Columns] = []
+    for _ in columns[1:]:
+        open_pairs = [pair for pair in scores if groups[pair[0]] != groups[pair[1]]]
+        charge = portions.take("choose", third / (len(columns) - 1))
+        found = np.array([scores[pair] for pair in open_pairs], dtype=np.int64)
+        one, other = open_pairs[int(source.gumbel_choice(found, charge, sensitivity=GRID)[0])]
+        edges.append((one, other))
+        joined = groups[other]
+        groups = {column: groups[one] if group == joined else group for column, group in groups.items()}
+    return model_of(problem, singles | measured(problem, edges, third, portions, source))
+
+
+def measured(
+    problem: Problem, sets: list[Columns], rho: Fraction, portions: RhoPortions, source: RandomSource
+) -> dict[Columns, Measurement]:
+    """Noisy counts of some sets, each for the same share of ρ."""
+    found = {}
+    for columns in sets:
+        charge = portions.take("measure", rho / len(sets))
+        counts = problem.counts[columns]
+        noise = source.discrete_gaussian(counts.size, charge, sensitivity=1)
+        found[columns] = Measurement.of(counts + noise.reshape(counts.shape), scale_in_rho(charge.rho, 1))
+    return found
+
+
+def model_of(problem: Problem, found: Mapping[Columns, Measurement]) -> Chosen:
+    """The model of noisy counts."""
+    return Chosen(fitted(problem.sizes, found, steps=LAST_STEPS), found, {}, list(found))
+
+
+WAYS: Mapping[str, Choose] = {"synthetic": chosen, "MST": spanning_tree, "independent": independent}
+
+
+def by_occupation(session: sa.Session) -> dict[str, float]:
+    """The mean absolute error of counts by occupation, over all combinations; labels count evenly for their values."""
+    occupations = session.connection.execute("SELECT DISTINCT occupation FROM adult ORDER BY ALL").fetchall()
+    return {
+        f"counts by {name} and occupation": sum(
+            abs(each["truth"] - each["answer"])
+            for (occupation,) in occupations
+            for each in sa.evaluation.query_answers(
+                session,
+                "adult",
+                "released",
+                sa.evaluation.CountQuery(column=name, width=width, where={"occupation": occupation}),
+            ).to_pylist()
+        )
+        / CELLS[name]
+        for name, width in BY_OCCUPATION.items()
+    }
+
+
+def tree(session: sa.Session, seed: int) -> dict[str, float]:
+    """How well a decision tree predicts the incomes of the test rows that learns from the released ones."""
+    test = adult.test_rows(DATA / "adult_uci", adult.COLUMNS)
+    found = sa.evaluation.classification(session, "released", test, target=CLASS, models="tree", seeds=[seed])
+    return {"accuracy of a tree": found.ca["tree"].mean}
+
+
+def make_labelled(session: sa.Session) -> None:
+    """Adult with its hierarchies."""
+    make_adult(session)
+    for name, taxonomy in adult.taxonomies(DATA / "adult_uci", LABELLED).items():
+        session.taxonomies.load(name, taxonomy)
+
+
+def labelling() -> dict[str, sa.IPA | sa.Histogram]:
+    """The methods that publish noisy counts of labels; the second at a public node, of ages by tens and all else."""
+    node = dict.fromkeys(LABELLED, 0) | {"age": 1}
+    return {
+        "IPA": sa.IPA(budget=BUDGET, accept_observed_domain=True),
+        "Histogram": sa.Histogram(budget=BUDGET, node=node, accept_observed_domain=True),
+    }
+
+
+def labelled_figures(session: sa.Session, labelled: sa.IPA | sa.Histogram, seed: int) -> dict[str, float]:
+    """The counts by occupation of a release of the few columns."""
+    others = [name for name in adult.COLUMNS if name not in (*LABELLED, "occupation")]
+    few = sa.Policy(quasi_identifiers=LABELLED, sensitive=["occupation"], identifiers=others, method=labelled)
+    session.anonymize("adult", few, into="released", replace=True, random_source=sa.SeededSource(seed))
+    return by_occupation(session)
+
+
+def make_split(session: sa.Session) -> None:
+    """The rows without unknown values, for training and for tests, as the experiments with DiffGen take them."""
+    session.taxonomies.load_all(releases.taxonomies())
+    for name, rows in zip(
+        (adult.RAW_TRAINING, adult.RAW_TEST),
+        adult.known_rows(DATA / "adult_uci", adult.COLUMNS),
+        strict=True,
+    ):
+        session.connection.from_arrow(rows).create(name)
+
+
+def diffgen_accuracies(session: sa.Session, seeds: range) -> Iterator[float]:
+    """The accuracy of a decision tree on releases of DiffGen with 10 specializations by Max."""
+    contender = releases.diffgen("DiffGen", "max", "1", 10)
+    for outcome in releases.outcomes(session, contender, seeds):
+        yield outcome.accuracies["tree"]
+
+
+if __name__ == "__main__":
+    main()

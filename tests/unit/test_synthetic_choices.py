@@ -138,8 +138,9 @@ class TestScores:
         chosen(problem, whole.rho, whole, source)
         sigma = (8 / (2 * 0.9 * float(whole.rho))) ** 0.5
         expected = round(GRID * (2 / np.pi) ** 0.5 * sigma * 4)
-        first = source.scores[0]
-        assert first[[*problem.counts].index((0, 1))] == pytest.approx(2 * (800 * GRID - expected), abs=4)
+        place = [*problem.counts].index((0, 1))
+        assert source.scores[0][place] == pytest.approx(2 * (800 * GRID - expected), abs=4)
+        assert source.scores[1][place] == pytest.approx(-2 * expected / 2**0.5, rel=0.01), "two are more precise"
 
 
 class TestRounds:

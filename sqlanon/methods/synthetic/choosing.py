@@ -155,7 +155,7 @@ class _Run:
             self._measure(columns)
             before, model = model, self._fitted(model, STEPS)
             moved = np.abs(model.counts(columns) - before.counts(columns)).sum()
-            if moved <= self._expected_noise(columns):
+            if moved <= self._mean_noise(columns, self._sigma):
                 self._for_noise, self._for_choice = 4 * self._for_noise, 4 * self._for_choice
         return Chosen(self._fitted(model, LAST_STEPS), self._measurements, fine, self._log)
 
@@ -183,9 +183,15 @@ class _Run:
         return allowed[int(self._source.gumbel_choice(scores, charge, sensitivity=sensitivity)[0])]
 
     def _score(self, model: Model, columns: Columns) -> int:
-        """How many rows the model counts wrong beyond what a measurement would, weighted, in units of the grid."""
+        """How many rows the model counts wrong beyond the noise of a measurement, weighted, in units of the grid.
+
+        What was measured of the columns before makes it more precise. (McKenna et al. take the noise of the new
+        measurement alone: marginals that were measured early, with much noise, are then left as they are for long.)
+        """
         wrong = distance_on_grid(self._problem.counts[columns], model.counts(columns))
-        return self._problem.weights[columns] * (wrong - round(GRID * self._expected_noise(columns)))
+        before = self._measurements.get(columns)
+        precision = self._sigma**-2 + (0.0 if before is None else before.precision)
+        return self._problem.weights[columns] * (wrong - round(GRID * self._mean_noise(columns, precision**-0.5)))
 
     def _allowed(self, model: Model) -> list[Columns]:
         """The candidates that leave the tree within its share of cells, which grows with what is spent."""
@@ -208,9 +214,9 @@ class _Run:
         problem = self._problem
         return fitted(problem.sizes, self._measurements, steps=steps, start=model, impossible=problem.impossible)
 
-    def _expected_noise(self, columns: Columns) -> float:
-        """The mean sum of the noise of all counts of a marginal."""
-        return MEAN_NOISE * self._sigma * self._problem.counts[columns].size
+    def _mean_noise(self, columns: Columns, sigma: float) -> float:
+        """The mean of the sum of all noise of a marginal, at a scale."""
+        return MEAN_NOISE * sigma * self._problem.counts[columns].size
 
     @property
     def _sigma(self) -> float:

@@ -80,6 +80,7 @@ BOUNDS = "tests/unit/test_bounds.py"
 METHODS = "tests/unit/test_methods.py"
 ZCDP = "tests/unit/test_zcdp.py"
 MARGINALS = "tests/unit/test_synthetic_choices.py"
+ERROR_BOUNDS = "tests/unit/test_synthetic_bounds.py"
 SYNTHETIC_RUNS = "tests/integration/test_synthetic.py"
 DRAWS = "tests/integration/test_private_draws.py"
 DECLARED = "tests/integration/test_declared_sensitivities.py"
@@ -485,6 +486,23 @@ SOURCES = [
 ]
 
 SYNTHETIC = [
+    *_of(
+        "sqlanon/methods/synthetic/bounds.py",
+        (
+            "bounds-one-by-one",
+            "squared = math.log(number * (number + 1) / ERROR)",
+            "squared = math.log(1 / ERROR)",
+            "one bound of a report in 20 is wrong, and not one report in 20",
+            f"{ERROR_BOUNDS}::TestLargestNoise",
+        ),
+        (
+            "bounds-of-one-sum-of-signs",
+            "math.sqrt(2 * cells * (cells * math.log(2) + squared))",
+            "math.sqrt(2 * cells * squared)",
+            "bounds are those of a sum of counts, not of the sum of their sizes",
+            f"{ERROR_BOUNDS}::TestLargestNoise",
+        ),
+    ),
     *_of(
         "sqlanon/methods/synthetic/choosing.py",
         (

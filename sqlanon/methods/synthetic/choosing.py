@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sqlanon.mechanisms.accountant import RhoPortions
 from sqlanon.mechanisms.scales import scale_in_rho
 from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.methods.synthetic.bounds import NoisyMarginal
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 from sqlanon.methods.synthetic.tree import Columns, JunctionTree
 
@@ -68,12 +69,14 @@ class Chosen:
     Attributes:
         model: fitted to them.
         measurements: by set of columns.
+        last: the last measurement of each set alone, which has the least noise.
         fine: by column that is refined, the noisy counts of single values, and the scale of their noise.
         log: which sets of columns were measured, in their order.
     """
 
     model: Model
     measurements: Mapping[Columns, Measurement]
+    last: Mapping[Columns, NoisyMarginal]
     fine: Mapping[int, tuple[Integers, float]]
     log: Sequence[Columns]
 
@@ -146,6 +149,7 @@ class _Run:
         self._for_noise = MEASURED * rho / problem.rounds
         self._for_choice = (1 - MEASURED) * rho / problem.rounds
         self._measurements: dict[Columns, Measurement] = {}
+        self._last: dict[Columns, NoisyMarginal] = {}
         self._log: list[Columns] = []
         self._cells: dict[tuple[frozenset[Columns], Columns], int] = {}
 
@@ -164,13 +168,14 @@ class _Run:
             moved = np.abs(model.counts(columns) - before.counts(columns)).sum()
             if moved <= self._expected_noise(columns):
                 self._for_noise, self._for_choice = FASTER * self._for_noise, FASTER * self._for_choice
-        return Chosen(self._fitted(model, LAST_STEPS), self._measurements, fine, self._log)
+        return Chosen(self._fitted(model, LAST_STEPS), self._measurements, self._last, fine, self._log)
 
     def _measure(self, columns: Columns) -> None:
-        new = Measurement.of(self._noisy(self._problem.counts[columns]), self._sigma)
-        before = self._measurements.get(columns)
+        counts = self._noisy(self._problem.counts[columns])
+        new, before = Measurement.of(counts, self._sigma), self._measurements.get(columns)
         self._measurements[columns] = new if before is None else before.merged(new)
         self._log.append(columns)
+        self._last[columns] = NoisyMarginal(len(self._log), counts, self._sigma)
 
     def _noisy(self, counts: Integers) -> Integers:
         """Counts with noise, for the present portion of ρ."""

@@ -49,6 +49,7 @@ def measured_marginals(
             columns=tuple(columns[place].name for place in places),
             times=chosen.log.count(places),
             sigma=found.precision**-0.5,
+            error_at_most=chosen.last[places].largest_distance(chosen.model.counts(places)) / 2,
             labels=tuple(_label_counts(columns[places[0]], found.counts, drawing.counts[places[0]]))
             if len(places) == 1
             else (),

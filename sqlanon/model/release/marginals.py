@@ -45,12 +45,15 @@ class MeasuredMarginal(PartialResult):
         columns: whose it is.
         times: how often it was measured.
         sigma: the scale of the noise of a count, of all measurements together.
+        error_at_most: how many rows the model counts in other places than the table at most: half the sum of all
+            differences. All that a report has are true together with a probability of 95 %.
         labels: of one column, its labels in the order of its domain.
     """
 
     columns: tuple[str, ...]
     times: int
     sigma: float
+    error_at_most: float | None = None
     labels: tuple[LabelCounts, ...] = ()
 
 

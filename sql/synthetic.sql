@@ -56,6 +56,13 @@ SELECT value, code FROM :codes WHERE position = :position ORDER BY leaf ASC;
 -- :position 0
 SELECT list(code ORDER BY leaf ASC) FROM :codes WHERE position = :position;
 
+-- name: values_of_no_type
+-- how many single values of a column its type does not hold
+-- :codes (position INTEGER, leaf BIGINT, value VARCHAR, label VARCHAR, code BIGINT)
+-- :position 0
+-- :held TRY_CAST(value AS INTEGER)
+SELECT count(*) FROM :codes WHERE position = :position AND :held IS NULL;
+
 -- name: cells
 -- rows as the numbers of their labels and bins
 -- :rows (anon_code_0 UTINYINT, anon_code_1 UTINYINT)

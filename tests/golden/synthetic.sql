@@ -379,6 +379,9 @@ WHERE
 ORDER BY
   leaf ASC;
 
+SELECT
+  TRY_CAST(0 AS INT) IS NULL OR TRY_CAST(79 AS INT) IS NULL AS "column_0";
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_coded_cells" AS
 WITH "anon_rows" AS (
   SELECT

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
-from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.leaves import LEAVES, make_leaves
 from sqlanon.methods.synthetic.tree import Columns
 from sqlanon.model.methods.synthetic import MAX_BINS, Bins, Synthetic
@@ -62,11 +62,13 @@ def settings_of(bound: BoundPolicy) -> Synthetic:
     return bound.policy.method
 
 
-def modelled_columns(engine: Compute, bound: BoundPolicy) -> tuple[ModelledColumn, ...]:
+def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -> tuple[ModelledColumn, ...]:
     """The columns of the model with their public domains; no row is read. Makes :data:`CODES`.
 
-    Raises:
-        PolicyError: columns have too many labels, or single values; says of each what to do.
+    Args:
+        engine: the database.
+        bound: the policy.
+        problems: gets a line for each column with too many labels, or single values, that says what to do.
     """
     settings = settings_of(bound)
     names = settings.columns(bound.policy)
@@ -78,7 +80,12 @@ def modelled_columns(engine: Compute, bound: BoundPolicy) -> tuple[ModelledColum
     labels: dict[int, list[str]] = defaultdict(list)
     for row in engine.fetch(SQL.query("labels"), "labels", "node"):
         labels[row["position"]].append(row["label"])
-    _refuse_many(bound, {names[position]: len(found) for position, found in labels.items()})
+    problems += [
+        f'"{names[position]}" has {len(found):,} labels at level {settings.levels.get(names[position], 0)}, more than '
+        f"{MAX_BINS:,}: model it at a higher level, by levels of the method"
+        for position, found in labels.items()
+        if len(found) > MAX_BINS
+    ]
     found = [
         ModelledColumn(
             name,
@@ -90,7 +97,7 @@ def modelled_columns(engine: Compute, bound: BoundPolicy) -> tuple[ModelledColum
         for position, name in enumerate(names)
     ]
     return tuple(
-        _refined(engine, position, each) if each.name in settings.refine else each
+        _refined(engine, position, each, problems) if each.name in settings.refine else each
         for position, each in enumerate(found)
     )
 
@@ -100,15 +107,19 @@ def whole_edges(bins: Bins) -> list[int]:
     return [int(edge.to_integral_value(rounding=ROUND_CEILING)) for edge in bins.edges]
 
 
-def impossible_sets(bound: BoundPolicy, columns: Sequence[ModelledColumn]) -> dict[Columns, NDArray[np.bool_]]:
+def impossible_sets(
+    bound: BoundPolicy, columns: Sequence[ModelledColumn], problems: list[str]
+) -> dict[Columns, NDArray[np.bool_]]:
     """The combinations that cannot occur, by set of columns, with an axis for each column.
 
-    Raises:
-        PolicyError: listing the labels that are not in the domain.
+    Args:
+        bound: the policy.
+        columns: those of the model.
+        problems: gets a line for each column with labels that are not in its domain.
     """
     positions = {each.name: position for position, each in enumerate(columns)}
     found: dict[Columns, NDArray[np.bool_]] = {}
-    problems = []
+    most = settings_of(bound).max_cells
     for combination in settings_of(bound).impossible:
         wanted = sorted((positions[name], name, labels) for name, labels in combination.items())
         codes = []
@@ -118,42 +129,33 @@ def impossible_sets(bound: BoundPolicy, columns: Sequence[ModelledColumn]) -> di
                 problems.append(f'"{name}" has {len(unknown)} labels in impossible that are not in its domain')
             codes.append([places[label] for label in labels if label in places])
         key = tuple(position for position, _, _ in wanted)
-        mask = found.setdefault(key, np.zeros([columns[position].size for position in key], dtype=bool))
-        mask[np.ix_(*codes)] = True
-    if problems:
-        raise PolicyError("the policy does not fit its taxonomies and bins:", problems)
+        shape = [columns[position].size for position in key]
+        if (cells := prod(shape)) > most:
+            names = ", ".join(name for _, name, _ in wanted)
+            problems.append(
+                f"impossible combinations of {names} are among {cells:,} cells, more than {most:,}: give fewer"
+            )
+        elif all(codes):
+            found.setdefault(key, np.zeros(shape, dtype=bool))[np.ix_(*codes)] = True
     return found
 
 
-def _refined(engine: Compute, position: int, modelled: ModelledColumn) -> ModelledColumn:
-    """A column with its single values.
-
-    Raises:
-        PolicyError: there are too many.
-    """
+def _refined(engine: Compute, position: int, modelled: ModelledColumn, problems: list[str]) -> ModelledColumn:
+    """A column with its single values; as it is, and a problem, if these are too many."""
     bins = modelled.bins
-    if bins is not None:
+    if bins is None:
+        rows = engine.fetch(SQL.query("values_by_code", position=position), "values", "node")
+        count = len(rows)
+    else:
         first, *_, end = edges = whole_edges(bins)
-        _refuse_fine(modelled.name, end - first)
-        codes = np.repeat(np.arange(bins.size), np.diff(edges))
-        return replace(modelled, fine=tuple(range(first, end)), fine_codes=tuple(codes.tolist()))
-    rows = engine.fetch(SQL.query("values_by_code", position=position), "values", "node")
-    _refuse_fine(modelled.name, len(rows))
-    fine, fine_codes = (tuple(row[name] for row in rows) for name in ("value", "code"))
-    return replace(modelled, fine=fine, fine_codes=fine_codes)
-
-
-def _refuse_fine(name: str, count: int) -> None:
+        count = end - first
     if count > MAX_FINE_VALUES:
-        raise PolicyError(f'"{name}" has {count:,} single values, more than {MAX_FINE_VALUES:,}: take it out of refine')
-
-
-def _refuse_many(bound: BoundPolicy, counts: dict[str, int]) -> None:
-    problems = [
-        f'"{name}" has {count:,} labels at level {settings_of(bound).levels.get(name, 0)}, more than {MAX_BINS:,}: '
-        "model it at a higher level, by levels of the method"
-        for name, count in counts.items()
-        if count > MAX_BINS
-    ]
-    if problems:
-        raise PolicyError("the policy does not fit the taxonomies:", problems)
+        problems.append(
+            f'"{modelled.name}" has {count:,} single values, more than {MAX_FINE_VALUES:,}: take it out of refine'
+        )
+        return modelled
+    if bins is None:
+        fine, fine_codes = (tuple(row[name] for row in rows) for name in ("value", "code"))
+        return replace(modelled, fine=fine, fine_codes=fine_codes)
+    codes = np.repeat(np.arange(bins.size), np.diff(edges))
+    return replace(modelled, fine=tuple(range(first, end)), fine_codes=tuple(codes.tolist()))

@@ -17,6 +17,9 @@ MIN_GAIN = 1e-6
 
 PATIENCE = 10
 
+MAX_MODEL_ROWS = 2**36
+"""The most rows that a table or a model may have: scores are whole numbers of 64 bits, which must not wrap around."""
+
 FASTER, SLOWER = 1.1, 0.5
 """The factors of the step after one that was accepted, and after one that was not."""
 
@@ -75,9 +78,13 @@ class Model:
 
 
 def total_of(measurements: Iterable[Measurement]) -> float:
-    """How many rows there are: the mean of the totals of noisy marginals by their precision, at least 1."""
+    """How many rows there are: the mean of the totals of noisy marginals by their precision, at least 1.
+
+    It is no more than :data:`MAX_MODEL_ROWS`, whatever the noise is.
+    """
     weighed = [(each.counts.sum(), each.precision / each.counts.size) for each in measurements]
-    return max(1.0, float(sum(total * weight for total, weight in weighed) / sum(weight for _, weight in weighed)))
+    mean = float(sum(total * weight for total, weight in weighed) / sum(weight for _, weight in weighed))
+    return min(max(1.0, mean), float(MAX_MODEL_ROWS))
 
 
 def fitted(

@@ -19,17 +19,15 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.zcdp import rho_of
 from sqlanon.methods.base import TakesEnums
 from sqlanon.methods.shared.private.chance import bounded_source, refuse_observed
-from sqlanon.methods.shared.private.run import PrivateRun, no_category, refusing_small_budgets
+from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.synthetic import domain, rows
+from sqlanon.methods.synthetic import checks, domain, rows
 from sqlanon.methods.synthetic.candidates import candidates_of
 from sqlanon.methods.synthetic.cells import fine_counts, marginals, read_cells
 from sqlanon.methods.synthetic.choosing import ErrorEstimate, Problem, chosen, estimated_error
 from sqlanon.methods.synthetic.report import SyntheticReport, measured_marginals
-from sqlanon.methods.synthetic.tree import JunctionTree, cells_of
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.synthetic import Synthetic
 from sqlanon.model.release import Report, Spent
@@ -37,9 +35,6 @@ from sqlanon.model.release import Report, Spent
 ROUNDS_PER_COLUMN = 8
 """How many rounds there are for each column if all cost the same; half of what McKenna et al. take, see
 :data:`~.choosing.FASTER`."""
-
-MAX_COUNTED_CELLS = 50_000_000
-"""The cells of all candidates together: their counts are held in memory, 8 bytes each."""
 
 MARGINALS = "marginals"
 
@@ -67,39 +62,36 @@ class SyntheticRun(PrivateRun):
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         refuse_observed(bound)
-        with refusing_small_budgets(domain.settings_of(bound)):
-            rho_of(domain.settings_of(bound).budget)
-        if problems := list(_misfits(bound)):
+        if problems := checks.misfits(bound):
             raise PolicyError(f"the policy does not fit {bound.description}:", problems)
         return bound
 
     def encode(self) -> None:
         engine, bound, settings = self.engine, self.bound, self.settings
-        self.columns = domain.modelled_columns(engine, bound)
+        problems: list[str] = []
+        self.columns = domain.modelled_columns(engine, bound, problems)
         sizes = tuple(each.size for each in self.columns)
-        self.weights = candidates_of(sizes, settings.sets(bound.policy), settings.max_cells)
-        if (cells := sum(cells_of(sizes, each) for each in self.weights)) > MAX_COUNTED_CELLS:
-            raise PolicyError(
-                f"the workload has marginals of {cells:,} cells together, more than {MAX_COUNTED_CELLS:,}: take fewer "
-                "sets or columns, higher levels, or wider bins"
-            )
-        impossible = domain.impossible_sets(bound, self.columns)
-        if (cells := JunctionTree.of(sizes, impossible).cells) > settings.max_cells:
-            raise PolicyError(
-                f"the impossible combinations need a model of {cells:,} cells, more than {settings.max_cells:,}: "
-                "give fewer, or raise max_cells"
-            )
+        impossible = domain.impossible_sets(bound, self.columns, problems)
+        weights = candidates_of(sizes, settings.sets(bound.policy), settings.max_cells)
+        problems += checks.out_of_types(engine, bound, self.columns)
+        problems += checks.too_large(sizes, weights, impossible, settings.max_cells)
+        if problems:
+            raise PolicyError(f"the policy does not fit {bound.description}, its taxonomies and bins:", problems)
+        self.workload = [each for each in settings.sets(bound.policy) if each in weights]
+        rounds = settings.rounds or ROUNDS_PER_COLUMN * len(sizes)
+        checks.refuse_small_budgets(settings, sizes, weights, rounds, len(self.workload))
         read_cells(engine, bound, self.columns, bounded_source(engine, bound, self.chance.source))
         self.problem = Problem(
             sizes=sizes,
-            counts=marginals(engine, sizes, self.weights),
-            weights=self.weights,
+            counts=marginals(engine, sizes, weights),
+            weights=weights,
             sensitivity=settings.rows_per_individual,
             max_cells=settings.max_cells,
-            rounds=settings.rounds or ROUNDS_PER_COLUMN * len(sizes),
+            rounds=rounds,
             impossible=impossible,
             fine=fine_counts(engine, self.columns),
         )
+        checks.refuse_many_rows(bound, self.problem)
 
     def charge(self) -> None:
         self.portions = self.accountant.charge_in_rho(MARGINALS, self.settings.budget)
@@ -109,10 +101,9 @@ class SyntheticRun(PrivateRun):
             for_error = self.settings.report_share * self.portions.rho
             chance, problem = self.chance.source, self.problem
             self.chosen = chosen(problem, self.portions.rho - for_error, self.portions, chance)
-            workload = [each for each in self.settings.sets(self.bound.policy) if each in problem.counts]
-            if for_error and workload:
+            if for_error and self.workload:
                 model = self.chosen.model
-                self.error = estimated_error(problem, model, workload, for_error, self.portions, chance)
+                self.error = estimated_error(problem, model, self.workload, for_error, self.portions, chance)
 
     def make(self) -> None:
         model, found = self.chosen.model, {each.name: each for each in self.bound.columns}
@@ -164,27 +155,3 @@ class SyntheticRun(PrivateRun):
     @property
     def _published(self) -> list[str]:
         return [found.name for found in self.bound.published_columns]
-
-
-def _misfits(bound: BoundPolicy) -> list[str]:
-    settings, problems = domain.settings_of(bound), []
-    for found in bound.columns:
-        if (bins := settings.numeric.get(found.name)) is not None:
-            if not found.traits.is_number:
-                problems.append(
-                    f'"{found.name}" is {found.type}, not a number: cast it in a view, or give it a taxonomy'
-                )
-            elif not found.traits.is_fractional:
-                ends = domain.whole_edges(bins)
-                empty = [label for label, low, high in zip(bins.labels, ends, ends[1:], strict=False) if low == high]
-                problems += [
-                    f'"{found.name}" is {found.type}, and its bin {label} has no whole number' for label in empty
-                ]
-            elif found.name in settings.refine:
-                problems.append(
-                    f'"{found.name}" is {found.type}, and refine counts whole numbers or labels: take it out, or cast '
-                    "it in a view"
-                )
-        elif found.name in settings.columns(bound.policy) and not found.traits.can_be_rebuilt:
-            problems.append(no_category(found))
-    return problems

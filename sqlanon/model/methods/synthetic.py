@@ -45,6 +45,10 @@ MAX_WEIGHT = 1000
 """Beyond it the others of a workload might as well be left out."""
 
 
+MAX_SET = 10
+"""How many columns a set of a workload may have: all sets within it may be measured."""
+
+
 class WorkloadSet(PolicyValue):
     """Columns whose counts have to be right together.
 
@@ -54,7 +58,7 @@ class WorkloadSet(PolicyValue):
         weight: how much they matter, beside other sets.
     """
 
-    together: Annotated[tuple[str, ...], Field(min_length=1)] = Field(kw_only=False)
+    together: Annotated[tuple[str, ...], Field(min_length=1, max_length=MAX_SET)] = Field(kw_only=False)
     weight: Annotated[int, Field(ge=1, le=MAX_WEIGHT, strict=True)] = 1
 
     @model_validator(mode="before")
@@ -269,6 +273,9 @@ class Synthetic(PaidMethod):
         for name in self.numeric:
             if name in policy.taxonomies or name in self.levels:
                 yield f'"{name}" has bins: it takes no taxonomy, and no level of one'
+        measured = len(self.columns(policy)) + len(self.refine)
+        if self.rounds is not None and self.rounds < measured:
+            yield f"method.rounds: take {measured} or more, one for each column, and for each of refine"
         if not self.workload and self.target is None:
             yield "method.workload: it has no set, and there is no target"
         if any(len(each) < 2 for each in self.impossible):

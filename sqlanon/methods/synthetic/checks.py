@@ -1,0 +1,182 @@
+"""What a run refuses before anything is charged: settings that do not fit the source, and what could not be drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.base import Compute
+from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.mechanisms.scales import scale_in_rho
+from sqlanon.mechanisms.zcdp import rho_of
+from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
+from sqlanon.methods.synthetic.beliefs import Structure
+from sqlanon.methods.synthetic.choosing import GRID, MEASURED, Problem
+from sqlanon.methods.synthetic.domain import CODES, ModelledColumn, settings_of, whole_edges
+from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
+from sqlanon.methods.synthetic.tree import Columns, cells_of
+from sqlanon.model.methods.synthetic import Bins, Synthetic
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import aliased, cast, column
+from sqlanon.queries.source import SourceColumn
+
+SQL = Queries("synthetic", {"codes": CODES})
+
+LARGEST_SCORE = 2**62
+"""Scores are 64-bit integers: one that wrapped around would change by more than it is drawn for."""
+
+MAX_ROW_NOISE = 1_000_000
+"""The largest scale of noise on the number of rows: with more a release could be of billions of rows."""
+
+MAX_COUNTED_CELLS = 50_000_000
+"""The cells of all candidates together: their counts are held in memory, 8 bytes each."""
+
+WHOLE = range(-(2**63), 2**63)
+"""The whole numbers that are drawn."""
+
+
+def misfits(bound: BoundPolicy) -> list[str]:
+    """Settings that do not fit the types of columns and the levels of taxonomies."""
+    settings, shapes = settings_of(bound), bound.all_shapes
+    problems: list[str] = []
+    for found in bound.columns:
+        if (bins := settings.numeric.get(found.name)) is not None:
+            problems += _misfits_of_bins(found, bins, is_refined=found.name in settings.refine)
+        elif found.name in settings.columns(bound.policy) and not found.traits.can_be_rebuilt:
+            problems.append(no_category(found))
+    for name, level in settings.levels.items():
+        if name in shapes and level > shapes[name].height:
+            problems.append(f'levels: "{name}" has levels 0 to {shapes[name].height}, so not {level}')
+    return problems
+
+
+def _misfits_of_bins(found: SourceColumn, bins: Bins, *, is_refined: bool) -> Iterator[str]:
+    kind = f'"{found.name}" is {found.type}'
+    if not found.traits.is_number:
+        yield f"{kind}, not a number: cast it in a view, or give it a taxonomy"
+    elif found.traits.is_fractional:
+        if is_refined:
+            yield f"{kind}, and refine counts whole numbers or labels: take it out, or cast it in a view"
+        if not all(math.isfinite(float(edge)) for edge in bins.edges):
+            yield f"{kind}, and its edges are beyond all numbers of that type"
+    else:
+        ends = whole_edges(bins)
+        if ends[0] not in WHOLE or ends[-1] - 1 not in WHOLE:
+            yield f"{kind}, and its edges are beyond the whole numbers of 64 bits"
+        for label, low, high in zip(bins.labels, ends, ends[1:], strict=False):
+            if low == high:
+                yield f"{kind}, and its bin {label} has no whole number"
+
+
+def out_of_types(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledColumn]) -> list[str]:
+    """Columns whose types cannot hold what might be drawn: numbers of their bins, or values of their taxonomies."""
+    types = {each.name: each for each in bound.columns}
+    outside: dict[str, exp.Expr] = {}
+    for position, each in enumerate(columns):
+        found = types[each.name]
+        if each.bins is not None:
+            held = [
+                _tried(exp.Literal.number(f"{end:f}"), found.type).is_(exp.null()) for end in _ends(found, each.bins)
+            ]
+            problem = f'"{each.name}" is {found.type}, which does not hold all numbers of its bins'
+            outside[problem] = exp.or_(*held, copy=False)
+        elif found.type != "VARCHAR" and (each.fine or not each.level):
+            count = SQL.query("values_of_no_type", position=position, held=_tried(column("value"), found.type))
+            kind = "an ENUM" if found.traits.is_enum else found.type  # without its values
+            outside[f'"{each.name}" is {kind}, and not all values of its taxonomy are'] = exp.paren(count) > 0
+    if not outside:
+        return []
+    named = [aliased(each, f"column_{place}") for place, each in enumerate(outside.values())]
+    row = engine.fetch(exp.select(*named, copy=False), "what types hold")[0]
+    return [problem for place, problem in enumerate(outside) if row[f"column_{place}"]]
+
+
+def _ends(found: SourceColumn, bins: Bins) -> tuple[Decimal, Decimal]:
+    """The smallest and the largest number that may be drawn, or what it may be rounded to."""
+    if found.traits.is_fractional:
+        return bins.edges[0], bins.edges[-1]
+    edges = whole_edges(bins)
+    return Decimal(edges[0]), Decimal(edges[-1] - 1)
+
+
+def _tried(value: exp.Expr, type_name: str) -> exp.TryCast:
+    return exp.TryCast(this=value, to=cast(exp.null(), type_name).to)
+
+
+def too_large(
+    sizes: Sequence[int],
+    weights: Mapping[Columns, int],
+    impossible: Mapping[Columns, NDArray[np.bool_]],
+    max_cells: int,
+) -> Iterator[str]:
+    """Why what is to be counted, or what cannot occur, makes no model."""
+    if (cells := sum(cells_of(sizes, each) for each in weights)) > MAX_COUNTED_CELLS:
+        yield (
+            f"the workload has marginals of {cells:,} cells together, more than {MAX_COUNTED_CELLS:,}: take fewer sets "
+            "or columns, higher levels, or wider bins"
+        )
+    structure = Structure.of(sizes, impossible)
+    if structure.tree.cells > max_cells and impossible:
+        yield (
+            f"the impossible combinations need a model of {structure.tree.cells:,} cells, more than {max_cells:,}: "
+            "give fewer, or raise max_cells"
+        )
+    else:
+        excluded = {each: np.where(cannot, -np.inf, 0.0) for each, cannot in impossible.items()}
+        if not structure.beliefs(excluded).cliques[0].any():
+            yield "the impossible combinations leave none that is possible"
+
+
+def refuse_many_rows(bound: BoundPolicy, problem: Problem) -> None:
+    """Refuse a table whose scores might not fit whole numbers of 64 bits.
+
+    Raises:
+        PolicyError: it has that many rows.
+    """
+    if int(problem.counts[0,].sum()) > MAX_MODEL_ROWS:
+        raise PolicyError(f"{bound.description} has more rows than the {MAX_MODEL_ROWS:,} that can be scored exactly")
+
+
+def refuse_small_budgets(
+    settings: Synthetic, sizes: Sequence[int], weights: Mapping[Columns, int], rounds: int, workload: int
+) -> None:
+    """Refuse a budget at which noise would not fit what it is added to, or would make billions of rows.
+
+    The largest noise of a run is that of its first measurements, or of its last ones if few rounds are left for these.
+
+    Args:
+        settings: the settings of the method.
+        sizes: how many values each column has.
+        weights: by candidate.
+        rounds: about how many marginals are measured.
+        workload: how many sets of the workload are compared for the report.
+
+    Raises:
+        PolicyError: it is such a budget.
+    """
+    most, rows = settings.rows_per_individual, max(weights.values())
+    with refusing_small_budgets(settings):
+        whole = rho_of(settings.budget)
+        rest = (1 - settings.report_share) * whole
+        first = len(sizes) + len(settings.refine)
+        least = min(1 / Fraction(rounds), 1 - MEASURED * first / rounds) * rest
+        sigma = scale_in_rho(MEASURED * least, most)
+        scale_in_rho((1 - MEASURED) * least, GRID * most * rows)
+        if settings.report_share and workload:
+            scale_in_rho(settings.report_share * whole, GRID * most * workload)
+        score = rows * GRID * (2 * MAX_MODEL_ROWS + sigma * max(cells_of(sizes, each) for each in weights))
+        if score >= LARGEST_SCORE:
+            raise BudgetError("nothing can be chosen", ["scores would not fit 64-bit integers; take smaller weights"])
+        noise = sigma / math.sqrt(sum(1 / size for size in sizes))
+        if settings.rows is None and noise > MAX_ROW_NOISE:
+            raise BudgetError(
+                "how many rows there are is lost in noise",
+                [f"the noise on the number of rows would have a scale of {noise:.3g}; spend more, or give rows"],
+            )

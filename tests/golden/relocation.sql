@@ -74,47 +74,10 @@ ORDER BY
 
 -- shared: read anon_cells 6;
 
-PREPARE "anon_cells_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept"
-  FROM "anon_classes"
-)
 SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352320, 7349874591868649472]');
+  "anon_key_0",
+  "anon_row_count"
+FROM "temp"."main"."anon_cells";
 
 WITH "anon_cells" AS (
   SELECT
@@ -167,10 +130,6 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
--- shared: create anon_cells_counts_of_1_by_0 1;
-
-EXECUTE "anon_cells_counts_of_1_by_0" (9151314442816847872);
-
 WITH "anon_cells" AS (
   SELECT
     "anon_key_0" & 9151314442816847872 AS "anon_key_0",
@@ -215,8 +174,6 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_of_1_by_0" (9214364837600034816);
 
 WITH "anon_cells" AS (
   SELECT
@@ -852,8 +809,4 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
-
-DEALLOCATE "anon_cells_counts_of_1_by_0";
-
-DEALLOCATE "anon_cells_counts_of_any_by_0";
 

@@ -55,11 +55,11 @@ def runs(draw: st.DrawFn) -> Run:
 
 @contextmanager
 def encoded(run: Run) -> Iterator[EncodedTable]:
-    """The cells of a run, for which no lattice is too small and no number of cells too few to be rolled up."""
+    """The cells of a run, of which no number is too few to be rolled up."""
     load(run)
     engine = session()._engine
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
-    limits = {"DENSE_NODES": 0, "FEW_CELLS": 0, "ROLLED_UP_NODES": 1}
+    limits = {"FEW_CELLS": 0, "ROLLED_UP_NODES": 1}
     with mock.patch.multiple(class_sizes, **limits), engine.transaction(), engine.scratch():
         yield encode_table(engine, bound, label_losses=run.policy.quality.label_losses)
 
@@ -115,16 +115,15 @@ def test_arrays_are_left_alone_where_more_than_rows_counts(changes: dict[str, ob
         assert sized_cells(session()._engine, cells) is None
 
 
-def test_arrays_are_left_alone_where_they_are_large_or_not_worth_it() -> None:
+def test_arrays_are_left_alone_where_they_are_large() -> None:
     policy = policy_for(Table(ROWS, KNOWN), [sa.KAnonymity(2)], sa.LM(), 0.5)
     rows = [{name: value for name, value in row.items() if name != "person"} for row in ROWS]
     run = Run(rows, dict.fromkeys(["age", *SENSITIVE], "VARCHAR"), {**SENSITIVE_TAXONOMIES, **KNOWN}, policy, [])
-    for name, limit in (("MAX_WORDS", 2), ("DENSE_NODES", 2)):
-        with encoded(run) as cells:
-            assert cells.cell_count == 3
-            assert sized_cells(session()._engine, cells) is not None
-            with mock.patch.object(class_sizes, name, limit):
-                assert sized_cells(session()._engine, cells) is None
+    with encoded(run) as cells:
+        assert cells.cell_count == 3
+        assert sized_cells(session()._engine, cells) is not None
+        with mock.patch.object(class_sizes, "MAX_WORDS", 2):
+            assert sized_cells(session()._engine, cells) is None
 
 
 @EXAMPLES

@@ -1,4 +1,4 @@
-"""Sizes of the classes of thousands of nodes, from cells as arrays: for large lattices, where only sizes count.
+"""Sizes of the classes of many nodes, from cells as arrays, where only sizes count.
 
 A node takes an AND of the keys and a sort. Cells are rolled up first for nodes that have many levels in common, and
 these again for fewer nodes that have more in common, so that most nodes are counted from about as few cells as they
@@ -22,7 +22,6 @@ from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.cells.keys import WORD_BITS, Field, KeyLayout
 from sqlanon.queries.kit.nodes import column, select
 from sqlanon.search import Inquiry
-from sqlanon.search.dense import DENSE_NODES
 
 AT_ONCE = 256
 """How many nodes are worth asking at once: many have levels in common, and the clock is looked at between them.
@@ -90,12 +89,11 @@ class SizedCells:
 
 
 def sized_cells(engine: Compute, table: EncodedTable) -> SizedCells | None:
-    """The cells of a table; None if more than sizes counts, the lattice is small, or they are too many or elsewhere."""
+    """The cells of a table; None if more than their sizes counts, or they are too many or elsewhere."""
     encoding, bounds = table.encoding, table.encoding.criteria.bounds
     words = range(encoding.keys.word_count)
-    is_small = table.context.lattice.size <= DENSE_NODES
     has_room = 0 < table.cell_count * len(words) <= MAX_WORDS
-    if is_small or not has_room or not _only_sizes_count(table) or engine.is_far(encoding.cells.table):
+    if not has_room or not _only_sizes_count(table) or engine.is_far(encoding.cells.table):
         return None
     names = [*(encoding.key(word) for word in words), ROW_COUNT]
     found = engine.arrays(select([*map(column, names)], encoding.cells.table), "cells as arrays")

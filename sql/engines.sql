@@ -6,10 +6,12 @@
 SELECT json_serialize_sql($1) AS tree;
 
 -- name: current_place
--- where a name without a qualifier is looked up, and whether it can be written there
-SELECT database_name, current_schema() AS schema_name, readonly AS read_only
-FROM duckdb_databases()
-WHERE database_name = current_database();
+-- where a name without a qualifier is looked up
+SELECT current_database() AS database_name, current_schema() AS schema_name;
+
+-- name: current_database_is_read_only
+-- whether nothing can be written where a name without a qualifier is looked up
+SELECT readonly AS read_only FROM duckdb_databases() WHERE database_name = current_database();
 
 -- name: connection_state
 -- the number of the open transaction, which is another one for every statement where none is open, and the collation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
@@ -9,6 +10,7 @@ from types import ModuleType
 from sqlanon.errors import EngineError
 
 
+@cache
 def installed_version() -> str:
     """The version of this package, ``unknown`` if it is run without being installed."""
     try:

@@ -192,7 +192,7 @@ class TableTarget:
         """Refuse to replace a table without a note of ours."""
         if not self.replace or self.replace == "anything":
             return
-        found = self.engine.find(self.name)
+        found = self.engine.find(self.table)
         if found is not None and not facts_of(found.comment):
             raise EngineError(NOT_OURS.format(f'the table "{self.name}"'), step="target")
 

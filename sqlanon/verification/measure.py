@@ -121,7 +121,7 @@ def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Me
         PolicyError: the table lacks a column that is to be measured.
     """
     with own_taxonomies(engine, source, policy, policy.sensitive_taxonomies):
-        return measure(engine, source, policy)
+        return measure(engine, source, spelled_like_taxonomies(engine, policy))
 
 
 def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
@@ -130,7 +130,7 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     Args:
         engine: the database.
         table: the table.
-        policy: its policy.
+        policy: its policy, spelled like the taxonomies.
         beside: what a release is measured with; None for a table that is its own source.
 
     Raises:
@@ -138,7 +138,6 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     """
     refuse_method(policy, "measure")
     is_release, beside = beside is not None, beside or Beside()
-    policy = spelled_like_taxonomies(engine, policy)
     table, columns = _spelled(engine, table, policy)
     relation: exp.Expr = table.relation
     individual, notes = policy.individual, []

@@ -92,14 +92,14 @@ def verify_published(
         PolicyError: as :func:`verify`.
     """
     is_private = policy.has_private_method
+    hashes = {policy.sha256()}
+    policy = spelled_like_taxonomies(engine, policy)
+    hashes.add(policy.sha256())
     measurement = (
         counted(engine, found.source, policy)
         if is_private
         else measure(engine, found.source, policy, beside or Beside())
     )
-    hashes = {policy.sha256()}
-    policy = spelled_like_taxonomies(engine, policy)
-    hashes.add(policy.sha256())
     shortfalls = [*found.shortfalls, *misfits(policy, found.columns)]
     if measurement.row_count == 0 and not is_private:
         shortfalls.append("it has no rows")

@@ -1192,8 +1192,6 @@ FROM (
 
 -- shared: read released 4;
 
--- shared: read taxonomy 1;
-
 -- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";

@@ -1091,8 +1091,6 @@ SELECT
   "k" AS "attained"
 FROM "anon_measured";
 
--- shared: read taxonomy 1;
-
 -- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";

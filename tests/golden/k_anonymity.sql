@@ -1718,8 +1718,6 @@ SELECT
   "l" AS "attained"
 FROM "anon_measured";
 
--- shared: read taxonomy 1;
-
 -- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";

@@ -910,8 +910,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read released 3;
 
--- shared: read taxonomy 1;
-
 -- shared: read released 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";

@@ -296,8 +296,6 @@ ORDER BY
 
 -- shared: read released 3;
 
--- shared: read taxonomy 1;
-
 CREATE TEMPORARY TABLE "anon_listed_classes_values" AS
 SELECT
   CAST(v0 AS TEXT) AS "age",

@@ -696,8 +696,6 @@ ORDER BY
 
 -- shared: read LATERAL 2;
 
--- shared: read taxonomy 13;
-
 -- shared: read released 5;
 
 COMMIT;

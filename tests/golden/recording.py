@@ -17,7 +17,7 @@ DIALECT = "duckdb"
 FOLDER = "<folder>"
 """Stands in a statement for the folder beside the warehouse."""
 
-LOOK_UP = re.compile(r"\bduckdb_\w+\(|current_setting\(|txid_current\(|\bLIMIT 0$", re.IGNORECASE)
+LOOK_UP = re.compile(r"\bduckdb_\w+\(|current_database\(|current_setting\(|txid_current\(|\bLIMIT 0$", re.IGNORECASE)
 """Questions about the catalog and the connection, as those with bound values: they have no part in the release."""
 
 COMMENT = re.compile(r"^COMMENT ON\b")

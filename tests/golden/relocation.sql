@@ -763,8 +763,6 @@ FROM "memory"."main"."visits";
 
 -- shared: read released 4;
 
--- shared: read taxonomy 1;
-
 WITH "anon_values" AS (
   SELECT
     CAST(COALESCE("anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",

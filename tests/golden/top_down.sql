@@ -850,8 +850,6 @@ FROM "anon_classes";
 
 -- shared: read released 4;
 
--- shared: read taxonomy 1;
-
 WITH "anon_made" AS (
   SELECT
     "age",

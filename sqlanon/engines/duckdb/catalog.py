@@ -193,13 +193,13 @@ def _attached(rows: Rows) -> list[tuple[Database, bool]]:
 
 def current_place(rows: Rows) -> tuple[str, str]:
     """The database and schema in which an unqualified name is looked up."""
-    catalog, schema, _ = rows(query_text("engines", "current_place"), ())[0]
+    catalog, schema = rows(query_text("engines", "current_place"), ())[0]
     return catalog, schema
 
 
 def is_read_only(rows: Rows) -> bool:
     """Whether nothing can be written where an unqualified name would go."""
-    return bool(rows(query_text("engines", "current_place"), ())[0][2])
+    return bool(rows(query_text("engines", "current_database_is_read_only"), ())[0][0])
 
 
 def is_path(source: str) -> bool:

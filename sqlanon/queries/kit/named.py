@@ -89,10 +89,11 @@ class Queries:
 
 def with_roles(query: exp.Query, roles: Mapping[str, Role]) -> exp.Query:
     """The query, in place, with a role in place of each mark."""
-    for mark in [each for each in query.find_all(exp.Identifier) if each.name.startswith(MARK)]:
+    nodes = [*query.find_all(exp.Identifier, exp.Group, exp.Order, exp.Join)]
+    for mark in (each for each in nodes if isinstance(each, exp.Identifier) and each.name.startswith(MARK)):
         if mark.root() is query:  # else it was filled with the other side of a comparison
             _fill(mark, roles[mark.name.removeprefix(MARK)])
-    for clause in list(query.find_all(exp.Group, exp.Order, exp.Join)):
+    for clause in (each for each in nodes if not isinstance(each, exp.Identifier)):
         if isinstance(clause, exp.Join):
             if clause.args.get("using") == []:
                 clause.set("on", exp.true())

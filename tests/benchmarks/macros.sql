@@ -892,3 +892,25 @@ FROM anon.added_values('people', 'people', ['diagnosis', 'city']);
 -- by hand
 SELECT count(*) AS added_rows
 FROM (SELECT diagnosis, city FROM people EXCEPT ALL SELECT diagnosis, city FROM people);
+
+-- compare: joint_classes
+WITH spring AS (SELECT id, age, sex FROM people), autumn AS (SELECT id, zip FROM people)
+SELECT first_class[1] AS age, first_class[2] AS sex, second_class[1] AS zip, person_count
+FROM anon.joint_classes('spring', 'autumn', 'id');
+-- by hand
+SELECT spring.age, spring.sex, autumn.zip, count(*) AS person_count
+FROM people AS spring
+FULL JOIN people AS autumn USING (id)
+GROUP BY ALL;
+
+-- compare: joint_k
+WITH spring AS (SELECT id, age, sex FROM people), autumn AS (SELECT id, zip FROM people)
+FROM anon.joint_k('spring', 'autumn', 'id');
+-- by hand
+SELECT min(persons), count(*), CAST(sum(persons) AS BIGINT), count(*) FILTER (WHERE persons = 1)
+FROM (
+    SELECT count(*) AS persons
+    FROM people AS spring
+    FULL JOIN people AS autumn USING (id)
+    GROUP BY spring.age, spring.sex, autumn.zip
+);

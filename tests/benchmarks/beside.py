@@ -27,6 +27,7 @@ from sqlanon.mechanisms.accountant import RhoPortions
 from sqlanon.mechanisms.scales import scale_in_rho
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.synthetic import method
+from sqlanon.methods.synthetic.bounds import NoisyMarginal
 from sqlanon.methods.synthetic.choosing import GRID, LAST_STEPS, Chosen, Problem, chosen, distance_on_grid
 from sqlanon.methods.synthetic.fitting import Measurement, fitted
 from sqlanon.methods.synthetic.tree import Columns
@@ -103,20 +104,21 @@ def spanning_tree(problem: Problem, rho: Fraction, portions: RhoPortions, source
 
 def measured(
     problem: Problem, sets: list[Columns], rho: Fraction, portions: RhoPortions, source: RandomSource
-) -> dict[Columns, Measurement]:
+) -> dict[Columns, NoisyMarginal]:
     """Noisy counts of some sets, each for the same share of ρ."""
     found = {}
-    for columns in sets:
+    for number, columns in enumerate(sets, start=1):
         charge = portions.take("measure", rho / len(sets))
         counts = problem.counts[columns]
         noise = source.discrete_gaussian(counts.size, charge, sensitivity=1)
-        found[columns] = Measurement.of(counts + noise.reshape(counts.shape), scale_in_rho(charge.rho, 1))
+        found[columns] = NoisyMarginal(number, counts + noise.reshape(counts.shape), scale_in_rho(charge.rho, 1))
     return found
 
 
-def model_of(problem: Problem, found: Mapping[Columns, Measurement]) -> Chosen:
+def model_of(problem: Problem, found: Mapping[Columns, NoisyMarginal]) -> Chosen:
     """The model of noisy counts."""
-    return Chosen(fitted(problem.sizes, found, steps=LAST_STEPS), found, {}, list(found))
+    measurements = {columns: Measurement.of(each.counts, each.sigma) for columns, each in found.items()}
+    return Chosen(fitted(problem.sizes, measurements, steps=LAST_STEPS), measurements, found, {}, list(found))
 
 
 WAYS: Mapping[str, Choose] = {"synthetic": chosen, "MST": spanning_tree, "independent": independent}

@@ -9,7 +9,9 @@ from sqlanon.report.document import Notes, SideBySide, Table, Text
 
 
 def marginal(*columns: str, sigma: float = 2.0, labels: tuple[dict[str, Any], ...] = ()) -> MeasuredMarginal:
-    return MeasuredMarginal.model_validate({"columns": columns, "times": 1, "sigma": sigma, "labels": labels})
+    return MeasuredMarginal.model_validate(
+        {"columns": columns, "times": 1, "sigma": sigma, "error_at_most": 10 * sigma + 0.5, "labels": labels}
+    )
 
 
 def test_a_column_as_it_was_measured_and_drawn() -> None:
@@ -37,5 +39,6 @@ def test_columns_together_with_the_least_noise_first() -> None:
     _, table, promise = marginals_section([marginal("a"), *pairs]).parts
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == [*(f"a, c{place}" for place in range(20)), "and 2 others"]
+    assert table.rows[0] == ("a, c0", "1", "1", "11")
     assert isinstance(promise, Notes)
     assert len(promise.sentences) == 3

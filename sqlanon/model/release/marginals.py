@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from sqlanon.model.release.measurement import PartialResult, Result
@@ -53,7 +54,7 @@ class MeasuredMarginal(PartialResult):
     columns: tuple[str, ...]
     times: int
     sigma: float
-    error_at_most: float | None = None
+    error_at_most: float
     labels: tuple[LabelCounts, ...] = ()
 
 
@@ -64,17 +65,22 @@ def marginals_section(marginals: Sequence[MeasuredMarginal]) -> Section:
         "How near the rows are to the table",
         (side_by_side(*tables), measured_table(marginals), *notes("Not promised", ACCURACY)),
         "Measured: the rows of the source, counted with noise within the budget; drawn: those of the release. Marked "
-        f"are those that differ by more than {FAR} scales of the noise.",
+        f"are those that differ by more than {FAR} scales of the noise. Rows in other places than in the source: "
+        "bounds of the model, which all hold together with a probability of 95 %.",
     )
 
 
 def measured_table(marginals: Sequence[MeasuredMarginal]) -> Table:
     """The marginals of several columns, those with the least noise first."""
     several = sorted((each for each in marginals if len(each.columns) > 1), key=lambda each: each.sigma)
-    rows = [(", ".join(each.columns), count(each.times), figure(each.sigma)) for each in several[:SHOWN_MARGINALS]]
+    rows = [
+        (", ".join(each.columns), count(each.times), figure(each.sigma), count(math.ceil(each.error_at_most)))
+        for each in several[:SHOWN_MARGINALS]
+    ]
     if left := len(several) - len(rows):
-        rows.append((f"and {left:,} others", "", ""))
-    return Table(("measured together", "times", "scale of noise"), rows, numbers=(1, 2))
+        rows.append((f"and {left:,} others", "", "", ""))
+    headings = ("measured together", "times", "scale of noise", "rows in other places, at most")
+    return Table(headings, rows, numbers=(1, 2, 3))
 
 
 def _labels_table(marginal: MeasuredMarginal) -> Table:

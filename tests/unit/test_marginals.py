@@ -18,7 +18,7 @@ def test_a_column_as_it_was_measured_and_drawn() -> None:
     labels = [{"label": f"{rows} rows", "measured": rows + 0.4, "drawn": rows} for rows in range(20, 0, -1)]
     labels[3] |= {"measured": 23.1}
     labels += [{"label": None, "measured": -30.0, "drawn": 30}]
-    beside, _, _ = marginals_section([marginal("a", labels=tuple(labels))]).parts
+    beside, _ = marginals_section([marginal("a", labels=tuple(labels))]).parts
     assert isinstance(beside, SideBySide)
     ((_, (table,)),) = beside.columns
     assert isinstance(table, Table)

@@ -12,7 +12,7 @@ from sqlanon.methods.synthetic.choosing import Chosen
 from sqlanon.methods.synthetic.domain import ModelledColumn
 from sqlanon.methods.synthetic.rows import Drawing
 from sqlanon.model.release import PrivateReport
-from sqlanon.model.release.marginals import LabelCounts, MeasuredMarginal, measured_table
+from sqlanon.model.release.marginals import LabelCounts, MeasuredMarginal, measured_tables
 from sqlanon.model.release.reports import spent_table
 from sqlanon.report.document import Part
 
@@ -37,7 +37,7 @@ class SyntheticReport(PrivateReport):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        return spent_table(self.spent, self.thresholds), measured_table(self.measured), *self.sections
+        return spent_table(self.spent, self.thresholds), *measured_tables(self.measured), *self.sections
 
 
 def measured_marginals(

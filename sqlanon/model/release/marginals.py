@@ -63,15 +63,15 @@ def marginals_section(marginals: Sequence[MeasuredMarginal]) -> Section:
     tables = [_labels_table(each) for each in marginals if each.labels]
     return Section(
         "How near the rows are to the table",
-        (side_by_side(*tables), measured_table(marginals), *notes("Not promised", ACCURACY)),
+        (side_by_side(*tables), *measured_tables(marginals), *notes("Not promised", ACCURACY)),
         "Measured: the rows of the source, counted with noise within the budget; drawn: those of the release. Marked "
         f"are those that differ by more than {FAR} scales of the noise. Rows in other places than in the source: "
         "bounds of the model, which all hold together with a probability of 95 %.",
     )
 
 
-def measured_table(marginals: Sequence[MeasuredMarginal]) -> Table:
-    """The marginals of several columns, those with the least noise first."""
+def measured_tables(marginals: Sequence[MeasuredMarginal]) -> tuple[Table, ...]:
+    """The marginals of several columns, those with the least noise first; nothing if none was measured."""
     several = sorted((each for each in marginals if len(each.columns) > 1), key=lambda each: each.sigma)
     rows = [
         (", ".join(each.columns), count(each.times), figure(each.sigma), count(math.ceil(each.error_at_most)))
@@ -80,7 +80,7 @@ def measured_table(marginals: Sequence[MeasuredMarginal]) -> Table:
     if left := len(several) - len(rows):
         rows.append((f"and {left:,} others", "", "", ""))
     headings = ("measured together", "times", "scale of noise", "rows in other places, at most")
-    return Table(headings, rows, numbers=(1, 2, 3))
+    return (Table(headings, rows, numbers=(1, 2, 3)),) if rows else ()
 
 
 def _labels_table(marginal: MeasuredMarginal) -> Table:

@@ -27,10 +27,9 @@ STEPS, LAST_STEPS = 100, 1000
 """Steps of the descent after each measurement, and after the last one."""
 
 FASTER = 2
-"""By how much more ρ is spent on each round once one has taught nothing new; McKenna et al. take 4.
+"""By how much more ρ is spent on each round once one has taught nothing new.
 
-At 2, and with half of their rounds, pairs of Adult are wrong by 6 % less at ε = 1 and by 5 % less at ε = 0.1
-(tests.benchmarks.synthetic).
+McKenna et al. take 4, at which pairs of Adult are wrong by 2 % more (tests.benchmarks.synthetic, ε = 1).
 """
 
 MEAN_NOISE = math.sqrt(2 / math.pi)

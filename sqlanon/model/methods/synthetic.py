@@ -185,7 +185,7 @@ class Synthetic(PaidMethod):
         rows: how many rows are drawn; about as many as the table has if not given.
         report_share: the share of the budget that is spent on an estimate of how wrong the rows are.
         max_cells: how many cells the model may have: more of them cost time and memory, and answer more counts.
-        rounds: about how many marginals are measured; 8 for each column if not given.
+        rounds: about how many marginals are measured; 5 for each column if not given.
         outside: what becomes of rows with a NULL that is not in ``nulls``, or with a number out of its bins:
             ``"refuse"`` ends the run, ``"drop"`` leaves them out.
         rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before

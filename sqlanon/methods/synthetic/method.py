@@ -36,8 +36,8 @@ ROUNDS_PER_COLUMN = 5
 """How many rounds there are for each column if all cost the same; McKenna et al. take 16.
 
 At 16, 8, 5 and 4 (tests.benchmarks.synthetic, means of 3 to 5 seeds) pairs of Adult have a total variation of .0273,
-.0259, .0266 and .0264 at ε = 1, and what is measured early is the less wrong the fewer rounds there are: sex x occupation
-by 41, 33, 22 and 21 rows. At ε = 0.1 pairs have .081 at 16, .077 at 8 and .073 at 4.
+.0259, .0266 and .0264 at ε = 1. The fewer rounds there are, the less wrong is what is measured early: sex x occupation by
+41, 33, 22 and 21 rows. At ε = 0.1 pairs have .081 at 16, .077 at 8 and .073 at 4.
 """
 
 MARGINALS = "marginals"

@@ -80,6 +80,9 @@ if rows:
 EVENTS = {"open", "os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.listdir", "os.scandir"}
 EVENTS.add("ctypes.dlsym")  # right before two folders trade places
 macros(), code_sha256()
+if not rows:  # a fork is to publish, and not to import and to parse what a run takes
+    with sa.connect("w.duckdb", read_only=True, threads=1) as practice:
+        practice.explain("people.parquet", sa.Policy(**json.loads(sys.argv[1])))
 
 def run(into, layout, number):
     if into == "parts/":
@@ -136,7 +139,8 @@ class Victims:
 @contextmanager
 def victims(folder: Path, policy: sa.Policy = NEW, rows: str = "") -> Iterator[Victims]:
     command = [sys.executable, "-c", PROGRAM, policy.model_dump_json(), rows]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "", "TMPDIR": str(folder.parent)}
+    # Threads of NumPy's linear algebra would not survive a fork.
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "", "TMPDIR": str(folder.parent), "OPENBLAS_NUM_THREADS": "1"}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=folder, env=environment, **pipes) as process:
         try:

@@ -104,8 +104,10 @@ def main() -> None:
         folder = (arguments.folder or Path(temporary)).resolve()
         before = arguments.before and arguments.before.resolve(strict=True)
         setting = Setting(folder, arguments.repeats, arguments.marginals, before)
-        show_sizes({rows: sizes(setting, rows) for rows in arguments.rows})
-        show_models({rows: models(setting, rows) for rows in arguments.models})
+        if arguments.rows:
+            show_sizes({rows: sizes(setting, rows) for rows in arguments.rows})
+        if arguments.models:
+            show_models({rows: models(setting, rows) for rows in arguments.models})
 
 
 def sizes(setting: Setting, rows: int) -> Found[float | None]:

@@ -109,7 +109,10 @@ RUNS_AT_ONCE = 100_000
 """How many releases are drawn together at most: each takes a row per combination."""
 
 
-AUDITED = {"diffgen": "sqlanon.evaluation.audited_diffgen:AuditedDiffGen"}
+AUDITED = {
+    "diffgen": "sqlanon.evaluation.audited_diffgen:AuditedDiffGen",
+    "synthetic": "sqlanon.evaluation.audited_synthetic:AuditedSynthetic",
+}
 """Where the audits of methods are that publish no node."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from sqlanon.errors import BudgetError
 from sqlanon.model.budget import spelled
@@ -51,6 +52,7 @@ def difference_sensitivity(sensitivity: int, *, monotonic: bool) -> int:
     return sensitivity if monotonic else 2 * sensitivity
 
 
+@lru_cache(maxsize=256)
 def scale_in_rho(rho: Fraction, sensitivity: int) -> float:
     """The scale of discrete Gaussian noise, or of the Gumbel noise of a choice, that costs ρ.
 

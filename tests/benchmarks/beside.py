@@ -26,7 +26,7 @@ import sqlanon as sa
 from sqlanon.mechanisms.accountant import RhoPortions
 from sqlanon.mechanisms.scales import scale_in_rho
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.synthetic import method
+from sqlanon.methods.synthetic import measuring
 from sqlanon.methods.synthetic.bounds import NoisyMarginal
 from sqlanon.methods.synthetic.choosing import GRID, LAST_STEPS, Chosen, Problem, chosen, distance_on_grid
 from sqlanon.methods.synthetic.fitting import Measurement, fitted
@@ -56,7 +56,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sa.connect(Path(folder) / "adult.duckdb") as session:
         make_adult(session)
         for name, choose in WAYS.items():
-            with mock.patch.object(method, "chosen", choose):
+            with mock.patch.object(measuring, "chosen", choose):
                 settings = sa.Synthetic(**common(), budget=BUDGET)
                 show(name, [figures_of(session, settings, seed) for seed in seeds])
         target = sa.Synthetic(**common(), budget=BUDGET, target=CLASS)
@@ -111,14 +111,16 @@ def measured(
         charge = portions.take("measure", rho / len(sets))
         counts = problem.counts[columns]
         noise = source.discrete_gaussian(counts.size, charge, sensitivity=1)
-        found[columns] = NoisyMarginal(number, counts + noise.reshape(counts.shape), scale_in_rho(charge.rho, 1))
+        found[columns] = NoisyMarginal(
+            columns, number, counts + noise.reshape(counts.shape), scale_in_rho(charge.rho, 1)
+        )
     return found
 
 
 def model_of(problem: Problem, found: Mapping[Columns, NoisyMarginal]) -> Chosen:
     """The model of noisy counts."""
     measurements = {columns: Measurement.of(each.counts, each.sigma) for columns, each in found.items()}
-    return Chosen(fitted(problem.sizes, measurements, steps=LAST_STEPS), measurements, found, {}, list(found))
+    return Chosen(fitted(problem.sizes, measurements, steps=LAST_STEPS), measurements, {}, list(found.values()))
 
 
 WAYS: Mapping[str, Choose] = {"synthetic": chosen, "MST": spanning_tree, "independent": independent}

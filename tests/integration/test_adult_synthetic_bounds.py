@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.synthetic import method
+from sqlanon.methods.synthetic import measuring
 from sqlanon.methods.synthetic.choosing import Chosen, Problem
 
 COLUMNS = ("age", "education", "marital_status", "relationship", "race", "sex")
@@ -20,14 +20,14 @@ RUNS = 2
 def test_bounds_of_adult(uci_adult: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problems: list[Problem] = []
     models: list[Chosen] = []
-    choose = method.chosen
+    choose = measuring.chosen
 
     def watched(problem: Problem, *others: object) -> Chosen:
         problems.append(problem)
         models.append(choose(problem, *others))  # type: ignore[arg-type]
         return models[-1]
 
-    monkeypatch.setattr(method, "chosen", watched)
+    monkeypatch.setattr(measuring, "chosen", watched)
     policy = sa.Policy(
         quasi_identifiers=COLUMNS,
         taxonomies={name: {"kind": "flat"} for name in COLUMNS[1:]},

@@ -18,7 +18,7 @@ import sqlanon as sa
 from sqlanon.evaluation import AverageQuery, CountQuery
 from sqlanon.mechanisms.accountant import RhoCharge
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.synthetic import choosing, method
+from sqlanon.methods.synthetic import choosing, measuring
 from tests.commands import sqlanon
 from tests.strategies import HOSTILE_NAMES
 
@@ -417,8 +417,8 @@ class TestCharges:
         before = (tmp_path / "r.parquet").read_bytes()
         code = (
             "import os, signal, sys\n"
-            "from sqlanon.methods.synthetic import method\n"
-            "method.chosen = lambda *given: os.kill(os.getpid(), signal.SIGKILL)\n"
+            "from sqlanon.methods.synthetic import measuring\n"
+            "measuring.chosen = lambda *given: os.kill(os.getpid(), signal.SIGKILL)\n"
             "from sqlanon.cli.app import app\n"
             "app()"
         )
@@ -434,7 +434,7 @@ class TestCharges:
         """Neighbours, and the same outputs of all draws: whatever else comes out is the same, byte for byte."""
         noisy = choosing._Run._noisy
         monkeypatch.setattr(choosing._Run, "_noisy", lambda run, counts: fixed(noisy(run, counts)))
-        monkeypatch.setattr(method, "estimated_error", lambda *_: choosing.ErrorEstimate(3.0, 1.0))
+        monkeypatch.setattr(measuring, "estimated_error", lambda *_: choosing.ErrorEstimate(3.0, 1.0))
         outputs = []
         for rows in (1200, 1199):
             session.connection.execute(f"CREATE OR REPLACE TABLE taken AS FROM patients LIMIT {rows}")

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.methods.synthetic import method
+from sqlanon.methods.synthetic import measuring
 from sqlanon.methods.synthetic.choosing import Problem, distance_on_grid
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 from sqlanon.methods.synthetic.tree import Columns
@@ -38,7 +38,7 @@ def problem(tmp_path_factory: pytest.TempPathFactory) -> Problem:
     path = tmp_path_factory.mktemp("synthetic") / "adult.duckdb"
     with sa.connect(path) as session, pytest.MonkeyPatch.context() as patch:
         make_adult(session)
-        patch.setattr(method, "chosen", stop)
+        patch.setattr(measuring, "chosen", stop)
         settings = sa.Synthetic(**common(), budget=sa.Budget(1, "1e-6"))
         with pytest.raises(StoppedError):
             session.anonymize("adult", policy(settings), into="released")

@@ -80,6 +80,8 @@ BOUNDS = "tests/unit/test_bounds.py"
 METHODS = "tests/unit/test_methods.py"
 ZCDP = "tests/unit/test_zcdp.py"
 MARGINALS = "tests/unit/test_synthetic_choices.py"
+EXACTLY = "tests/unit/test_synthetic_exactly.py"
+REFUSALS = "tests/integration/test_synthetic_refusals.py"
 ERROR_BOUNDS = "tests/unit/test_synthetic_bounds.py"
 SYNTHETIC_RUNS = "tests/integration/test_synthetic.py"
 DRAWS = "tests/integration/test_private_draws.py"
@@ -487,6 +489,33 @@ SOURCES = [
 
 SYNTHETIC = [
     *_of(
+        "sqlanon/methods/synthetic/fitting.py",
+        (
+            "synthetic-scores-wrap-around",
+            "return min(max(1.0, mean), float(MAX_MODEL_ROWS))",
+            "return max(1.0, mean)",
+            "a score beyond 64 bits changes by more than it is drawn for",
+            f"{REFUSALS}::TestScores::test_no_score_wraps_around",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/synthetic/measuring.py",
+        (
+            "synthetic-many-rows",
+            "    checks.refuse_many_rows(bound, problem)\n",
+            "",
+            "a score beyond 64 bits changes by more than it is drawn for",
+            f"{REFUSALS}::TestScores::test_more_rows_than_can_be_scored",
+        ),
+        (
+            "synthetic-small-budgets",
+            "    checks.refuse_small_budgets(settings, sizes, weights, rounds, len(workload))\n",
+            "",
+            "a run fails after it has paid",
+            f"{REFUSALS}::TestBudgets::test_small_ones",
+        ),
+    ),
+    *_of(
         "sqlanon/methods/synthetic/bounds.py",
         (
             "bounds-one-by-one",
@@ -534,6 +563,20 @@ SYNTHETIC = [
             f"{MARGINALS}::TestScores::test_no_score_changes_by_more_than_is_drawn_for",
         ),
         (
+            "synthetic-noise-paid-once",
+            'charge = self._portions.take("measure", self._for_noise)\n        self._left -= charge.rho',
+            'charge = self._portions.take("measure", self._for_noise)\n        self._left -= charge.rho / 2',
+            "more is drawn than was paid, or a run ends with an error after its charge",
+            f"{MARGINALS}::TestRounds::test_all_is_spent_and_nothing_more",
+        ),
+        (
+            "synthetic-scores-count-twice",
+            "scores = np.array([self._score(model, each) for each in allowed], dtype=np.int64)",
+            "scores = 2 * np.array([self._score(model, each) for each in allowed], dtype=np.int64)",
+            "choices cost four times what is paid for them",
+            f"{EXACTLY}::test_no_draw_loses_more_than_its_portion",
+        ),
+        (
             "synthetic-error-of-one-set",
             "sensitivity = GRID * problem.sensitivity * len(workload)",
             "sensitivity = GRID * problem.sensitivity",
@@ -553,7 +596,7 @@ SYNTHETIC = [
         (
             "synthetic-true-row-count",
             "count = self.settings.rows or round(model.total)",
-            "count = self.settings.rows or int(self.problem.counts[(0,)].sum())",
+            "count = self.settings.rows or int(self.counted.problem.counts[(0,)].sum())",
             "a release has as many rows as the table, exactly",
             f"{SYNTHETIC_RUNS}::TestCharges::test_side_outputs_do_not_depend_on_a_row",
         ),

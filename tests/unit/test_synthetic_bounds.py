@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods.synthetic import choosing
 from sqlanon.methods.synthetic.bounds import ERROR, NoisyMarginal, largest_noise
 from sqlanon.methods.synthetic.candidates import candidates_of
 from sqlanon.methods.synthetic.choosing import Problem, chosen
@@ -75,7 +74,7 @@ class TestLargestNoise:
         assert 0.001 < sum(chances) <= ERROR
 
     def test_a_distance_is_that_of_the_counts_and_the_noise(self) -> None:
-        found = NoisyMarginal(1, np.array([3, 8]), 2.0).largest_distance(np.array([5.0, 7.5]))
+        found = NoisyMarginal((0,), 1, np.array([3, 8]), 2.0).largest_distance(np.array([5.0, 7.5]))
         assert found == pytest.approx(2.5 + 2 * math.sqrt(4 * (2 * math.log(2) + math.log(40))))
 
 
@@ -96,8 +95,8 @@ def runs_with_a_wrong_bound(runs: int) -> int:
         accountant = Accountant(None, dataset="", method="", policy_sha256="")
         whole = accountant.charge_in_rho("marginals", sa.Budget(1, "1e-6"))
         found = chosen(table, whole.rho, whole, source)
-        assert found.last.keys() == found.measurements.keys()
-        bounds = {each: last.largest_distance(found.model.counts(each)) for each, last in found.last.items()}
+        last = {each: found.measured(each)[-1] for each in found.measurements}
+        bounds = {each: last[each].largest_distance(found.model.counts(each)) for each in last}
         distances = {each: np.abs(table.counts[each] - found.model.counts(each)).sum() for each in bounds}
         wrong += any(distances[each] > bound for each, bound in bounds.items())
     return wrong
@@ -116,16 +115,8 @@ class TestRuns:
     def test_the_last_measurement_has_the_least_noise(self) -> None:
         accountant = Accountant(None, dataset="", method="", policy_sha256="")
         whole = accountant.charge_in_rho("marginals", sa.Budget(4, "1e-6"))
-        sigmas: list[float] = []
-        measure = choosing._Run._measure
-
-        def watched(run: choosing._Run, columns: tuple[int, ...]) -> None:
-            measure(run, columns)
-            sigmas.append(run._last[columns].sigma)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(choosing._Run, "_measure", watched)
-            found = chosen(problem(1), whole.rho, whole, sa.SeededSource(1))
+        log = chosen(problem(1), whole.rho, whole, sa.SeededSource(1)).log
+        sigmas = [each.sigma for each in log]
         assert sigmas == sorted(sigmas, reverse=True)
-        assert len(sigmas) > len(found.last), "some were measured again"
-        assert {each.number for each in found.last.values()} <= {*range(1, len(sigmas) + 1)}
+        assert len(log) > len({each.columns for each in log}), "some were measured again"
+        assert [each.number for each in log] == [*range(1, len(log) + 1)]

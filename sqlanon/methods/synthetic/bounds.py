@@ -9,6 +9,7 @@ import numpy as np
 
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.synthetic.beliefs import Floats
+from sqlanon.methods.synthetic.tree import Columns
 
 ERROR = 0.05
 """The chance that one bound of a run or more is wrong."""
@@ -19,11 +20,13 @@ class NoisyMarginal:
     """A marginal as one draw of noise left it.
 
     Attributes:
+        columns: whose it is.
         number: its place among the measurements of a run, from 1 on.
         counts: an axis for each column.
         sigma: the scale of the noise of a count.
     """
 
+    columns: Columns
     number: int
     counts: Integers
     sigma: float

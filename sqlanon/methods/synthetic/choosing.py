@@ -68,16 +68,18 @@ class Chosen:
     Attributes:
         model: fitted to them.
         measurements: by set of columns.
-        last: the last measurement of each set alone, which has the least noise.
         fine: by column that is refined, the noisy counts of single values, and the scale of their noise.
-        log: which sets of columns were measured, in their order.
+        log: all measurements of marginals, in their order.
     """
 
     model: Model
     measurements: Mapping[Columns, Measurement]
-    last: Mapping[Columns, NoisyMarginal]
     fine: Mapping[int, tuple[Integers, float]]
-    log: Sequence[Columns]
+    log: Sequence[NoisyMarginal]
+
+    def measured(self, columns: Columns) -> Sequence[NoisyMarginal]:
+        """The measurements of a marginal; the last one has the least noise."""
+        return [each for each in self.log if each.columns == columns]
 
 
 def chosen(problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> Chosen:
@@ -148,8 +150,7 @@ class _Run:
         self._for_noise = MEASURED * rho / problem.rounds
         self._for_choice = (1 - MEASURED) * rho / problem.rounds
         self._measurements: dict[Columns, Measurement] = {}
-        self._last: dict[Columns, NoisyMarginal] = {}
-        self._log: list[Columns] = []
+        self._log: list[NoisyMarginal] = []
         self._cells: dict[tuple[frozenset[Columns], Columns], int] = {}
 
     def chosen(self) -> Chosen:
@@ -167,14 +168,13 @@ class _Run:
             moved = np.abs(model.counts(columns) - before.counts(columns)).sum()
             if moved <= self._expected_noise(columns):
                 self._for_noise, self._for_choice = FASTER * self._for_noise, FASTER * self._for_choice
-        return Chosen(self._fitted(model, LAST_STEPS), self._measurements, self._last, fine, self._log)
+        return Chosen(self._fitted(model, LAST_STEPS), self._measurements, fine, self._log)
 
     def _measure(self, columns: Columns) -> None:
         counts = self._noisy(self._problem.counts[columns])
         new, before = Measurement.of(counts, self._sigma), self._measurements.get(columns)
         self._measurements[columns] = new if before is None else before.merged(new)
-        self._log.append(columns)
-        self._last[columns] = NoisyMarginal(len(self._log), counts, self._sigma)
+        self._log.append(NoisyMarginal(columns, len(self._log) + 1, counts, self._sigma))
 
     def _noisy(self, counts: Integers) -> Integers:
         """Counts with noise, for the present portion of ρ."""

@@ -47,9 +47,9 @@ def measured_marginals(
     for places, found in sorted(chosen.measurements.items()):
         yield MeasuredMarginal(
             columns=tuple(columns[place].name for place in places),
-            times=chosen.log.count(places),
+            times=len(chosen.measured(places)),
             sigma=found.precision**-0.5,
-            error_at_most=chosen.last[places].largest_distance(chosen.model.counts(places)) / 2,
+            error_at_most=chosen.measured(places)[-1].largest_distance(chosen.model.counts(places)) / 2,
             labels=tuple(_label_counts(columns[places[0]], found.counts, drawing.counts[places[0]]))
             if len(places) == 1
             else (),

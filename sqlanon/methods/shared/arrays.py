@@ -20,7 +20,9 @@ def changes(words: Ints) -> Mask:
     """Whether each column of sorted words differs from the one before it."""
     differs = np.ones(words.shape[1], dtype=bool)
     if len(differs):
-        differs[1:] = (words[:, 1:] != words[:, :-1]).any(axis=0)
+        differs[1:] = False
+        for word in words:
+            differs[1:] |= word[1:] != word[:-1]
     return differs
 
 

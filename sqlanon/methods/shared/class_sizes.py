@@ -84,7 +84,8 @@ class SizedCells:
             keyed.sort()
             keys = keyed & packing.mask
             starts = np.flatnonzero(changes(keys[np.newaxis]))
-            rows, words, layout = keyed - keys, keys[starts][np.newaxis], packing.layout
+            keyed -= keys
+            rows, words, layout = keyed, keys[starts][np.newaxis], packing.layout
         return words, np.minimum(np.add.reduceat(rows, starts), self.k), layout
 
 
@@ -204,7 +205,8 @@ def sizes_of(cells: SizedCells, nodes: Sequence[Levels], entropies: Table) -> It
     """
     if len(nodes) > ROLLED_UP_NODES and len(cells.rows) > FEW_CELLS:
         common = tuple(map(min, zip(*nodes, strict=True)))
-        if common != cells.levels:
+        # Cells that fill more than a word are about as many as before, and take ten times as long to sort.
+        if common != cells.levels and packed(cells.layout, common, cells.k.bit_length()) is not None:
             cells = cells.at(common)
         position = max(range(len(common)), key=lambda place: _spread(entropies[place], [node[place] for node in nodes]))
         apart = sorted({levels[position] for levels in nodes})

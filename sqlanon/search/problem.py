@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table
 from sqlanon.model.quality import Bounds, Columns, QualityModel, totals
@@ -75,13 +76,18 @@ class SearchProblem:
         """A lower bound of the loss of a node, and of more general ones, that suppress as many rows at least."""
         return float(self.least_losses_from(np.array([levels]).T, [suppressed_rows])[0])
 
-    def least_losses_from(self, nodes: Columns, suppressed_rows: Sequence[int]) -> Bounds:
+    def least_losses_from(self, nodes: Columns, suppressed_rows: ArrayLike) -> Bounds:
         """The same of several nodes."""
-        known: Bounds = self.quality.combined(totals(self.quality.known_bounds(self.context), nodes))
+        known = self.known_losses(nodes)
         if not self.quality.counts_suppression(self.context):
             return known
         shares = np.asarray(suppressed_rows) / self.context.row_count
         return np.maximum(known, self.quality.bounds_with_suppression(nodes, shares, self.context))
+
+    def known_losses(self, nodes: Columns) -> Bounds:
+        """What nodes and more general ones lose at least, whatever they suppress."""
+        known: Bounds = self.quality.combined(totals(self.quality.known_bounds(self.context), nodes))
+        return known
 
     def known_terms(self) -> Table:
         """Per quasi-identifier, the terms of :meth:`QualityModel.known_bounds` of its allowed levels."""

@@ -1936,6 +1936,30 @@ MODELS = [
             "tests/unit/test_wide_regions.py::"
             "test_what_a_node_suppresses_is_not_held_against_finer_ones_unless_it_is_certain",
         ),
+        (
+            "any-checked-node-is-a-wall",
+            "        if ruled_out:\n            self.walls.add(summary.levels)\n",
+            "        self.walls.add(summary.levels)\n",
+            "a node that satisfies rules out those below it",
+            "tests/property/test_search.py::test_the_searches_for_the_optimum_find_what_brute_force_finds",
+        ),
+    ),
+    *_of(
+        "sqlanon/search/optimal/walls.py",
+        (
+            "part-of-a-cut-box-forgotten",
+            "            ceilings[leaves, own] = beyond - 1\n",
+            "            ceilings[leaves, own] = boxes.low[leaves, own]\n",
+            "nodes between a box and a wall are not looked at",
+            "tests/unit/test_walls.py::test_boxes_hold_the_nodes_that_are_below_no_wall",
+        ),
+        (
+            "open-boxes-bound-nothing",
+            "return float(min(self._waiting.bounds.min(initial=np.inf), self._open.bounds.min(initial=np.inf)))",
+            "return float(self._waiting.bounds.min(initial=np.inf))",
+            "a search that is stopped forgets what it was at, and claims too small a gap",
+            "tests/unit/test_walls.py::test_boxes_hold_the_nodes_that_are_below_no_wall",
+        ),
     ),
     *_of(
         "sqlanon/search/optimal/boxes.py",

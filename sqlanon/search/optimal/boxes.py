@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Bounds
@@ -59,9 +60,15 @@ class Boxes:
         least = float(self.bounds([lattice.bottom], [0])[0])
         self.put([Box(lattice.bottom, lattice.top, 0, least, 0.0)])
 
-    def bounds(self, levels: Sequence[Levels], suppressed_rows: Sequence[int]) -> Bounds:
+    def bounds(self, levels: ArrayLike, suppressed_rows: ArrayLike) -> Bounds:
         """What nodes that suppress as many rows, and more general ones, lose at least, up to noise (``DIGITS``)."""
-        exact = self._problem.least_losses_from(np.array(levels).T, suppressed_rows)
+        return self._without_noise(self._problem.least_losses_from(np.asarray(levels).T, suppressed_rows))
+
+    def known_bounds(self, levels: ArrayLike) -> Bounds:
+        """What nodes and more general ones lose at least whatever they suppress, up to noise; takes less time."""
+        return self._without_noise(self._problem.known_losses(np.asarray(levels).T))
+
+    def _without_noise(self, exact: Bounds) -> Bounds:
         unit = self._scale * 10**-DIGITS
         rounded: Bounds = np.where(exact > 0, np.maximum(np.rint(exact / unit) - 1, 0) * unit, exact)
         return rounded
@@ -95,6 +102,11 @@ class Boxes:
                 self._taken.append(box)
         return self._taken
 
+    @property
+    def all_checked(self) -> bool:
+        """Whether every node of the lattice is checked."""
+        return self._unchecked == 0
+
     def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
         """See :class:`sqlanon.search.knowledge.Region`."""
         self._unchecked -= 1
@@ -105,7 +117,7 @@ class Boxes:
 
     def least_bound(self) -> float:
         """See :class:`sqlanon.search.knowledge.Region`."""
-        if self._unchecked == 0:
+        if self.all_checked:
             return float("inf")
         while self._by_bound and self._by_bound[0][1] not in self._waiting:
             heapq.heappop(self._by_bound)
@@ -114,7 +126,7 @@ class Boxes:
 
     def least_suppressed_rows(self) -> float:
         """See :class:`sqlanon.search.knowledge.Region`."""
-        return float("inf") if self._unchecked == 0 else float(self._suppressed_at_top)
+        return float("inf") if self.all_checked else float(self._suppressed_at_top)
 
     def _first(self, heap: list[tuple[float, int]]) -> Iterator[Box]:
         while heap:

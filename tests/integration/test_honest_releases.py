@@ -54,7 +54,7 @@ def test_whatever_the_models(session: sa.Session, models: tuple[Any, ...]) -> No
     assert len(undecided) == sum("compared with the release itself" in note for note in alone.notes)
 
 
-PRIVATE = {"epsilon_safe", "diffgen", "ipa", "histogram"}
+PRIVATE = {"epsilon_safe", "diffgen", "ipa", "histogram", "synthetic"}
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -16,7 +16,8 @@ class Way:
     """
 
     def __init__(self, target: int) -> None:
-        self._target, self._is_cut = target, False
+        self._target, self._is_cut, self._mended = target, False, 0
+        self._lock = threading.Lock()
         listening = socket.create_server(("127.0.0.1", 0))
         self._sockets = [listening]
         self.port = listening.getsockname()[1]
@@ -27,9 +28,13 @@ class Way:
         self._is_cut = True
 
     def mend(self) -> None:
-        """Forward again what new connections bring."""
-        self._end(self._sockets[1:])
-        self._is_cut = False
+        """Forward again what new connections bring, and end those that have lost something."""
+        with self._lock:
+            self._mended += 1
+            self._is_cut = False
+            old = self._sockets[1:]
+            del self._sockets[1:]
+        self._end(old)
 
     def close(self) -> None:
         """End all connections."""
@@ -46,14 +51,16 @@ class Way:
             while True:
                 near, _ = listening.accept()
                 far = socket.create_connection(("127.0.0.1", self._target))
-                self._sockets += [near, far]
+                with self._lock:
+                    self._sockets += [near, far]
+                    mended = self._mended
                 for source, target in ((near, far), (far, near)):
-                    threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
+                    threading.Thread(target=self._forward, args=(source, target, mended), daemon=True).start()
 
-    def _forward(self, source: socket.socket, target: socket.socket) -> None:
+    def _forward(self, source: socket.socket, target: socket.socket, mended: int) -> None:
         with source, suppress(OSError):
             while data := source.recv(65_536):
-                if not self._is_cut:
+                if not self._is_cut and mended == self._mended:
                     target.sendall(data)
             target.shutdown(socket.SHUT_RDWR)
 

@@ -342,7 +342,7 @@ class TestRefusals:
             ({"workload": "pair"}, 'workload: must be "pairs", "triples", or a list of sets of columns'),
             ({"workload": ["age", "sex"]}, "workload[1].together: must be a list"),
             ({"workload": [[]]}, "workload[0].together: needs at least one"),
-            ({"workload": []}, "method.workload: it has no set, and there is no target"),
+            ({"workload": []}, "method.workload: give it a set of columns, or name a target"),
             ({"workload": [{"column": "age", "width": -1}]}, "workload[0].width: input should be greater than 0"),
             ({"workload": [{"together": ["age"], "weight": 0}]}, "workload[0].weight: input should be greater"),
             (

@@ -55,7 +55,7 @@ def runs(draw: st.DrawFn) -> Run:
 
 @contextmanager
 def encoded(run: Run) -> Iterator[EncodedTable]:
-    """The cells of a run, of which no number is too few to be rolled up."""
+    """The cells of a run, which are rolled up however few they are."""
     load(run)
     engine = session()._engine
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)

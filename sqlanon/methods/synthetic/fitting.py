@@ -78,9 +78,9 @@ class Model:
 
 
 def total_of(measurements: Iterable[Measurement]) -> float:
-    """How many rows there are: the mean of the totals of noisy marginals by their precision, at least 1.
+    """How many rows there are: the mean of the totals of noisy marginals by their precision.
 
-    It is no more than :data:`MAX_MODEL_ROWS`, whatever the noise is.
+    It is at least 1 and at most :data:`MAX_MODEL_ROWS`, whatever the noise is.
     """
     weighed = [(each.counts.sum(), each.precision / each.counts.size) for each in measurements]
     mean = float(sum(total * weight for total, weight in weighed) / sum(weight for _, weight in weighed))

@@ -277,7 +277,7 @@ class Synthetic(PaidMethod):
         if self.rounds is not None and self.rounds < measured:
             yield f"method.rounds: take {measured} or more, one for each column, and for each of refine"
         if not self.workload and self.target is None:
-            yield "method.workload: it has no set, and there is no target"
+            yield "method.workload: give it a set of columns, or name a target"
         if any(len(each) < 2 for each in self.impossible):
             yield "method.impossible: a combination has two columns or more; leave single labels out of the domain"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -63,23 +62,11 @@ def fill(session: sa.Session, rows: int = 400, name: str = "age") -> None:
     session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "w.duckdb"
-    with sa.connect(path) as session:
-        fill(session)
-    return path
-
-
-@pytest.fixture
-def warehouse(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(made, tmp_path))
-
-
-@pytest.fixture
-def session(warehouse: Path) -> Iterator[sa.Session]:
-    with sa.connect(warehouse) as found:
-        yield found
+def make_warehouse(path: Path) -> sa.Session:
+    """A warehouse with them."""
+    session = sa.connect(path)
+    fill(session)
+    return session
 
 
 class TestSettings:

@@ -10,9 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.methods.synthetic import measuring
+from sqlanon.binding.prepare import prepare
 from sqlanon.methods.synthetic.choosing import Problem, distance_on_grid
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
+from sqlanon.methods.synthetic.measuring import checked, counted
 from sqlanon.methods.synthetic.tree import Columns
 from tests.benchmarks.synthetic import common, make_adult, policy
 from tests.conftest import UCI_COLUMNS, data_folder
@@ -21,28 +22,17 @@ ROWS = 32561
 PAIRS = [*combinations(range(15), 2)]
 
 
-class StoppedError(Exception):
-    """The run has counted."""
-
-
 @pytest.fixture(scope="module")
-def problem(tmp_path_factory: pytest.TempPathFactory) -> Problem:
+def problem() -> Problem:
     """The marginals of Adult as the method counts them, before a draw."""
     data_folder("adult_uci")
-    found = []
-
-    def stop(problem: Problem, *_: object) -> None:
-        found.append(problem)
-        raise StoppedError
-
-    path = tmp_path_factory.mktemp("synthetic") / "adult.duckdb"
-    with sa.connect(path) as session, pytest.MonkeyPatch.context() as patch:
+    with sa.connect() as session:
         make_adult(session)
-        patch.setattr(measuring, "chosen", stop)
+        engine = session._engine
         settings = sa.Synthetic(**common(), budget=sa.Budget(1, "1e-6"))
-        with pytest.raises(StoppedError):
-            session.anonymize("adult", policy(settings), into="released")
-    return found[0]
+        bound = checked(prepare(engine, engine.resolve("adult"), policy(settings)))
+        with engine.transaction(), engine.scratch():
+            return counted(engine, bound, sa.SeededSource(1)).problem
 
 
 def independent(problem: Problem, columns: Columns) -> NDArray[np.float64]:

@@ -197,7 +197,7 @@ def _connected(
     database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
 ) -> Iterator[Session]:
     from sqlanon.api.connection import check_resources, connect
-    from sqlanon.ledger.ledger import IN_USE, retry_while_locked
+    from sqlanon.engines.retries import IN_USE, retry_while_locked
 
     machine: dict[str, Any] = {**_machine.get()}
     rows, max_cells = machine.pop("server", None), machine.pop("max_cells", None)

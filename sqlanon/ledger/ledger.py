@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
 
 from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.retries import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.ledger import table
 from sqlanon.ledger.accounts import Account, account
@@ -306,26 +305,3 @@ def _open(engine: Warehouse, file: Path) -> tuple[ExitStack, Engine]:
         stack.enter_context(_open_files)
         opened = stack.enter_context(engine.beside(file))
         return stack.pop_all(), opened
-
-
-PATIENCE = 10.0
-"""Seconds to wait for another program that has the ledger open, or that keeps being faster."""
-PAUSE = 0.05
-"""Seconds from one attempt to the next."""
-
-IN_USE = frozenset((Refusal.LOCKED, Refusal.OPEN))
-OVERTAKEN = frozenset((Refusal.TAKEN, Refusal.OVERTAKEN))
-
-Result = TypeVar("Result")
-
-
-def retry_while_locked(call: Callable[[], Result], may_pass: Collection[Refusal]) -> Result:
-    """The result of a call; again and again for a while, as long as the database refuses it for what may pass."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return call()
-        except EngineError as error:
-            if error.refusal not in may_pass or time.monotonic() >= deadline:
-                raise
-        time.sleep(PAUSE)

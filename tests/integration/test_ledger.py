@@ -22,10 +22,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.engines import retries
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.ledger import ledger as ledger_module
-from sqlanon.ledger import ledger as retries
 from sqlanon.ledger.datasets import dataset_of
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.opening import open_ledger

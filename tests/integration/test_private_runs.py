@@ -385,7 +385,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     def test_a_run_that_cannot_note_the_ledger_of_its_warehouse_says_why(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sqlanon.ledger.ledger.PATIENCE", 0.2)
+        monkeypatch.setattr("sqlanon.engines.retries.PATIENCE", 0.2)
         program = "import duckdb; c = duckdb.connect('w.duckdb', read_only=True); print('open', flush=True); input()"
         run = writing(tmp_path / "w.duckdb", destination("r.parquet"), tmp_path / "b.duckdb", is_charged=True)
         with subprocess.Popen(

@@ -14,8 +14,6 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine
-from sqlanon.engines.lakes import lake_table
-from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.base import method_of
@@ -23,12 +21,10 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, facts_of, readable_record
 from sqlanon.model.release import Guarantee, Release, Report
-from sqlanon.publish.files import bring_back, tidy
-from sqlanon.publish.listings import is_whole, note_of
-from sqlanon.publish.provenance import code_sha256, note_of_file
+from sqlanon.publish.files import tidy
+from sqlanon.publish.notes import note_at
+from sqlanon.publish.provenance import code_sha256
 from sqlanon.publish.to_file import settle
-from sqlanon.publish.to_lake import is_own
-from sqlanon.publish.to_store import is_listed
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
 
@@ -92,7 +88,7 @@ def published_earlier(
     """
     if replace and replace != "changed":
         return None
-    note = _note_at(engine, into)
+    note = note_at(engine, into)
     if "made_from" not in facts_of(note):
         return None
     found = readable_record(note)
@@ -150,25 +146,6 @@ def _settle(into: Destination) -> None:
     if into.kind in ("file", "folder"):
         with suppress(OSError, EngineError):
             settle(into.path) if into.is_csv else tidy(into.path)
-
-
-def _note_at(engine: Engine, into: Destination) -> str | None:
-    if into.kind == "table":
-        found = engine.find(into.name)
-        return None if found is None else found.comment
-    if into.kind == "lake":
-        version = lake_table(into.name).newest()
-        return version.note if version is not None and is_own(version) else None
-    if into.kind == "store":
-        stored = StoredRelease(into.name)
-        return stored.text if is_listed(stored) else None
-    if into.kind == "folder":
-        bring_back(into.name)
-        return note_of(into.path) if is_whole(into.path) else None
-    try:
-        return note_of_file(engine, into.path) if into.path.is_file() else None
-    except (EngineError, OSError, ValueError):
-        return None  # neither a Parquet file nor a CSV with its note: nothing of ours
 
 
 def _differences(found: Record, before: Inputs, inputs: Inputs) -> Iterator[str]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.model.datasets import GLOB_CHARACTERS, KnownSource, dataset_of_files, dataset_of_table
+from sqlanon.model.datasets import KnownSource, dataset_of_files, dataset_of_table
 from sqlanon.model.ledger import Entry
-from sqlanon.publish.files import is_matched
+from sqlanon.publish.files import lies_in
 
 SAMPLE = 1 << 16
 """Bytes of the beginning and of the end of a file that its fingerprint covers: a lake may have many large files."""
@@ -77,19 +77,10 @@ def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
             or (None if source.fingerprint is None else by_content.get(source.fingerprint))
             or (None if place is None else by_place.get(place))
             or (source.name if source.name in names else None)
-            or next((name for name in names if _lies_in(source.name, name)), None)
+            or next((name for name in names if lies_in(source.name, name)), None)
         )
 
     return owner
-
-
-def _lies_in(path: str, name: str) -> bool:
-    """Whether a path is in the folder that a data set is called by, or matched by its glob."""
-    if not name.startswith("/"):
-        return False
-    if Path(name) in Path(path).parents:
-        return True
-    return bool(GLOB_CHARACTERS.intersection(name)) and is_matched(Path(path), name, folder=False)
 
 
 def _place(path: str) -> Place | None:

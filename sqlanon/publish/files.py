@@ -270,6 +270,15 @@ def is_matched(target: Path, pattern: str, *, folder: bool) -> bool:
     return any(matching.fullmatch(str(candidate)) for candidate in candidates)
 
 
+def lies_in(path: str, name: str) -> bool:
+    """Whether a path is in the folder that a data set is called by, or matched by its glob."""
+    if not name.startswith("/"):
+        return False
+    if Path(name) in Path(path).parents:
+        return True
+    return is_glob(name) and is_matched(Path(path), name, folder=False)
+
+
 def _expression(pattern: str) -> str:
     """A glob as a regular expression over real absolute paths."""
     parts = Path(pattern).parts

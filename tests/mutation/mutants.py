@@ -2386,6 +2386,9 @@ LEDGER = [
             "a copy of a file has a fresh budget",
             f"{RUNS}::TestAccounts::test_files_have_one_account_by_whatever_path",
         ),
+    ),
+    *_of(
+        "sqlanon/publish/files.py",
         (
             "new-files-of-a-lake",
             "    if Path(name) in Path(path).parents:",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
-EXAMPLE = re.compile(r"^-- (:\w+|\$\d) +(.*(?:\n--  .*)*)\n", re.MULTILINE)
+EXAMPLE = re.compile(r"^-- (:\w+|\$\d+) +(.*(?:\n--  .*)*)\n", re.MULTILINE)
 COMMENT = re.compile(r"(?:--.*\n)*")
 
 
@@ -59,7 +59,8 @@ def _named_query(body: str, examples: Mapping[str, str]) -> NamedQuery:
     comment = cast(re.Match[str], COMMENT.match(body))[0]
     title = EXAMPLE.sub("", comment).partition("\n")[0].removeprefix("-- ")
     own = _examples(comment)
-    parameters = [own.pop(key) for key in sorted(own) if key.startswith("$")]
+    numbered = sorted((key for key in own if key.startswith("$")), key=lambda key: int(key[1:]))
+    parameters = [own.pop(key) for key in numbered]
     return NamedQuery(title, body[len(comment) :].strip().removesuffix(";"), {**examples, **own}, parameters)
 
 

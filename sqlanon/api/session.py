@@ -12,6 +12,7 @@ from sqlanon.api.ledger import Ledger, LedgerMode
 from sqlanon.api.opened import OfSession, Opened, OpenedEngine, checked
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
+from sqlanon.api.release_register import ReleaseRegister
 from sqlanon.api.releases import Releases
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.engines.locks import exclusive
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 class Session(Preparations, Releases, AbstractContextManager["Session"]):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
-    Its ``taxonomies``, ``partitions`` and ``ledger`` have verbs of their own. Where a verb takes many options, each is
-    a choice by itself: it is given by keyword, and has a default.
+    Its ``taxonomies``, ``partitions``, ``ledger`` and ``releases`` have verbs of their own. Where a verb takes many
+    options, each is a choice by itself: it is given by keyword, and has a default.
 
     Several threads may share a session: its calls come one after the other. What a call calls back, such as
     ``progress``, cannot call the session.
@@ -64,6 +65,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         self.taxonomies = Taxonomies(self._opened)
         self.partitions = Partitions(self._opened)
         self.ledger = Ledger(self._opened, ledger, ledger_mode)
+        self.releases = ReleaseRegister(self._opened)
 
     @property
     def connection(self) -> Connection:

@@ -29,6 +29,9 @@ PATH = re.compile(
 LOCAL = re.compile(r"delta:|file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 """What stands before the path of a file, or of the folder of a Delta table."""
 
+PLAIN = re.compile(r"[^\W\d]\w*")
+"""A part of a name that needs no quotes."""
+
 FILE = re.compile(r"/|[\w+.-]+://")
 """How the name of a file begins."""
 
@@ -78,12 +81,17 @@ def dataset_named(given: str) -> str:
         raise PolicyError("the name of the data set has characters that no name can have") from None
     if not name:
         raise PolicyError("the name of the data set is empty")
-    return _table(_parts(name)) if path is None else path
+    return _table(parts_of(name)) if path is None else path
 
 
 def dataset_of_table(schema: str, table: str) -> str:
     """The name of a table of the warehouse."""
     return _table([schema, table])
+
+
+def table_named(parts: Sequence[str]) -> str:
+    """The name of a table with quotes where it needs some, so that :func:`parts_of` finds its parts again."""
+    return ".".join(part if PLAIN.fullmatch(part) else _quoted(part) for part in parts)
 
 
 def dataset_of_files(path: str) -> str:
@@ -116,7 +124,8 @@ def _is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110
 
 
-def _parts(name: str) -> list[str]:
+def parts_of(name: str) -> list[str]:
+    """The database, schema and table that a name spells; the name alone if it spells no such parts."""
     if not TABLE.fullmatch(name):
         return [name]
     return [part[1:-1].replace('""', '"') if part[0] == '"' else part for part in re.findall(PART, name)]
@@ -128,4 +137,8 @@ def _table(parts: Sequence[str]) -> str:
 
 
 def _spelled(part: str) -> str:
-    return '"' + part.replace('"', '""') + '"' if NEEDS_QUOTES.fullmatch(part) else part
+    return _quoted(part) if NEEDS_QUOTES.fullmatch(part) else part
+
+
+def _quoted(part: str) -> str:
+    return '"' + part.replace('"', '""') + '"'

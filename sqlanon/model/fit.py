@@ -7,6 +7,7 @@ from pydantic import Field
 from sqlanon.errors import PolicyError
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
+from sqlanon.model.record import sha256_of_json
 from sqlanon.model.release import Findings, Guarantee, ModelResult, Published, Result, RowCounts
 from sqlanon.model.release.measurement import models_table
 from sqlanon.model.release.reports import levels_table
@@ -64,6 +65,11 @@ class Fit(Result):
     seconds: dict[str, float]
     notes: tuple[str, ...] = ()
     findings: Findings | None = None
+
+    @property
+    def sha256(self) -> str:
+        """The hash of all that its file keeps of it, the time that it took included, so that no two fits share it."""
+        return sha256_of_json(self.model_dump(mode="json", exclude={"findings"}))
 
     def document(self) -> Document:
         share = percent(self.suppressed_rows / self.rows)

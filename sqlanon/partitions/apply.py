@@ -40,6 +40,7 @@ from sqlanon.publish.provenance import promise_of, release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.releases.noting import FitOfRelease, noting
 from sqlanon.verification.measure import Beside
 from sqlanon.verification.verify import verify
 
@@ -103,8 +104,12 @@ def _publish(
 ) -> PartitionRelease:
     read = read_by(engine, source, partition.fit.policy)
     try:
-        with target_for(engine, into, read, replace=replace) as target, _joined(engine, partition, stages) as joined:
-            entry, measurement, uncovered = _staged(engine, partition, *joined, target, stages)
+        with (
+            noting(engine, source, into, FitOfRelease(partition.sidecar.path, partition.fit.sha256)) as noted,
+            target_for(engine, into, read, replace=replace) as target,
+            _joined(engine, partition, stages) as joined,
+        ):
+            entry, measurement, uncovered = _staged(engine, partition, *joined, noted.of(target), stages)
             unknown = joined[0].unknown
     except BaseException:
         # It may have been published nevertheless. What cannot be settled now stays pending for the next run.
@@ -117,7 +122,7 @@ def _publish(
     if not counted:
         raise EngineError(f'"{target.name}" was removed while it was published; it is not counted', step="sidecar")
     release = _release(partition, entry, measurement, target.name, stages, unknown)
-    notes = (*uncovered_notes(uncovered), *target.notes)
+    notes = (*uncovered_notes(uncovered), *target.notes, *noted.notes)
     return release.model_copy(update={"report": with_notes(release.report, notes)})
 
 

@@ -24,6 +24,7 @@ from sqlanon.model.release import Guarantee, Release
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, tables_beside, target_for
+from sqlanon.releases.noting import noting
 from sqlanon.run.alternatives import local_loss, with_local_loss
 from sqlanon.run.unchanged import made_from, published_earlier
 
@@ -74,11 +75,15 @@ def anonymize(
             earlier = published_earlier(engine, source, into, inputs, replace=replace)
             if earlier is not None:
                 return earlier
-        with run.reporting_spend(), target_for(engine, into, read, replace=replace) as target:
+        with (
+            run.reporting_spend(),
+            noting(engine, source, into) as noted,
+            target_for(engine, into, read, replace=replace) as target,
+        ):
             companions = tables_beside(
                 engine, target, request.tables, published=run.companions, read=read, replace=replace
             )
-            release = carry_out(engine, run, target, companions, inputs, stages)
+            release = carry_out(engine, run, noted.of(target), companions, inputs, stages)
     stages.finish()
     return release
 

@@ -14,6 +14,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
+from sqlanon.api.release_register import ReleaseRegister
 from sqlanon.api.taxonomies import Taxonomies
 from tests.conftest import ROOT
 
@@ -80,6 +81,7 @@ def public_members() -> Iterator[tuple[str, object]]:
         **{name: getattr(sa, name) for name in sa.__all__},
         "Taxonomies": Taxonomies,
         "Ledger": Ledger,
+        "ReleaseRegister": ReleaseRegister,
     }.items():
         yield name, member
         if inspect.isclass(member):
@@ -114,6 +116,7 @@ class TestPublicNames:
             (Taxonomies, "load make check export list"),
             (Partitions, "fit apply"),
             (Ledger, "cap spent remaining verify entries"),
+            (ReleaseRegister, "list forget"),
         ):
             assert all(callable(getattr(part, verb)) for verb in verbs.split())
         assert list(inspect.signature(sa.Session.anonymize).parameters)[:4] == ["self", "source", "policy", "into"]

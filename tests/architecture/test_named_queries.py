@@ -27,6 +27,7 @@ def database(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         for statement in (
             *schema_statements(),
             *(query_text("ledger", name) for name in ("ledger_table", "ledger_note_table")),
+            query_text("releases", "releases_table"),
         ):
             connection.execute(statement)
         yield connection

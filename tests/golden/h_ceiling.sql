@@ -12,6 +12,12 @@
 
 -- shared: read taxonomy 9;
 
+SET explain_output = 'all';
+
+EXPLAIN (FORMAT JSON) SELECT * FROM (SELECT * FROM visits WHERE NOT diagnosis IS NULL);
+
+SET explain_output = 'PHYSICAL_ONLY';
+
 BEGIN;
 
 -- shared: read taxonomy_origin 1;

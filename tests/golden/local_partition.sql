@@ -42,6 +42,12 @@ FROM (
 
 -- shared: read releases 1;
 
+SET explain_output = 'all';
+
+EXPLAIN (FORMAT JSON) SELECT * FROM (SELECT * FROM visits WHERE age % 4 <> 1);
+
+SET explain_output = 'PHYSICAL_ONLY';
+
 BEGIN;
 
 -- shared: read taxonomy 14;

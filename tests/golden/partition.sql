@@ -42,6 +42,12 @@ FROM (
 
 -- shared: read releases 1;
 
+SET explain_output = 'all';
+
+EXPLAIN (FORMAT JSON) SELECT * FROM (SELECT * FROM visits WHERE admission >= CAST('2025-07-01' AS DATE));
+
+SET explain_output = 'PHYSICAL_ONLY';
+
 BEGIN;
 
 -- shared: read taxonomy 14;

@@ -216,6 +216,12 @@ LEFT JOIN anon_ambiguous
 GROUP BY
   anon_wanted.anon_name;
 
+SET explain_output = 'all';
+
+EXPLAIN (FORMAT JSON) SELECT * FROM (SELECT * FROM visits WHERE age + LENGTH(diagnosis) > 0);
+
+SET explain_output = 'PHYSICAL_ONLY';
+
 BEGIN;
 
 -- shared: read taxonomy_origin 1;

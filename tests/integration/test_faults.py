@@ -99,14 +99,18 @@ def check_what_is_left(folder: Path) -> None:
             "SELECT database_name, schema_name, table_name FROM duckdb_tables() ORDER BY ALL"
         ).fetchall()
         assert found == [
+            ("w", "anon", "releases"),
             ("w", "anon", "taxonomy"),
             ("w", "anon", "taxonomy_domain"),
             ("w", "anon", "taxonomy_origin"),
             ("w", "main", "people"),
             ("w", "main", "published"),
         ]
+        listed = {each.record_sha256 for each in session.releases.list().releases}
         for name in ("published", str(folder / "published.parquet")):
-            assert session.verify(name, OLD).measurement.row_count == ROW_COUNT
+            found = session.verify(name, OLD)
+            assert found.measurement.row_count == ROW_COUNT
+            assert found.record_sha256 in listed
             assert session.provenance(name) is not None
         visible = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
         assert [name for name in visible if not name.endswith(".wal")] == ["published.parquet", "w.duckdb"]

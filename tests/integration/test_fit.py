@@ -119,7 +119,7 @@ class TestFit:
         assert stat.S_IMODE((tmp_path / "visits.fit").stat().st_mode) == 0o600
         assert counted(tmp_path / "visits.fit") == []
         tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()
-        assert tables == [("published",), ("taxonomy",), ("taxonomy_domain",), ("taxonomy_origin",)]
+        assert tables == [("published",), ("releases",), ("taxonomy",), ("taxonomy_domain",), ("taxonomy_origin",)]
 
     def test_policies_that_counts_cannot_prove_are_refused_with_all_reasons(
         self, session: sa.Session, tmp_path: Path

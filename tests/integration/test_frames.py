@@ -19,9 +19,7 @@ import pytest
 from pyarrow import dataset
 
 import sqlanon as sa
-from sqlanon.api.ledger import Ledger
-from sqlanon.api.partitions import Partitions
-from sqlanon.api.taxonomies import Taxonomies
+from sqlanon.cli.reference.python import PARTS_OF_SESSIONS
 from sqlanon.evaluation import CountQuery
 from tests.conftest import clinic_policy, open_clinic
 
@@ -313,14 +311,16 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "ledger.dataset_named": lambda session: session.ledger.dataset_named("visits"),
     "ledger.entries": lambda session: session.ledger.entries(),
     "ledger.verify": lambda session: session.ledger.verify(),
+    "releases.list": lambda session: session.releases.list(),
+    "releases.forget": lambda session: session.releases.forget("released", reason="a test"),
 }
 
 
 class TestClosedSessions:
     def test_all_that_is_public_is_tried(self) -> None:
         verbs = {name for name, _ in inspect.getmembers(sa.Session) if not name.startswith("_")}
-        for part in (Ledger, Partitions, Taxonomies):
-            verbs |= {f"{part.__name__.lower()}.{name}" for name in vars(part) if not name.startswith("_")}
+        for name, part in PARTS_OF_SESSIONS.items():
+            verbs |= {f"{name}.{verb}" for verb in vars(part) if not verb.startswith("_")}
         assert verbs - {"close"} == set(CALLS)
 
     def test_they_say_so(self, clinic: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ KILLS = 50
 LOCAL_KILLS = 20
 FEW_KILLS = 2
 TABLE_KILLS = 6
+LISTED_KILLS = 12
+TAXONOMY_TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
 PAUSE = 5
 """Kills between two runs that are left alone."""
 
@@ -88,7 +90,8 @@ def run(into, layout, number):
     if into == "parts/":
         folders.exchange = lambda *_: False  # a file system that cannot swap folders
     policy = sa.Policy(**json.loads(sys.argv[1]))
-    with sa.connect("w.duckdb", read_only=into not in ("published", "cataloged"), threads=1, rows=rows) as session:
+    read_only = into not in ("published", "cataloged") and not into.startswith("listed")
+    with sa.connect("w.duckdb", read_only=read_only, threads=1, rows=rows) as session:
         count = 0
         def count_event(event, arguments):
             nonlocal count
@@ -253,7 +256,30 @@ def test_tables(folder: Path) -> None:
                 session.anonymize(SOURCE, OLD, "published", replace=True)
                 assert not is_new(session, "published")
                 tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
-                assert tables == [("published",), ("taxonomy",), ("taxonomy_domain",), ("taxonomy_origin",)]
+                assert tables == [(name,) for name in ("published", "releases", *TAXONOMY_TABLES)]
+                states = [each.state for each in session.releases.list().releases]
+                assert states == [*("replaced" for _ in states[1:]), "there"], "a table and its row come together"
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("into", ["listed.parquet", "listed.csv", "listed/"])
+def test_a_release_that_is_there_is_on_the_list(folder: Path, into: str) -> None:
+    moments, killed, states = random.Random(7), 0, set()  # noqa: S311
+    with sa.connect("w.duckdb") as session:
+        session.anonymize(SOURCE, OLD, into)
+    with victims(folder) as killer:
+        whole = killer.run(into)["events"]
+        while killed < LISTED_KILLS:
+            ended = killer.run(into, number=moments.randint(whole // 2, whole))
+            killed += ended["code"] != 0
+            with sa.connect("w.duckdb") as session:
+                listed = session.releases.list().releases
+                (there,) = [each for each in listed if each.state == "there"]
+                states.update(each.state for each in listed)
+                assert there.policy_sha256 == (NEW if is_new(session, into) else OLD).sha256()
+                if is_new(session, into):
+                    session.anonymize(SOURCE, OLD, into, replace=True)
+    assert states == {"there", "replaced", "gone"}, "some were killed between the row and the release"
 
 
 @pytest.mark.deep

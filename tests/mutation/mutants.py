@@ -3330,6 +3330,62 @@ LAKES = (
     )
 )
 
+LISTED = "tests/integration/test_release_register.py"
+
+RELEASES = [
+    *_of(
+        "sqlanon/releases/noting.py",
+        (
+            "published-and-not-listed",
+            "            if self._published() is None:",
+            "            if True:",
+            "a release that is there is missing from the list, and is not held together with later ones",
+            f"{LISTED}::TestCutShort::test_a_run_that_fails_after_it_has_published_is_listed",
+        ),
+        (
+            "failed-runs-listed",
+            "        noted.take_back()\n        raise",
+            "        raise",
+            "later releases are held together with one that nobody got",
+            f"{LISTED}::TestCutShort::test_a_run_that_fails_there_takes_it_back",
+        ),
+        (
+            "listed-beside-the-release",
+            "    return not is_elsewhere and engine.have(table.table_of(engine))[0]",
+            "    return False",
+            "a table is there without its row, or a row without its table",
+            f"{LISTED}::TestCutShort::test_a_table_is_there_with_its_row_or_not_at_all",
+        ),
+    ),
+    *_of(
+        "sqlanon/releases/names.py",
+        (
+            "values-in-paths",
+            'if "=" in part and not part',
+            'if "=" in "" and not part',
+            "the list shows values of the rows, which are names of folders",
+            f"{LISTED}::TestWhatIsListed::test_it_has_no_cell_value_and_no_text_of_a_query",
+        ),
+        (
+            "sources-by-equal-names-alone",
+            "    return any(one == other or lies_in(one, other) or lies_in(other, one)",
+            "    return any(one == other",
+            "a release from a file of a lake is not found by one from the lake",
+            f"{LISTED}::test_data_sets_have_something_in_common_by_name_folder_and_glob",
+        ),
+    ),
+    *_of(
+        "sqlanon/releases/listing.py",
+        (
+            "a-killed-run-hides-the-release-before",
+            "    place = len(rows) - 1 if found is None else rows.index(found)",
+            "    found, place = found and rows[-1], len(rows) - 1",
+            "a release that is still there counts as replaced after a run was killed",
+            f"{LISTED}::TestCutShort::test_a_run_that_is_killed_before_it_publishes_leaves_a_row",
+        ),
+    ),
+]
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -3348,6 +3404,7 @@ MUTANTS: list[Mutant] = list(
         CONTRIBUTIONS,
         RUN,
         LEDGER,
+        RELEASES,
         TAMPERING,
         VERIFICATION,
         CEILING,

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 import sqlanon as sa
 from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
+from sqlanon.api.release_register import ReleaseRegister
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.model.base import PolicyValue
 from sqlanon.model.docstrings import docstring_of
@@ -24,7 +25,12 @@ Every public name of the package, which is imported as `import sqlanon as sa`.
 What a policy holds, its privacy models, losses and methods, is described in `sqlanon guide policy`.
 
 """
-PARTS_OF_SESSIONS = {"taxonomies": Taxonomies, "partitions": Partitions, "ledger": Ledger}
+PARTS_OF_SESSIONS = {
+    "taxonomies": Taxonomies,
+    "partitions": Partitions,
+    "ledger": Ledger,
+    "releases": ReleaseRegister,
+}
 
 OF_POLICIES = ("from_toml", "with_k", "model_copy", "sha256")
 """The methods of a policy that are for users."""

@@ -1,0 +1,138 @@
+"""The list of releases as it is read: with what is found at each target, which others may have removed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import EngineError, PolicyError, SqlanonError
+from sqlanon.model.base import did_you_mean
+from sqlanon.model.destination import destination
+from sqlanon.model.names import folded
+from sqlanon.model.record import readable_record
+from sqlanon.model.release.listed import ListedRelease, ReleaseList, State
+from sqlanon.publish.notes import note_at
+from sqlanon.releases import table
+from sqlanon.releases.names import comparable, have_common, in_folders, table_called
+from sqlanon.releases.table import Row
+
+
+def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: bool = False) -> ReleaseList:
+    """The releases of a warehouse.
+
+    Args:
+        engine: the database.
+        datasets: the data sets whose releases are wanted, as :func:`sqlanon.releases.names.datasets_of` names them;
+            None for all.
+        forgotten: whether those are wanted as well that were forgotten.
+
+    Raises:
+        EngineError: another table has the name of the list.
+    """
+    rows = _latest_of_fits(table.rows(engine))
+    wanted = [
+        row
+        for row in rows
+        if (forgotten or row.forgotten_at is None) and (datasets is None or have_common(datasets, row.datasets))
+    ]
+    by_target: dict[str, list[Row]] = {comparable(row.target): [] for row in wanted}
+    for row in rows:
+        by_target.get(comparable(row.target), []).append(row)
+    states = {
+        id(row): state for own in by_target.values() for row, state in zip(own, _states(engine, own), strict=True)
+    }
+    found = [_shown(row, states[id(row)]) for row in wanted]
+    return ReleaseList(database=engine.warehouse.name, releases=tuple(found))
+
+
+def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
+    """Mark all releases of a target as forgotten that are not, and return them.
+
+    Raises:
+        PolicyError: there is no reason, none of that name is on the list, or it was forgotten before.
+        EngineError: the warehouse is open read-only.
+    """
+    if not reason.strip():
+        raise _refused("say with a reason why the release is to be forgotten: an auditor reads it on the list")
+    rows = table.rows(engine)
+    own = [row for row in rows if comparable(row.target) == comparable(name)]
+    targets = list(dict.fromkeys(row.target for row in own if row.forgotten_at is None))
+    if not own:
+        known = dict.fromkeys(row.target for row in rows if row.forgotten_at is None)
+        raise _refused(f'no release "{name}" is on the list{did_you_mean(name, known)}')
+    if not targets:
+        raise _refused(f'the release "{name}" was forgotten before')
+    if engine.warehouse.is_read_only:
+        raise EngineError("the warehouse is open read-only: open it to be written to forget a release", step="releases")
+    at = datetime.now(UTC).replace(tzinfo=None)
+    table.forget(engine, targets, at, reason.strip())
+    whole = listed(engine, forgotten=True)
+    return whole.model_copy(update={"releases": tuple(each for each in whole.releases if each.forgotten_at == at)})
+
+
+def _refused(reason: str) -> PolicyError:
+    return PolicyError(reason)
+
+
+def _latest_of_fits(rows: Sequence[Row]) -> list[Row]:
+    """The rows, with one in place of those of all partitions of a fit: the last, which counts all their rows."""
+    latest = {row.fit_sha256: row for row in rows if row.fit_sha256 is not None}
+    read: dict[str, list[str]] = {fit: [] for fit in latest}
+    for row in rows:
+        read.get(row.fit_sha256 or "", []).extend(row.datasets)
+    return [
+        row if row.fit_sha256 is None else replace(row, datasets=in_folders(read[row.fit_sha256]))
+        for row in rows
+        if row.fit_sha256 is None or latest[row.fit_sha256] is row
+    ]
+
+
+def _shown(row: Row, state: State) -> ListedRelease:
+    return ListedRelease(**{name: value for name, value in vars(row).items() if value is not None}, state=state)
+
+
+def _states(engine: Engine, rows: Sequence[Row]) -> Iterator[State]:
+    """What is found of the releases of one target, in the order in which they were made.
+
+    The one that is there need not be the last: a run can have been killed before it published another one.
+    """
+    otherwise: State = "gone"
+    try:
+        found = _there(engine, rows)
+    except (SqlanonError, OSError):
+        found, otherwise = None, "unseen"
+    place = len(rows) - 1 if found is None else rows.index(found)
+    for number, row in enumerate(rows):
+        yield "there" if row is found else "replaced" if number < place else otherwise
+
+
+def _there(engine: Engine, rows: Sequence[Row]) -> Row | None:
+    """The release that a target holds, of those that were published there; None if it holds none of them.
+
+    Raises:
+        SqlanonError, OSError: it cannot be looked at.
+    """
+    last = rows[-1]
+    if last.fit_sha256 is not None:
+        return last if Path(last.target).exists() else None
+    found = readable_record(_note_at(engine, last.target))
+    if found is None:
+        return None
+    hashes = [row.record_sha256 for row in rows]
+    # The hash of a folder is missing where a run was killed right after it had published it.
+    wanted = found.record_sha256 if found.record_sha256 in hashes else None
+    same = [row for row in rows if (row.record_sha256, row.policy_sha256) == (wanted, found.policy_sha256)]
+    return same[-1] if same else None
+
+
+def _note_at(engine: Engine, target: str) -> str | None:
+    called = table_called(target, engine.warehouse.name)
+    if called is None:
+        return note_at(engine, destination(target))
+    if folded(called.catalog) not in {"temp", *(folded(database.name) for database in engine.databases())}:
+        raise EngineError(f"the database {called.catalog} is not attached", step="releases")
+    found = engine.find(called)
+    return None if found is None else found.comment

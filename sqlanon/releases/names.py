@@ -1,0 +1,129 @@
+"""What the list of releases calls targets, and the data sets of a source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource, Source
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import (
+    FILE,
+    FILE_SUFFIXES,
+    MAIN,
+    TABLE,
+    dataset_named,
+    dataset_of_files,
+    dataset_of_table,
+    parts_of,
+    table_named,
+)
+from sqlanon.model.destination import DELTA, Destination
+from sqlanon.publish.files import lies_in
+from sqlanon.publish.targets import TableTarget, Target
+
+WEB = ("http://", "https://")
+
+DATABASE, SCHEMA = 3, 2
+"""How many parts the name of a table has with its database, and with its schema."""
+
+
+def target_name(engine: Engine, into: Destination, target: Target) -> str:
+    """What a target is called from any session, folder or schema: the name of a table, a path or an address."""
+    if isinstance(target, TableTarget):
+        return _table_name(target.table, engine.warehouse.name)
+    if into.kind == "file":
+        return dataset_of_files(str(into.path))
+    if into.kind == "folder":
+        return f"{dataset_of_files(str(into.path))}/"
+    if into.name.startswith(DELTA):
+        return f"{DELTA}{dataset_of_files(into.name).removeprefix(DELTA)}"
+    return into.name
+
+
+def _table_name(table: exp.Table, warehouse: str) -> str:
+    """The name of a table, with the database only if that is not the warehouse, and with the schema unless it is main.
+
+    So the copy of a warehouse, or one whose file has another name, has tables of the same names.
+    """
+    if table.catalog != warehouse:
+        return table_named([table.catalog, table.db, table.name])
+    return table_named([table.name] if table.db == MAIN else [table.db, table.name])
+
+
+def table_called(target: str, warehouse: str) -> exp.Table | None:
+    """The fully qualified table that a target is; None if it is not a table."""
+    if not TABLE.fullmatch(target):
+        return None
+    parts = parts_of(target)
+    database = parts[0] if len(parts) == DATABASE else warehouse
+    schema = parts[-SCHEMA] if len(parts) >= SCHEMA else MAIN
+    return exp.table_(parts[-1], schema, database, quoted=True)
+
+
+def comparable(target: str) -> str:
+    """A target as all its spellings are: without regard to case, links and ``main.``."""
+    return dataset_named(target)
+
+
+def datasets_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
+    """The tables and files that a source reads, by the names that a ledger has for them; none for frames."""
+    if source.dataset is not None:
+        return tuple(_without_values([source.dataset]))
+    origins = engine.origins(source)
+    files = map(dataset_of_files, (*origins.files, *source.read))
+    tables = sorted({dataset_of_table(table.db, table.name) for table in origins.tables})
+    return (*tables, *in_folders(_without_values(files)))
+
+
+def datasets_called(engine: Engine, source: Source, resolve: Callable[[Source], ResolvedSource]) -> tuple[str, ...]:
+    """The data sets of what a user names, which may not be here any more.
+
+    Raises:
+        EngineError, PolicyError: it cannot be read, and is not the name of a table or of files either.
+    """
+    try:
+        return datasets_of(engine, resolve(source))
+    except EngineError:
+        if not isinstance(source, str | Path):
+            raise
+        return tuple(_without_values([dataset_named(str(source))]))
+
+
+def have_common(datasets: Iterable[str], others: Sequence[str]) -> bool:
+    """Whether data sets have a table or files in common: equal ones, or files in a folder or a glob."""
+    return any(one == other or lies_in(one, other) or lies_in(other, one) for one in datasets for other in others)
+
+
+def _without_values(paths: Iterable[str]) -> list[str]:
+    """Paths without what can be a value or a secret, each once."""
+    return list(dict.fromkeys(map(_without_value, paths)))
+
+
+def _without_value(path: str) -> str:
+    """A path up to its first folder ``column=value``, and an address of the web up to the question mark.
+
+    The name of such a folder is a value of the rows, and behind a question mark there can be a signature.
+    """
+    if not FILE.match(path):
+        return path
+    bare = path.partition("?")[0] if path.startswith(WEB) else path
+    parts = bare.split("/")
+    values = (place for place, part in enumerate(parts) if "=" in part and not part.lower().endswith(FILE_SUFFIXES))
+    return "/".join(parts[: next(values, len(parts))])
+
+
+def in_folders(names: Sequence[str]) -> list[str]:
+    """Data sets, each once; where several are files in one folder, that folder: a query can read thousands."""
+    found = list(dict.fromkeys(names))
+    counts = Counter(map(_folder_of, found))
+    return list(dict.fromkeys(_folder_of(name) if counts[_folder_of(name)] > 1 else name for name in found))
+
+
+def _folder_of(name: str) -> str:
+    """The folder of a file; of a table its name."""
+    return name.rpartition("/")[0] if FILE.match(name) else name

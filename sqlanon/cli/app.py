@@ -9,7 +9,19 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import evaluation, lattice, ledger, outcome, plan, publishing, reporting, suggesting, tables, taxonomy
+from sqlanon.cli import (
+    evaluation,
+    lattice,
+    ledger,
+    outcome,
+    plan,
+    publishing,
+    releases,
+    reporting,
+    suggesting,
+    tables,
+    taxonomy,
+)
 from sqlanon.cli.demo import demo
 from sqlanon.cli.guide import guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts, interrupt_once
@@ -49,6 +61,7 @@ app.command()(on_this_machine(evaluation.audit_privacy))
 app.command()(on_this_machine(evaluation.reproduce))
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(releases.app, name="releases")
 app.add_typer(plan.app, name="plan")
 
 

@@ -74,7 +74,7 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
 
 
 def _refused(reason: str) -> PolicyError:
-    return PolicyError(reason)
+    return PolicyError(reason).with_guide("releases-of-a-warehouse")
 
 
 def _latest_of_fits(rows: Sequence[Row]) -> list[Row]:

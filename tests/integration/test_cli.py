@@ -103,7 +103,8 @@ def test_debug_without_a_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     ["demo", "install", "sql", "schema", "measure", "lattice", "explain", "run", "verify", "fit", "apply",
-     "taxonomy load", "taxonomy make", "taxonomy check", "taxonomy list", "taxonomy export"],
+     "taxonomy load", "taxonomy make", "taxonomy check", "taxonomy list", "taxonomy export",
+     "releases", "releases forget"],
 )  # fmt: skip
 def test_every_command_has_an_example(command: str, tmp_path: Path) -> None:
     helped = sqlanon(*command.split(), "--help", folder=tmp_path)
@@ -381,7 +382,7 @@ def test_every_command_that_opens_a_warehouse_can_be_bounded(folder: Path) -> No
     from sqlanon.cli.app import command_line
 
     commands = command_line().commands  # type: ignore[attr-defined]
-    for group in ("taxonomy", "ledger", "plan"):
+    for group in ("taxonomy", "ledger", "plan", "releases"):
         commands |= {f"{group} {name}": command for name, command in commands.pop(group).commands.items()}
     bounded = {name for name, command in commands.items() if "threads" in {each.name for each in command.params}}
     assert set(commands) - bounded == {"delta", "demo", "guide", "plan epsilon-safe", "schema", "sql"}
@@ -397,6 +398,36 @@ def test_a_parquet_target_leaves_the_warehouse_as_it_is(folder: Path) -> None:
     run = sqlanon(*published("run", *taxonomies, "--into", "k3.parquet"), folder=folder)
     assert run.returncode == 0, run.stderr
     assert (folder / "clinic.duckdb").read_bytes() == before
+
+
+def test_releases_are_listed_and_forgotten(clinic: Path) -> None:
+    listing = ["releases", "--db", "clinic.duckdb"]
+    assert "no release is on the list" in sqlanon(*listing, folder=clinic).stdout
+    for into in ("k3", "again"):
+        assert sqlanon(*published("run", "--into", into), folder=clinic).returncode == 0
+    shown = sqlanon(*listing, folder=clinic)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert all(word in shown.stdout for word in ("k3", "again", "there", "visits", "full-domain"))
+    slip = sqlanon("releases", "forget", "k33", *listing[1:], "--reason", "a slip", folder=clinic)
+    assert (slip.returncode, 'did you mean "k3"?' in slip.stderr) == (2, True)
+    assert "sqlanon guide releases-of-a-warehouse" in slip.stderr
+    forgotten = sqlanon("releases", "forget", "k3", *listing[1:], "--reason", "a rehearsal", "--json", folder=clinic)
+    assert [each["forgotten_reason"] for each in document(forgotten)["releases"]] == ["a rehearsal"]
+    of_visits, of_others = (
+        [each["target"] for each in document(sqlanon(*listing, "--json", *more, folder=clinic))["releases"]]
+        for more in (["--dataset", "FROM visits", "--all"], ["--dataset", "age.csv", "--all"])
+    )
+    assert (of_visits, of_others) == (["k3", "again"], [])
+    remaining = document(sqlanon(*listing, "--json", folder=clinic))["releases"]
+    assert [(each["target"], each["state"], each["min_class_size"] >= 3) for each in remaining] == [
+        ("again", "there", True)
+    ]
+
+
+def test_a_file_that_is_published_from_a_warehouse_is_not_listed_and_says_so(clinic: Path) -> None:
+    run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
+    assert "anon.releases" in run.stdout
+    assert document(sqlanon("releases", "--db", "clinic.duckdb", "--json", folder=clinic))["releases"] == []
 
 
 def test_a_view_can_be_the_source_of_a_file(clinic: Path) -> None:
@@ -445,6 +476,10 @@ def test_hostile_names_of_tables_and_columns(folder: Path) -> None:
         (["measure", "visits", "--db", "clinic.duckdb", "--policy", "no.toml"], 2, "PolicyError"),
         (["measure", "visits", "--db", "age.csv", "--policy", "policy.toml"], 1, "EngineError"),
         (published("run", "--into", "t"), 2, "TaxonomyError"),
+        (["releases"], 2, "UsageError"),
+        (["releases", "--db", "no.duckdb"], 2, "UsageError"),
+        (["releases", "forget", "t", "--db", "clinic.duckdb"], 2, "UsageError"),
+        (["releases", "forget", "t", "--db", "clinic.duckdb", "--reason", "a test"], 2, "PolicyError"),
     ],
 )
 def test_refusals(command: list[str], code: int, kind: str, folder: Path) -> None:

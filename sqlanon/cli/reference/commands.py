@@ -31,13 +31,15 @@ def page() -> str:
 def _commands(path: str, group: Any, level: str) -> Iterator[str]:
     for name, command in group.commands.items():
         below = f"{path} {name}"
-        if hasattr(command, "commands"):
+        is_group = hasattr(command, "commands")
+        if is_group and not command.invoke_without_command:
             yield f"{level} {name}\n\n{command.help}\n\n"
-            yield from _commands(below, command, f"{level}#")
         else:
             yield f"{level} {below.removeprefix('sqlanon ')}\n\n" + "".join(
                 f"{each}\n\n" for each in _parts(below, command)
             )
+        if is_group:
+            yield from _commands(below, command, f"{level}#")
 
 
 def _parts(path: str, command: Any) -> Iterator[str]:

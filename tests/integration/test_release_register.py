@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -252,6 +253,7 @@ class TestLater:
             session.anonymize("visits", policy, into, replace=True)
         assert states(session) == {str(into): ["replaced", "replaced", "there"]}
         into.write_bytes(first)
+        os.utime(into, (1, 1))  # DuckDB keeps what it has read of a file of the same name, size and second
         assert states(session) == {str(into): ["there", "gone", "gone"]}
 
     def test_a_target_that_is_removed_or_changed_stays_listed(self, session: sa.Session, tmp_path: Path) -> None:

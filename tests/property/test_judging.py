@@ -9,8 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 
 import sqlanon as sa
-from sqlanon.methods.local.judging import MEASURES, Judge
+from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.members import Members
+from sqlanon.methods.shared.measures import MEASURES
 from sqlanon.methods.shared.sensitive import SensitiveValues
 from tests.effort import examples
 from tests.naive_peel import Case, taxonomy_of

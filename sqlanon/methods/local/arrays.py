@@ -122,23 +122,6 @@ def spread(words: Ints) -> NDArray[np.uint64]:
     return mixed
 
 
-def sums_by(keys: Ints, amounts: Ints, size: int) -> tuple[Ints, Ints]:
-    """The distinct keys, ascending, and the sum of the amounts of each: positive ones, below 2^53 together.
-
-    Args:
-        keys: numbers from 0 to ``size`` - 1.
-        amounts: an amount per key.
-        size: as above; if it is large, keys are sorted in place of being counted.
-    """
-    if size <= 2**16 + 4 * len(keys):
-        sums = np.bincount(keys, amounts, size).astype(np.int64)
-        found = sums.nonzero()[0]
-        return found, sums[found]
-    order = keys.argsort()
-    starts = np.flatnonzero(changes(keys[np.newaxis, order]))
-    return keys[order[starts]], np.add.reduceat(amounts[order], starts)
-
-
 def loss_of(policy: Policy) -> Loss:
     """What labels lose by the quality model of a policy."""
     return "ncp" if isinstance(policy.quality, NCP) else "lm"

@@ -6,12 +6,13 @@ import numpy as np
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.local.arrays import Loss, cell_arrays
-from sqlanon.methods.local.judging import Judge, unsupported
+from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
 from sqlanon.methods.local.peeling import described, ordered_nodes, take
 from sqlanon.methods.local.settling import Parts
 from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.measures import unsupported
 
 SAMPLED_NODES = 160
 """The most nodes that are looked at. Of ARX's Adult they come within a fifth of the loss of all 12,960, in a twentieth

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.errors import PolicyError
 from sqlanon.methods.local.aggregates import misfits
-from sqlanon.methods.local.judging import unsupported
 from sqlanon.methods.local.peeling import MAX_NODES
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.measures import unsupported
 from sqlanon.model.methods.local import LocalRecoding
 
 TIGHT_WORK = 1e9

@@ -44,3 +44,20 @@ def key_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
     found = [arrays[encoding.key(word)] for word in range(encoding.keys.word_count)]
     words: Ints = np.array(found, dtype=np.int64).reshape(len(found), count)
     return words
+
+
+def sums_by(keys: Ints, amounts: Ints, size: int) -> tuple[Ints, Ints]:
+    """The distinct keys, ascending, and the sum of the amounts of each: positive ones, below 2^53 together.
+
+    Args:
+        keys: numbers from 0 to ``size`` - 1.
+        amounts: an amount per key.
+        size: as above; if it is large, keys are sorted in place of being counted.
+    """
+    if size <= 2**16 + 4 * len(keys):
+        sums = np.bincount(keys, amounts, size).astype(np.int64)
+        found = sums.nonzero()[0]
+        return found, sums[found]
+    order = keys.argsort()
+    starts = np.flatnonzero(changes(keys[np.newaxis, order]))
+    return keys[order[starts]], np.add.reduceat(amounts[order], starts)

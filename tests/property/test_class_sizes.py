@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.shared import class_sizes
-from sqlanon.methods.shared.arrays import Ints
+from sqlanon.methods.shared.arrays import Ints, changes
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import choose_node
-from sqlanon.methods.shared.class_sizes import SizedCells, packed, sized_cells, sizes_of
+from sqlanon.methods.shared.class_sizes import SizedCells, sized_cells, sources_of
+from sqlanon.methods.shared.packing import packed
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.keys import KeyLayout, key_layout
 from tests import brute_force
@@ -76,10 +77,11 @@ def test_arrays_count_what_brute_force_counts(run: Run, data: st.DataObject) -> 
             return
         low = data.draw(st.sampled_from(sorted(expected)))
         above = [levels for levels in expected if brute_force.covers(levels, low)]
-        found = dict(sizes_of(cells.at(low), above, table.context.losses.entropy))
+        sources = sources_of(cells.at(low), above, table.context.losses.entropy)
+        found = {levels: source.sizes(levels) for levels, source in sources}
     assert found.keys() == set(above)
     for levels, sizes in found.items():
-        small = sizes[sizes < cells.k]
+        small = sizes[sizes < cells.most]
         assert (len(sizes), len(sizes) - len(small)) == (
             expected[levels].class_count,
             expected[levels].kept_class_count,
@@ -159,10 +161,12 @@ def test_a_search_fed_by_arrays_that_is_stopped_has_a_true_bound(run: Run, limit
 
 @st.composite
 def layouts(draw: st.DrawFn) -> tuple[KeyLayout, int]:
-    """A layout of one word or several, and how many quasi-identifiers it has."""
+    """A layout of one word or several, and how many quasi-identifiers it has; now and then, classes differ in more."""
     heights = draw(st.lists(st.integers(1, 4), min_size=1, max_size=6))
     places = [(position, depth) for position, height in enumerate(heights) for depth in range(height)]
-    return key_layout({place: draw(st.integers(0, 2**12)) for place in places}), len(heights)
+    layout = key_layout({place: draw(st.integers(0, 2**12)) for place in places})
+    largest = draw(st.none() | st.integers(0, 100))
+    return layout if largest is None else layout.telling(largest), len(heights)
 
 
 @EXAMPLES
@@ -173,6 +177,7 @@ def test_packed_keys_are_equal_where_labels_are(layout: tuple[KeyLayout, int], f
     words = random_words(keys, data.draw(st.integers(0, 2**32)))
     packing = packed(keys, levels, free)
     bits = sum(each.width for (place, depth), each in keys.fields.items() if depth >= levels[place])
+    bits += keys.always.width if keys.always else 0
     event("no room" if packing is None else "moved" if packing.moved else "stays")
     assert (packing is None) == (free + bits > 63)
     if packing is None or not keys.word_count:
@@ -194,7 +199,7 @@ def random_words(layout: KeyLayout, seed: int) -> Ints:
     """Keys that often agree in a field."""
     random = np.random.default_rng(seed)
     words = np.zeros((layout.word_count, 12), dtype=np.int64)
-    for each in layout.fields.values():
+    for each in [*layout.fields.values(), *([layout.always] if layout.always else [])]:
         if each.width:
             labels = random.integers(0, 1 << each.width, 2)
             words[each.word] |= labels[random.integers(0, 2, 12)] << each.shift
@@ -220,3 +225,25 @@ def test_classes_have_the_rows_of_their_cells(layout: tuple[KeyLayout, int], k: 
         expected[label] = min(expected.get(label, 0) + count, k)
     assert sorted(cells.sizes(high).tolist()) == sorted(expected.values())
     assert sorted(cells.at(low).sizes(high).tolist()) == sorted(expected.values())
+
+
+@EXAMPLES
+@given(layout=layouts(), data=st.data())
+def test_cells_of_a_class_stand_side_by_side(layout: tuple[KeyLayout, int], data: st.DataObject) -> None:
+    keys, width = layout
+    words = random_words(keys, data.draw(st.integers(0, 2**32)))
+    if not keys.word_count:
+        return
+    levels = tuple(data.draw(st.integers(0, 4)) for _ in range(width))
+    cells = SizedCells(keys, 2**40, (0,) * width, words, np.ones(12, dtype=np.int64)).at(levels)
+    of_classes, rest = cells.keys_and_rest()
+    masks, always = keys.node_masks(levels), keys.always
+    expected: dict[tuple[int, ...], set[int]] = {}
+    for key in words.T.tolist():
+        more = (key[always.word] & always.mask) >> always.shift if always else 0
+        if always:
+            key[always.word] &= ~always.mask
+        expected.setdefault(tuple(word & masks.get(place, 0) for place, word in enumerate(key)), set()).add(more)
+    numbers = np.cumsum(changes(of_classes)) - 1
+    found = [{*rest[numbers == number].tolist()} for number in range(int(numbers[-1]) + 1)]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, expected.values()))

@@ -26,6 +26,21 @@ def changes(words: Ints) -> Mask:
     return differs
 
 
+def sums_of(amounts: Ints, starts: Ints) -> Ints:
+    """The sum of the amounts of each group, by the place of its first one: several times faster than ``reduceat``."""
+    up_to = np.zeros(len(amounts) + 1, dtype=np.int64)
+    np.cumsum(amounts, out=up_to[1:])
+    sums: Ints = np.diff(up_to[np.append(starts, len(amounts))])
+    return sums
+
+
+def numbers_of(starts: Ints, count: int) -> Ints:
+    """The number of the group of each of some places, by the first place of each group."""
+    steps = np.zeros(count, dtype=np.int64)
+    steps[starts[1:]] = 1
+    return np.cumsum(steps)
+
+
 def grouped(words: Ints) -> tuple[Ints, Ints]:
     """Columns that agree in all words as groups.
 
@@ -36,7 +51,7 @@ def grouped(words: Ints) -> tuple[Ints, Ints]:
     if len(words) == 0:
         return np.arange(words.shape[1]), np.zeros(words.shape[1], dtype=np.int64)
     order = words[0].argsort() if len(words) == 1 else np.lexsort(words[::-1])
-    return order, np.cumsum(changes(words[:, order])) - 1
+    return order, numbers_of(np.flatnonzero(changes(words[:, order])), len(order))
 
 
 def key_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:

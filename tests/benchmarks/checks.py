@@ -21,7 +21,7 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.counting import SizesFirst
+from sqlanon.methods.shared.choice import problem_and_counter
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.search import Inquiry
@@ -102,8 +102,8 @@ def policy(column: str, *models: PrivacyModel) -> sa.Policy:
 
 
 def check_seconds(engine: DuckDBEngine, table: EncodedTable, nodes: list[Levels]) -> float:
-    """The mean CPU seconds of a check, once queries are planned: a search plans them once for all of its nodes."""
-    counter = SizesFirst(engine, table)
+    """The mean CPU seconds of a check, once queries are planned or arrays fetched: once for all nodes of a search."""
+    _, counter = problem_and_counter(engine, table)
     asked = Inquiry(nodes, loss=1.0, lower_bound=lambda: None, asks="counts")
     counter.answer(asked)
     start = time.process_time()

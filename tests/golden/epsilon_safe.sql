@@ -53,7 +53,7 @@ LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 6;
+-- shared: read anon_cells 7;
 
 WITH "anon_cells" AS (
   SELECT

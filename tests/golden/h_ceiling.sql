@@ -84,7 +84,7 @@ ORDER BY
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 6;
+-- shared: read anon_cells 7;
 
 SELECT
   COALESCE(SUM(anon_row_count), 0) AS rows

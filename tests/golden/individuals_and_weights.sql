@@ -965,7 +965,7 @@ LEFT JOIN "anon_kept"
 
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
--- shared: read anon_cells 3;
+-- shared: read anon_cells 4;
 
 -- shared: read anon_labels 2;
 

@@ -32,7 +32,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 6;
+-- shared: read anon_cells 7;
 
 WITH "anon_keyed" AS (
   SELECT

@@ -384,62 +384,7 @@ ORDER BY
 
 -- shared: read anon_cells 2;
 
-PREPARE "anon_cells_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes"
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]', '[9151314442816847872, 7464716382366597120, 2276569611635785728, 8689695481011372032, 8664925683060834304, 2233785415175766016, 7448953783670800384, 1772377559602823168, 547398460958048256, 7440791009346191360, 6987545928097857536, 7475975381435023360, 6988460721772167168, 548031779655647232, 7458805407855673344, 6978539261419061248]');
+-- shared: read anon_cells 3;
 
 WITH "anon_cells" AS (
   SELECT
@@ -516,66 +461,6 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9223372019674906624 AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-)
-SELECT
-  "anon_key_0",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-FROM "anon_cells"
-GROUP BY
-  "anon_key_0";
-
--- shared: read anon_cells_rolled_up 1;
-
-PREPARE "anon_cells_rolled_up_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells_rolled_up" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells_rolled_up"
-  CROSS JOIN "anon_nodes"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]', '[9194098639276867584, 9179461940487913472, 2276780717868318720, 2277414036565917696, 8707920985753387008, 8717842978682437632, 9214364837600034816, 9178336040581070848, 9152158867746979840, 9205357638345293824, 8689907119819849728, 7465780692442415104]');
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3]', '[2276780717868318720, 9214364837600034816, 9178336040581070848, 9205357638345293824]');
 
 WITH "anon_cells" AS (
   SELECT
@@ -663,10 +548,6 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2, 3]', '[2276781250444263424, 2276780717868318720, 9178336040581070848, 8716717078775595008]');
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2]', '[2276780717868318720, 9178336040581070848, 8716717078775595008]');
-
 WITH "anon_cells" AS (
   SELECT
     "anon_key_0" & 8716717078775595008 AS "anon_key_0",
@@ -734,67 +615,6 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2, 3, 4, 5]', '[9212113037786349568, 8707920985753387008, 9214364837600034816, 7491737980130820096, 8711087579241381888, 6987545928097857536]');
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[9214364837600034816, 8711087579241381888]');
-
-PREPARE "anon_cells_rolled_up_everything_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells_rolled_up" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells_rolled_up"
-  CROSS JOIN "anon_nodes"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  MIN(anon_class_size) AS min_class_size,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (
-    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
-  ) AS "dm_star",
-  (
-    SUM(
-      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 1000 END
-    )
-  ) AS "dm",
-  (
-    CAST(SUM("anon_class_size") AS DOUBLE) / (
-      COUNT(*) FILTER(WHERE
-        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
-    ) / 5
-  ) AS "aecs"
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_rolled_up_everything_of_any_by_0" ('[0, 1]', '[8711087579241381888, 2276780717868318720]');
 
 WITH "anon_cells" AS (
   SELECT
@@ -921,8 +741,6 @@ SELECT
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
-
-DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
 WITH "anon_cells" AS (
   SELECT
@@ -1634,11 +1452,11 @@ WHERE
 
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
--- shared: read anon_cells 3;
+-- shared: read anon_cells 4;
 
 -- shared: read anon_labels 2;
 
--- shared: read anon_cells 4;
+-- shared: read anon_cells 5;
 
 -- shared: read taxonomy 1;
 
@@ -1737,10 +1555,4 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
-
-DEALLOCATE "anon_cells_rolled_up_everything_of_any_by_0";
-
-DEALLOCATE "anon_cells_rolled_up_counts_of_any_by_0";
-
-DEALLOCATE "anon_cells_counts_of_any_by_0";
 

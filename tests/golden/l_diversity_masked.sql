@@ -32,64 +32,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 5;
+-- shared: read anon_cells 6;
 
-PREPARE "anon_cells_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes"
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3, 4]', '[8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]');
+-- shared: read anon_cells 3;
 
 WITH "anon_cells" AS (
   SELECT
@@ -157,97 +102,6 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9223090561878065152 AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-)
-SELECT
-  "anon_key_0",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-FROM "anon_cells"
-GROUP BY
-  "anon_key_0";
-
--- shared: read anon_cells_rolled_up 1;
-
-PREPARE "anon_cells_rolled_up_counts_of_1_by_0" AS
-WITH "anon_cells_rolled_up" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells_rolled_up"
-), "anon_classes" AS (
-  SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (7457960982925541376);
-
-PREPARE "anon_cells_counts_of_1_by_0" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_of_1_by_0" (7457960982925541376);
-
 WITH "anon_cells" AS (
   SELECT
     "anon_key_0" & 7457960982925541376 AS "anon_key_0",
@@ -313,52 +167,6 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (7491737980130820096);
-
-PREPARE "anon_cells_rolled_up_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells_rolled_up" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells_rolled_up"
-  CROSS JOIN "anon_nodes"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2, 3]', '[9043228051759955968, 9079256848778919936, 7315816119686660096, 7383651589073928192]');
-
-DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
 WITH "anon_cells" AS (
   SELECT
@@ -898,11 +706,11 @@ LEFT JOIN "anon_kept"
 
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
--- shared: read anon_cells 3;
+-- shared: read anon_cells 4;
 
 -- shared: read anon_labels 2;
 
--- shared: read anon_cells 4;
+-- shared: read anon_cells 5;
 
 -- shared: read taxonomy 1;
 
@@ -927,12 +735,4 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
-
-DEALLOCATE "anon_cells_rolled_up_counts_of_any_by_0";
-
-DEALLOCATE "anon_cells_counts_of_1_by_0";
-
-DEALLOCATE "anon_cells_rolled_up_counts_of_1_by_0";
-
-DEALLOCATE "anon_cells_counts_of_any_by_0";
 

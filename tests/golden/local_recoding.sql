@@ -30,11 +30,11 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 5;
+-- shared: read anon_cells 6;
 
 -- shared: read anon_labels 2;
 
--- shared: read anon_cells 4;
+-- shared: read anon_cells 5;
 
 CREATE TEMPORARY TABLE "anon_levels_of_classes_values" AS
 SELECT
@@ -288,7 +288,7 @@ ORDER BY
 
 -- shared: read visits 1;
 
--- shared: read anon_cells 3;
+-- shared: read anon_cells 4;
 
 -- shared: read taxonomy 1;
 

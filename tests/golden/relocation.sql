@@ -72,7 +72,7 @@ ORDER BY
 
 -- shared: read anon_cells 1;
 
--- shared: read anon_cells 6;
+-- shared: read anon_cells 7;
 
 SELECT
   "anon_key_0",
@@ -757,7 +757,7 @@ FROM "memory"."main"."visits";
 
 -- shared: read anon_equal_rows 3;
 
--- shared: read anon_cells 3;
+-- shared: read anon_cells 4;
 
 -- shared: read taxonomy 1;
 

@@ -225,10 +225,12 @@ GROUP BY
   position,
   depth;
 
--- read anon_cells_rolled_up 1
+-- read anon_cells 3
 SELECT
-  COUNT(*) AS "rows"
-FROM "temp"."main"."anon_cells_rolled_up";
+  "anon_key_0",
+  "anon_sensitive_0",
+  "anon_row_count"
+FROM "temp"."main"."anon_cells";
 
 -- create anon_label_type_1 1
 CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
@@ -294,7 +296,7 @@ SELECT
   EXCLUDE (anon_copies, anon_copy)
 FROM "anon_repeated";
 
--- read anon_cells 3
+-- read anon_cells 4
 WITH "anon_classes" AS (
   SELECT
     CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_rows
@@ -320,7 +322,7 @@ SELECT
   "anon_key_0"
 FROM "temp"."main"."anon_labels" AS anon_labels;
 
--- read anon_cells 4
+-- read anon_cells 5
 SELECT
   "anon_key_0",
   "anon_sensitive_0",
@@ -817,7 +819,7 @@ JOIN "anon_sensitive_0_ranks"
 ORDER BY
   "anon_key_0" ASC;
 
--- read anon_cells 5
+-- read anon_cells 6
 WITH "anon_keyed" AS (
   SELECT
     0 AS "position",
@@ -1654,7 +1656,7 @@ LEFT JOIN (VALUES
   (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
   USING ("position", "depth");
 
--- read anon_cells 6
+-- read anon_cells 7
 WITH "anon_keyed" AS (
   SELECT
     0 AS "position",

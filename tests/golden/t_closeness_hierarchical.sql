@@ -377,7 +377,7 @@ SELECT
   ) AS "unmapped"
 FROM "temp"."main"."anon_cells";
 
--- shared: read anon_cells 5;
+-- shared: read anon_cells 6;
 
 SELECT
   "anon_key_0",
@@ -385,141 +385,6 @@ SELECT
   "anon_sensitive_0_1",
   "anon_row_count"
 FROM "temp"."main"."anon_cells";
-
-PREPARE "anon_cells_counts_of_1_by_0" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_sensitive_0_rows" AS MATERIALIZED (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_sensitive_0_sizes" AS MATERIALIZED (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
-  FROM "anon_sensitive_0_rows"
-  GROUP BY
-    "anon_key_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_key_0",
-    "anon_value_size" AS "anon_class_size"
-  FROM "anon_sensitive_0_sizes"
-), "anon_sensitive_0_labelled" AS MATERIALIZED (
-  SELECT
-    "anon_values".*,
-    "anon_sizes"."anon_value_size",
-    "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share",
-    "anon_known"."anon_share_1"
-  FROM "anon_sensitive_0_rows" AS "anon_values"
-  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
-    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-  WHERE
-    "anon_sizes"."anon_value_size" >= 2
-), "anon_labels" AS (
-  SELECT
-    "anon_key_0",
-    "anon_rows",
-    "anon_value_size",
-    "anon_share"
-  FROM "anon_sensitive_0_labelled"
-  UNION ALL
-  SELECT
-    "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    ANY_VALUE("anon_value_size") AS "anon_value_size",
-    ANY_VALUE("anon_share_1") AS "anon_share"
-  FROM "anon_sensitive_0_labelled"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_key_0",
-    (
-      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0",
-    (
-      (
-        CASE
-          WHEN (
-            (
-              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-            ) / 2 - 0.40000000040000006e0
-          ) > 1e-9
-          THEN (
-            (
-              (
-                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-              ) / 2 - 0.40000000040000006e0
-            ) - 1e-9
-          ) / (
-            (
-              1 - COALESCE(
-                SUM("anon_share") FILTER(WHERE
-                  "anon_rows" / "anon_value_size" >= "anon_share"),
-                0.0
-              ) / 2 - 0.40000000040000006e0
-            ) + 1e-9
-          )
-          ELSE 0e0
-        END
-      )
-    ) AS "anon_certain_share_0"
-  FROM "anon_labels"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0",
-    "anon_view_0"."anon_certain_share_0"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept",
-    "anon_certain_share_0" AS "anon_certain_share"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(
-    SUM(
-      CASE
-        WHEN "anon_certainly_kept"
-        THEN CEIL("anon_class_size" * "anon_certain_share")
-        ELSE "anon_class_size"
-      END
-    ),
-    0
-  ) AS BIGINT) AS "certain_suppressed_rows"
-FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_of_1_by_0" (0);
-
-EXECUTE "anon_cells_counts_of_1_by_0" (396316767208603648);
 
 WITH "anon_cells" AS (
   SELECT
@@ -676,8 +541,6 @@ SELECT
   ) AS BIGINT) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_1_by_0" (1729382256910270464);
-
 WITH "anon_cells" AS (
   SELECT
     "anon_key_0" & 1729382256910270464 AS "anon_key_0",
@@ -821,8 +684,6 @@ SELECT
     0
   ) AS BIGINT) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_of_1_by_0" (2017612633061982208);
 
 WITH "anon_cells" AS (
   SELECT
@@ -972,161 +833,6 @@ SELECT
     0
   ) AS BIGINT) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
-
-PREPARE "anon_cells_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes"
-), "anon_sensitive_0_rows" AS MATERIALIZED (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_sensitive_0_sizes" AS MATERIALIZED (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
-  FROM "anon_sensitive_0_rows"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_value_size" AS "anon_class_size"
-  FROM "anon_sensitive_0_sizes"
-), "anon_sensitive_0_labelled" AS MATERIALIZED (
-  SELECT
-    "anon_values".*,
-    "anon_sizes"."anon_value_size",
-    "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share",
-    "anon_known"."anon_share_1"
-  FROM "anon_sensitive_0_rows" AS "anon_values"
-  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
-    ON "anon_sizes"."anon_node" = "anon_values"."anon_node"
-    AND "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-  WHERE
-    "anon_sizes"."anon_value_size" >= 2
-), "anon_labels" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_rows",
-    "anon_value_size",
-    "anon_share"
-  FROM "anon_sensitive_0_labelled"
-  UNION ALL
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    ANY_VALUE("anon_value_size") AS "anon_value_size",
-    ANY_VALUE("anon_share_1") AS "anon_share"
-  FROM "anon_sensitive_0_labelled"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    (
-      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0",
-    (
-      (
-        CASE
-          WHEN (
-            (
-              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-            ) / 2 - 0.40000000040000006e0
-          ) > 1e-9
-          THEN (
-            (
-              (
-                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-              ) / 2 - 0.40000000040000006e0
-            ) - 1e-9
-          ) / (
-            (
-              1 - COALESCE(
-                SUM("anon_share") FILTER(WHERE
-                  "anon_rows" / "anon_value_size" >= "anon_share"),
-                0.0
-              ) / 2 - 0.40000000040000006e0
-            ) + 1e-9
-          )
-          ELSE 0e0
-        END
-      )
-    ) AS "anon_certain_share_0"
-  FROM "anon_labels"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_whole"."anon_node",
-    "anon_whole"."anon_key_0",
-    "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0",
-    "anon_view_0"."anon_certain_share_0"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-    AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept",
-    "anon_certain_share_0" AS "anon_certain_share"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(
-    SUM(
-      CASE
-        WHEN "anon_certainly_kept"
-        THEN CEIL("anon_class_size" * "anon_certain_share")
-        ELSE "anon_class_size"
-      END
-    ),
-    0
-  ) AS BIGINT) AS "certain_suppressed_rows"
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352320, 7205759403792793600]');
 
 WITH "anon_cells" AS (
   SELECT
@@ -1949,7 +1655,7 @@ LEFT JOIN "anon_kept"
 
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
--- shared: read anon_cells 3;
+-- shared: read anon_cells 4;
 
 -- shared: read anon_labels 2;
 
@@ -2264,8 +1970,4 @@ DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 DROP TABLE IF EXISTS "temp"."main"."anon_sensitive_codes_0";
 
 COMMIT;
-
-DEALLOCATE "anon_cells_counts_of_any_by_0";
-
-DEALLOCATE "anon_cells_counts_of_1_by_0";
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -25,6 +26,7 @@ from sqlanon.search import Inquiry
 from tests import brute_force
 from tests.effort import examples
 from tests.property.test_releases import Run, load, session
+from tests.property.test_sizes_first import check_sizes
 from tests.search_cases import (
     LIMITS,
     QUALITIES,
@@ -47,10 +49,10 @@ WITHOUT_WEIGHTS = [quality for quality in QUALITIES if not quality.counts_suppre
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> Run:
+def runs(draw: st.DrawFn, *others: PrivacyModel) -> Run:
     """A table with a policy of models of sensitive values, and of others that go with them."""
     table, model = draw(tables()), st.one_of(*map(models_of, SENSITIVE))
-    models = [draw(model), *draw(st.lists(model | st.integers(2, 4).map(sa.KAnonymity), max_size=2))]
+    models = [draw(model), *others, *draw(st.lists(model | st.integers(2, 4).map(sa.KAnonymity), max_size=2))]
     models = [*{(type(each), each.columns, each.bounds[0].measure): each for each in models}.values()]
     policy = policy_for(table, models, draw(st.sampled_from(WITHOUT_WEIGHTS)), draw(st.sampled_from(LIMITS)))
     columns = dict.fromkeys([*table.taxonomies, *SENSITIVE], "VARCHAR")
@@ -94,6 +96,18 @@ def test_arrays_count_what_the_database_counts(run: Run, data: st.DataObject) ->
         assert found == NodeCounter(session()._engine, table).answer(counts(nodes))
     certain = any(node.certain_suppressed_rows not in (0, node.suppressed_rows) for node in found)
     event("a part is certain" if certain else "all or nothing is certain")
+
+
+@EXAMPLES
+@given(run=runs(sa.KAnonymity(2)))
+def test_what_sizes_say_of_a_node_is_true(run: Run) -> None:
+    engine = session()._engine
+    with encoded(run) as table:
+        cells = coded_cells.coded_cells(engine, table)
+        assert cells is not None
+        asked = replace(counts(list(table.context.lattice.nodes())), loss=0.5)
+        found, known = ValueCounter(engine, table, cells).answer(asked), NodeCounter(engine, table).answer(asked)
+    check_sizes(found, known, table.context.allowed_rows)
 
 
 @EXAMPLES

@@ -16,7 +16,9 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import choose_node
+from sqlanon.methods.shared.coded_cells import coded_cells
 from sqlanon.methods.shared.intervals import reading
+from sqlanon.methods.shared.intervals.evidence import CellEvidence
 from sqlanon.methods.shared.intervals.reading import evidence_of
 from sqlanon.search import SearchOutcome
 from tests import brute_force
@@ -68,12 +70,18 @@ def encoded(run: Run, decisive: float) -> Iterator[EncodedTable]:
         yield encode_table(engine, bound, label_losses=run.policy.quality.label_losses)
 
 
+def evidence(table: EncodedTable) -> CellEvidence | None:
+    coded = coded_cells(session()._engine, table)
+    assert coded is not None
+    return evidence_of(table, coded)
+
+
 @EXAMPLES
 @given(run=runs(), data=st.data())
 def test_every_node_of_an_interval_suppresses_the_rows_that_are_proven(run: Run, data: st.DataObject) -> None:
     suppressed = {node.levels: node.suppressed_rows for node in brute_force.lattice(run.task)}
     with encoded(run, -1) as table:
-        cells = evidence_of(session()._engine, table)
+        cells = evidence(table)
         assume(cells is not None)
         assert cells is not None
         low, high = (data.draw(st.sampled_from(sorted(suppressed))) for _ in range(2))
@@ -112,7 +120,7 @@ def test_no_way_to_group_cells_suppresses_fewer_rows(run: Run) -> None:
     ways = partitions([each for each in cells.values() if each])
     fewest = other + min(sum(suppressed(run.task, group) for group in way) for way in ways)
     with encoded(run, -1) as table:
-        found = evidence_of(session()._engine, table)
+        found = evidence(table)
         assert found is not None
         proven = found.up_to((1,), len(run.rows)).suppressed_rows
     event("nothing" if not proven else "all" if proven == fewest else "a part")

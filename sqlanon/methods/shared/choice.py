@@ -12,8 +12,10 @@ from functools import partial
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.class_sizes import AT_ONCE, SizeCounter, sized_cells
-from sqlanon.methods.shared.counting import NodeCounter, SizesFirst, node_summaries
+from sqlanon.methods.shared.class_sizes import AT_ONCE, SizeCounter, rows_count, sized_cells
+from sqlanon.methods.shared.class_values import ValueCounter
+from sqlanon.methods.shared.coded_cells import coded_cells
+from sqlanon.methods.shared.counting import SizesFirst, node_summaries
 from sqlanon.methods.shared.intervals.reading import evidence_of
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.policy.policy import Policy
@@ -24,7 +26,7 @@ from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProbl
 DRY_RUN_ATTAINABLE = 2.0
 """How private the release of Inverse OLA is taken to be in a dry run."""
 
-Counter = SizeCounter | SizesFirst | NodeCounter
+Counter = SizeCounter | ValueCounter | SizesFirst
 """What counts nodes."""
 
 Observer = Callable[[int, int, Inquiry], None]
@@ -40,7 +42,7 @@ def choose_node(
     satisfies the policy, or none was found before the search was stopped.
     """
     with engine.scratch():
-        problem, counter = _sides(engine, table)
+        problem, counter = problem_and_counter(engine, table)
         search = SEARCHES[table.bound.policy.algorithm](problem)
         return _answered(counter, problem, search, observer, stopped)
 
@@ -51,7 +53,7 @@ def choose_with_alternatives(
     """The same, and the nodes that keep a quasi-identifier finer: none if the most private node is searched for."""
     policy = table.bound.policy
     with engine.scratch():
-        problem, counter = _sides(engine, table)
+        problem, counter = problem_and_counter(engine, table)
         satisfying = Satisfying(problem)
         search = SEARCHES[policy.algorithm](problem)
         outcome = _answered(counter, problem, search, observer, stopped, satisfying.add)
@@ -60,19 +62,17 @@ def choose_with_alternatives(
         return outcome, finer_nodes(problem, outcome, satisfying.nodes, counter.answer)
 
 
-def _sides(engine: Compute, table: EncodedTable) -> tuple[SearchProblem, Counter]:
-    """What is searched for, and what counts nodes for it.
-
-    Those that fail by the sizes of their classes are not asked for where there is evidence.
-    """
+def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchProblem, Counter]:
+    """What is searched for, and what counts nodes for it."""
     policy, context = table.bound.policy, table.context
     problem = SearchProblem(policy.quality, context, policy.max_loss)
-    if (cells := sized_cells(engine, table)) is not None:
-        return replace(problem, at_once=AT_ONCE), SizeCounter(engine, table, cells)
-    takes_evidence = policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context)))
-    if takes_evidence and (evidence := evidence_of(engine, table)) is not None:
-        return replace(problem, evidence=evidence), NodeCounter(engine, table)
-    return problem, SizesFirst(engine, table)
+    if (sized := sized_cells(engine, table)) is not None:
+        return replace(problem, at_once=AT_ONCE), SizeCounter(engine, table, sized)
+    if (coded := coded_cells(engine, table)) is None:
+        return problem, SizesFirst(engine, table)
+    if policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context))):
+        problem = replace(problem, evidence=evidence_of(table, coded))
+    return problem, ValueCounter(engine, table, coded) if rows_count(table) else SizesFirst(engine, table)
 
 
 def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:

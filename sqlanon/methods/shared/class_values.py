@@ -1,7 +1,7 @@
 """Sensitive values of the classes of many nodes, from cells as arrays.
 
-The value of a cell is a part of its key that no node masks. So cells are rolled up and grouped as those of which only
-sizes count, and those of a class stand side by side, a cell for each of its values.
+The value of a cell is a part of its key that no node masks. So cells are rolled up and grouped as where only sizes
+count, and those of a class stand side by side, a cell for each of its values.
 """
 
 from __future__ import annotations
@@ -52,15 +52,21 @@ class ValueJudge:
     codes: Mapping[str, Ints]
     references: Mapping[str, Reference]
 
-    def summary(self, levels: Levels, cells: SizedCells) -> NodeSummary | None:
-        """What is counted of a node, from its cells in the order of their classes; None if only the database knows."""
+    def summary(self, levels: Levels, cells: SizedCells, enough: int) -> NodeSummary | None:
+        """What is counted of a node; None if only the database knows.
+
+        Args:
+            levels: the node.
+            cells: its cells, in the order of their classes.
+            enough: if the classes that are too small have more rows, nothing else counts: counts cover these alone.
+        """
         keys, combinations = cells.keys_and_rest()
         starts = np.flatnonzero(changes(keys))
         sizes = sums_of(cells.rows, starts)
         large = sizes >= self.criteria.k
         small_rows = int(sizes[~large].sum())
-        if not large.any():
-            return NodeSummary(levels, len(sizes), 0, small_rows, small_rows)
+        if small_rows > enough or not large.any():
+            return NodeSummary(levels, len(sizes), int(large.sum()), small_rows, small_rows)
         classes = numbers_of(starts, len(cells.rows))
         found = np.flatnonzero(large[classes])
         classes = (np.cumsum(large) - 1)[classes[found]]
@@ -107,7 +113,7 @@ class ValueCounter:
     """Answers the inquiries of a search: arrays say how many rows are suppressed, the database what they lose."""
 
     def __init__(self, engine: Compute, table: EncodedTable, coded: CodedCells) -> None:
-        self._entropies = table.context.losses.entropy
+        self._context = table.context
         self._others = NodeCounter(engine, table)
         self._cells, codes = _combined(coded, (0,) * len(table.encoding.spec.shapes))
         self._judge = ValueJudge(table.encoding.criteria, codes, coded.references)
@@ -117,8 +123,10 @@ class ValueCounter:
         if inquiry.asks != "counts":
             return self._others.answer(inquiry)
         found: dict[Levels, NodeSummary] = {}
-        for levels, cells in sources_of(self._cells, inquiry.nodes, self._entropies):
-            if (summary := self._judge.summary(levels, cells.at(levels))) is not None:
+        # The error of a search that finds no node reports how many rows the closest one suppresses.
+        enough = self._context.row_count if inquiry.loss is None else self._context.allowed_rows
+        for levels, cells in sources_of(self._cells, inquiry.nodes, self._context.losses.entropy):
+            if (summary := self._judge.summary(levels, cells.at(levels), enough)) is not None:
                 found[levels] = summary
         if doubtful := [levels for levels in inquiry.nodes if levels not in found]:
             found |= {node.levels: node for node in self._others.answer(replace(inquiry, nodes=doubtful))}

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sqlanon.methods.shared.arrays import Floats, Ints, changes, sums_by
+from sqlanon.methods.shared.arrays import Floats, Ints, Mask, changes, sums_by, sums_of
 from sqlanon.methods.shared.sensitive import Reference
 from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound, Measure
 
@@ -41,7 +41,7 @@ class Values:
     @cached_property
     def sizes(self) -> Ints:
         """The sum of the counts of each class."""
-        return np.add.reduceat(self.counts, self.starts)
+        return sums_of(self.counts, self.starts)
 
     @cached_property
     def ratios(self) -> Floats:
@@ -52,8 +52,16 @@ class Values:
         """The greatest amount of each class."""
         return np.maximum.reduceat(amounts, self.starts)
 
+    def of(self, classes: Mask) -> Values:
+        """The values of some of the classes."""
+        found = np.flatnonzero(classes[self.classes])
+        numbers = (np.cumsum(classes) - 1)[self.classes[found]]
+        return Values(numbers, self.codes[found], self.counts[found], self.reference)
+
     def at_level(self, level: int) -> Values:
-        """The labels of a level in place of the values."""
+        """The labels of a level in place of the values, which those of level 0 are."""
+        if level == 0:
+            return self
         reference = self.reference.levels[level]
         width = len(reference.rows)
         keys = self.classes * width + reference.labels[0, self.codes]
@@ -100,24 +108,30 @@ def hierarchical_distance(values: Values) -> Floats:
 
 
 def ordered_distance(values: Values) -> Floats:
-    """Macro ``anon.ordered_distance_of``, with ``anon.work_between``."""
-    known, sizes, starts = values.reference, values.sizes, values.starts
-    rows_up_to = np.cumsum(values.counts)
-    rows_up_to -= (rows_up_to[starts] - values.counts[starts])[values.classes]
-    shares = np.cumsum(known.rows) / known.rows.sum()
-    lasts = np.append(starts[1:], len(values.codes)) - 1
-    inner = np.delete(np.arange(len(values.codes)), lasts)
-    here, after = values.codes[inner], values.codes[inner + 1]
-    crossing = np.searchsorted(shares, rows_up_to[inner] / sizes[values.classes[inner]], side="right")
-    work = np.zeros(len(values.codes))
-    work[inner] = rows_up_to[inner] * float(known.rows.sum()) * (np.abs(crossing - here) - np.abs(after - crossing))
-    below = known.work_below
-    work[inner] += sizes[values.classes[inner]] * (
-        np.abs(below[after] - below[crossing]) - np.abs(below[crossing] - below[here])
-    )
-    ends = below[values.codes[starts]] + known.work_above[values.codes[lasts]]
-    whole = max(float(known.rows.sum() * (len(known.rows) - 1)), 1.0)
-    distances: Floats = (np.add.reduceat(work, starts) + sizes * ends) / (sizes * whole)
+    """Macro ``anon.ordered_distance_of``, with ``anon.work_between`` where rows are to be moved both ways."""
+    known, starts, codes = values.reference, values.starts, values.codes
+    lasts = np.append(starts[1:], len(codes)) - 1
+    rows = np.cumsum(values.counts)
+    rows -= (rows[starts] - values.counts[starts])[values.classes]
+    rows_up_to = rows[:-1] * float(known.rows.sum())
+    sizes, below = values.sizes[values.classes[:-1]].astype(np.float64), known.work_below[codes]
+    up_to = np.cumsum(known.rows)
+    # Between a value of a class and the next one, what is moved across a position decreases.
+    work = np.zeros(len(codes))
+    work[:-1] = np.abs(rows_up_to * np.diff(codes) - sizes * np.diff(below))
+    is_upwards = rows_up_to > sizes * up_to[codes[:-1]]
+    is_downwards = rows_up_to < sizes * (up_to - known.rows)[codes[1:]]
+    turns = np.flatnonzero(is_upwards & is_downwards)
+    shares = up_to / known.rows.sum()
+    crossing = np.searchsorted(shares, rows[turns] / sizes[turns], side="right")
+    crossing = np.minimum(crossing, len(shares) - 1)
+    here, after = codes[turns], codes[turns + 1]
+    work[turns] = rows_up_to[turns] * (np.abs(crossing - here) - np.abs(after - crossing))
+    most = known.work_below
+    work[turns] += sizes[turns] * (np.abs(most[after] - most[crossing]) - np.abs(most[crossing] - most[here]))
+    work[lasts] = 0.0
+    ends = below[starts] + known.work_above[codes[lasts]]
+    distances: Floats = (np.add.reduceat(work, starts) + values.sizes * ends) / (values.sizes * known.most_work)
     return distances
 
 

@@ -69,6 +69,11 @@ class Reference:
         work: Floats = (moments[-1] - moments) - self.positions * (rows[-1] - rows)
         return work
 
+    @cached_property
+    def most_work(self) -> float:
+        """What it takes to move all rows from one end to the other; 1 if there is one value."""
+        return max(float(self.rows.sum() * (len(self.rows) - 1)), 1.0)
+
 
 def label_levels(encoding: Encoding, name: str) -> range:
     """The levels of a sensitive column below the top; level 0 has the values."""

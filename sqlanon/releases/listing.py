@@ -16,7 +16,7 @@ from sqlanon.model.record import readable_record
 from sqlanon.model.release.listed import ListedRelease, ReleaseList, State
 from sqlanon.publish.notes import note_at
 from sqlanon.releases import table
-from sqlanon.releases.names import comparable, have_common, in_folders, table_called
+from sqlanon.releases.names import comparable, comparables, have_common, in_folders, table_called
 from sqlanon.releases.table import Row
 
 
@@ -58,7 +58,8 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
     if not reason.strip():
         raise _refused("say with a reason why the release is to be forgotten: an auditor reads it on the list")
     rows = table.rows(engine)
-    own = [row for row in rows if comparable(row.target) == comparable(name)]
+    by_name = {called: [row for row in rows if comparable(row.target) == called] for called in comparables(name)}
+    own = next(filter(None, by_name.values()), [])
     targets = list(dict.fromkeys(row.target for row in own if row.forgotten_at is None))
     if not own:
         known = dict.fromkeys(row.target for row in rows if row.forgotten_at is None)

@@ -22,7 +22,7 @@ from sqlanon.model.datasets import (
     parts_of,
     table_named,
 )
-from sqlanon.model.destination import DELTA, Destination
+from sqlanon.model.destination import DELTA, ICEBERG, Destination
 from sqlanon.publish.files import lies_in
 from sqlanon.publish.targets import TableTarget, Target
 
@@ -37,9 +37,9 @@ def target_name(engine: Engine, into: Destination, target: Target) -> str:
     if isinstance(target, TableTarget):
         return _table_name(target.table, engine.warehouse.name)
     if into.kind == "file":
-        return dataset_of_files(str(into.path))
+        return _place(into.path)
     if into.kind == "folder":
-        return f"{dataset_of_files(str(into.path))}/"
+        return f"{_place(into.path)}/"
     if into.name.startswith(DELTA):
         return f"{DELTA}{dataset_of_files(into.name).removeprefix(DELTA)}"
     return into.name
@@ -66,8 +66,20 @@ def table_called(target: str, warehouse: str) -> exp.Table | None:
 
 
 def comparable(target: str) -> str:
-    """A target as all its spellings are: without regard to case, links and ``main.``."""
-    return dataset_named(target)
+    """A target of the list as all its spellings are: a table without regard to case, a path without links to it."""
+    if TABLE.fullmatch(target):
+        return dataset_named(target)
+    return target if target.startswith(ICEBERG) or "://" in target else _place(Path(target.removeprefix(DELTA)))
+
+
+def comparables(name: str) -> tuple[str, ...]:
+    """What a name that a user gives may be among the targets, likeliest first: a table or an address, or a path."""
+    return dataset_named(name), comparable(name), _place(Path(name).absolute())
+
+
+def _place(path: Path) -> str:
+    """A path with the links to its folder followed, but not the path itself: a link that is a target is replaced."""
+    return str(Path(dataset_of_files(str(path.parent)), path.name))
 
 
 def datasets_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:

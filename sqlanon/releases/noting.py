@@ -153,7 +153,9 @@ def noting(
         EngineError: the warehouse cannot list it: another table has the name of the list.
     """
     table.is_there(engine)
-    noted = Noting(engine, datasets_of(engine, source), into, fit)
+    # Before the transaction of the run: the origins of a query take settings of the connection.
+    datasets = () if engine.warehouse.is_read_only else datasets_of(engine, source)
+    noted = Noting(engine, datasets, into, fit)
     try:
         yield noted
     except BaseException:

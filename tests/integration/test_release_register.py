@@ -130,6 +130,16 @@ class TestWhatIsListed:
         assert (listed.target, listed.state) == (f"{tmp_path}/{into}", "there")
         assert listed.record_sha256 == session.verify(f"{tmp_path}/{into}", POLICY).record_sha256
 
+    def test_a_link_is_replaced_and_not_what_it_leads_to(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "real").mkdir()
+        (tmp_path / "linked").symlink_to("real")
+        session.anonymize("visits", POLICY, tmp_path / "linked" / "first.parquet")
+        (tmp_path / "real" / "latest.parquet").symlink_to("first.parquet")
+        session.anonymize("visits", OTHER, tmp_path / "linked" / "latest.parquet", replace=True)
+        assert states(session) == {f"{tmp_path}/real/{name}.parquet": ["there"] for name in ("first", "latest")}
+        session.releases.forget(f"{tmp_path}/linked/latest.parquet", reason="a test")
+        assert targets(session) == [f"{tmp_path}/real/first.parquet"]
+
     def test_a_hostile_name(self, session: sa.Session) -> None:
         session.connection.execute('CREATE SCHEMA "s t"')
         for name in (HOSTILE, "s t.Größe; --", "with space", "select"):
@@ -451,7 +461,7 @@ def halves(session: sa.Session) -> Iterator[tuple[str, str]]:
 
 class TestFits:
     def test_the_partitions_of_a_fit_are_one_release(
-        self, session: sa.Session, halves: tuple[str, str], tmp_path: Path
+        self, session: sa.Session, halves: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         sidecar = tmp_path / "clinic.fit"
         session.partitions.fit("visits", POLICY, sidecar, accept_observed_domain=True)
@@ -463,7 +473,8 @@ class TestFits:
         assert listed.min_class_size == release.report.min_class_size
         assert (listed.method, listed.node) == ("full-domain", release.node)
         assert targets(session, "first") == targets(session, "second") == [str(sidecar)]
-        assert len(session.releases.forget(str(sidecar), reason="a test").releases) == 1
+        monkeypatch.chdir(tmp_path)
+        assert len(session.releases.forget("clinic.fit", reason="a test").releases) == 1
         assert entries(session) == ()
 
     def test_the_same_rows_again_add_nothing_and_another_fit_is_another_release(

@@ -122,8 +122,8 @@ def _publish(
     if not counted:
         raise EngineError(f'"{target.name}" was removed while it was published; it is not counted', step="sidecar")
     release = _release(partition, entry, measurement, target.name, stages, unknown)
-    notes = (*uncovered_notes(uncovered), *target.notes, *noted.notes)
-    return release.model_copy(update={"report": with_notes(release.report, notes)})
+    notes = (*uncovered_notes(uncovered), *target.notes)
+    return release.model_copy(update={"report": noted.reported(with_notes(release.report, notes))})
 
 
 def _staged(

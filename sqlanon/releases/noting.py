@@ -24,6 +24,7 @@ from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.record import ContentRecord, Record, readable_record
+from sqlanon.model.release.measurement import Reported, with_notes
 from sqlanon.publish.notes import note_at
 from sqlanon.publish.targets import TableTarget, Target
 from sqlanon.releases import table
@@ -69,10 +70,9 @@ class Noting:
     record: Record | None = None
     row: Row | None = None
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the report should know."""
-        return (NOT_LISTED,) if self.engine.warehouse.is_read_only else ()
+    def reported(self, report: Reported) -> Reported:
+        """A report that says where the release is not listed; its record, which recipients read, does not."""
+        return with_notes(report, (NOT_LISTED,) if self.engine.warehouse.is_read_only else ())
 
     def of(self, target: Target) -> Target:
         """A target that is noted when it gets its record."""
@@ -177,7 +177,7 @@ class NotedTarget:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (*self.target.notes, *self.noting.notes)
+        return self.target.notes
 
     def takes_enums(self, name: str) -> bool:
         return self.target.takes_enums(name)

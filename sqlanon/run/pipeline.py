@@ -85,7 +85,7 @@ def anonymize(
             )
             release = carry_out(engine, run, noted.of(target), companions, inputs, stages)
     stages.finish()
-    return release
+    return release.model_copy(update={"report": noted.reported(release.report)})
 
 
 # More than six parameters: what runs, where to, and what it is made from.

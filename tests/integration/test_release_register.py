@@ -222,6 +222,7 @@ class TestWhatIsNotListed:
         with sa.connect(warehouse, read_only=True) as session:
             release = session.anonymize("visits", POLICY, f"{tmp_path}/out.parquet")
             assert [note for note in release.report.notes if "not on the list" in note]
+            assert "not on the list" not in (session.provenance(f"{tmp_path}/out.parquet") or "list")
             assert entries(session) == ()
             with pytest.raises(sa.PolicyError, match="no release"):
                 session.releases.forget("out.parquet", reason="a test")
@@ -489,6 +490,13 @@ class TestFits:
         session.partitions.fit("visits", OTHER, sidecar, accept_observed_domain=True)
         session.partitions.apply("second", sidecar, f"{tmp_path}/second.parquet")
         assert states(session) == {str(sidecar): ["replaced", "there"]}
+
+    def test_a_session_that_is_read_only_says_so(self, warehouse: Path, tmp_path: Path) -> None:
+        with sa.connect(warehouse, read_only=True) as session:
+            session.partitions.fit("visits", POLICY, tmp_path / "clinic.fit", accept_observed_domain=True)
+            release = session.partitions.apply("visits", tmp_path / "clinic.fit", f"{tmp_path}/all.parquet")
+            assert [note for note in release.report.notes if "not on the list" in note]
+            assert entries(session) == ()
 
     def test_a_partition_that_is_not_published_is_taken_back(
         self, session: sa.Session, halves: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

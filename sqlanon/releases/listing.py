@@ -38,14 +38,7 @@ def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: 
         for row in rows
         if (forgotten or row.forgotten_at is None) and (datasets is None or have_common(datasets, row.datasets))
     ]
-    by_target: dict[str, list[Row]] = {comparable(row.target): [] for row in wanted}
-    for row in rows:
-        by_target.get(comparable(row.target), []).append(row)
-    states = {
-        id(row): state for own in by_target.values() for row, state in zip(own, _states(engine, own), strict=True)
-    }
-    found = [_shown(row, states[id(row)]) for row in wanted]
-    return ReleaseList(database=engine.warehouse.name, releases=tuple(found))
+    return _looked_up(engine, rows, wanted)
 
 
 def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
@@ -70,8 +63,8 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
         raise EngineError("the warehouse is open read-only: open it to be written to forget a release", step="releases")
     at = datetime.now(UTC).replace(tzinfo=None)
     table.forget(engine, targets, at, reason.strip())
-    whole = listed(engine, forgotten=True)
-    return whole.model_copy(update={"releases": tuple(each for each in whole.releases if each.forgotten_at == at)})
+    found = _latest_of_fits(table.rows(engine))
+    return _looked_up(engine, found, [row for row in found if row.forgotten_at == at])
 
 
 def _refused(reason: str) -> PolicyError:
@@ -89,6 +82,18 @@ def _latest_of_fits(rows: Sequence[Row]) -> list[Row]:
         for row in rows
         if row.fit_sha256 is None or latest[row.fit_sha256] is row
     ]
+
+
+def _looked_up(engine: Engine, rows: Sequence[Row], wanted: Sequence[Row]) -> ReleaseList:
+    """Some of all rows, with what is found at their targets; no other target is looked at."""
+    by_target: dict[str, list[Row]] = {comparable(row.target): [] for row in wanted}
+    for row in rows:
+        by_target.get(comparable(row.target), []).append(row)
+    states = {
+        id(row): state for own in by_target.values() for row, state in zip(own, _states(engine, own), strict=True)
+    }
+    found = [_shown(row, states[id(row)]) for row in wanted]
+    return ReleaseList(database=engine.warehouse.name, releases=tuple(found))
 
 
 def _shown(row: Row, state: State) -> ListedRelease:

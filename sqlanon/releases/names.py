@@ -28,9 +28,6 @@ from sqlanon.publish.targets import TableTarget, Target
 
 WEB = ("http://", "https://")
 
-DATABASE, SCHEMA = 3, 2
-"""How many parts the name of a table has with its database, and with its schema."""
-
 
 def target_name(engine: Engine, into: Destination, target: Target) -> str:
     """What a target is called from any session, folder or schema: the name of a table, a path or an address."""
@@ -59,10 +56,13 @@ def table_called(target: str, warehouse: str) -> exp.Table | None:
     """The fully qualified table that a target is; None if it is not a table."""
     if not TABLE.fullmatch(target):
         return None
-    parts = parts_of(target)
-    database = parts[0] if len(parts) == DATABASE else warehouse
-    schema = parts[-SCHEMA] if len(parts) >= SCHEMA else MAIN
-    return exp.table_(parts[-1], schema, database, quoted=True)
+    match parts_of(target):
+        case [database, schema, name]:
+            return exp.table_(name, schema, database, quoted=True)
+        case [schema, name]:
+            return exp.table_(name, schema, warehouse, quoted=True)
+        case parts:
+            return exp.table_(parts[-1], MAIN, warehouse, quoted=True)
 
 
 def comparable(target: str) -> str:
@@ -126,7 +126,7 @@ def _without_value(path: str) -> str:
     bare = path.partition("?")[0] if path.startswith(WEB) else path
     parts = bare.split("/")
     values = (place for place, part in enumerate(parts) if "=" in part and not part.lower().endswith(FILE_SUFFIXES))
-    return "/".join(parts[: next(values, len(parts))])
+    return "/".join(parts[: next(values, len(parts))]) or "/"
 
 
 def in_folders(names: Sequence[str]) -> list[str]:

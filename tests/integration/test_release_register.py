@@ -130,6 +130,15 @@ class TestWhatIsListed:
         assert (listed.target, listed.state) == (f"{tmp_path}/{into}", "there")
         assert listed.record_sha256 == session.verify(f"{tmp_path}/{into}", POLICY).record_sha256
 
+    def test_a_table_of_a_lake(self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("deltalake")
+        monkeypatch.chdir(tmp_path)
+        for policy in (POLICY, OTHER):
+            session.anonymize("visits", policy, "delta:visits_lake", replace=True)
+        assert states(session) == {f"delta:{tmp_path}/visits_lake": ["replaced", "there"]}
+        assert entries(session)[1].record_sha256 == session.verify("delta:visits_lake", OTHER).record_sha256
+        assert len(session.releases.forget("delta:visits_lake", reason="a test").releases) == 2
+
     def test_a_link_is_replaced_and_not_what_it_leads_to(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "real").mkdir()
         (tmp_path / "linked").symlink_to("real")

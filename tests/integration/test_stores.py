@@ -98,6 +98,13 @@ def test_another_note_replaces_a_release(session: sa.Session) -> None:
     session.anonymize("people.parquet", COARSE, INTO, replace=True)
     assert {row[0] for row in rows()} == {"*"}
     assert session.verify(INTO, COARSE).met
+    assert [(each.target, each.state) for each in session.releases.list().releases] == [
+        (INTO, "replaced"),
+        (INTO, "there"),
+    ]
+    with mock.patch.object(store, "opened", side_effect=OSError("AWS Error NO_SUCH_BUCKET")):
+        assert [each.state for each in session.releases.list().releases] == ["replaced", "unseen"]
+    assert len(session.releases.forget(INTO, reason="a test").releases) == 2
     assert f"store/bucket/clinic/released/{before[0]}" in files(), "readers that have begun go on"
 
 

@@ -1212,3 +1212,30 @@ def encoded(training: Rows, test: Rows, predictors: Sequence[str]) -> tuple[list
 def majority_accuracy(training: Sequence[Any], test: Sequence[Any]) -> float:
     """The share of the test labels that are the most frequent training label."""
     return sum(label == mode(training) for label in test) / len(test)
+
+
+Shown = Mapping[Any, tuple[Value, ...]]
+"""The labels of each person whom a release shows."""
+
+
+def joint_classes(releases: Sequence[Shown]) -> Counter[tuple[tuple[Value, ...] | None, ...]]:
+    """The persons of each joint class of some releases; None where a release does not show them."""
+    persons = {person for release in releases for person in release}
+    return Counter(tuple(release.get(person) for release in releases) for person in persons)
+
+
+def shown_beside(earlier: Sequence[Shown], labelled: Shown, k: int) -> Counter[tuple[Any, Any]]:
+    """How many persons of each joint class a release shows beside earlier ones.
+
+    As spec/earlier.md, E3, but for joint classes in place of whole ones, the largest of which lends what is missing.
+    """
+    persons = {person for release in (*earlier, labelled) for person in release}
+    sizes = Counter((tuple(release.get(person) for release in earlier), labelled.get(person)) for person in persons)
+    kept = Counter({(before, label): size for (before, label), size in sizes.items() if label and size >= k})
+    for before in {before for before, _ in sizes if any(before)}:
+        hidden = sum(size for (other, _), size in (sizes - kept).items() if other == before)
+        own = {joint: size for joint, size in kept.items() if joint[0] == before}
+        if own and 0 < hidden < k:
+            largest = max(own, key=own.__getitem__)
+            kept[largest] -= k - hidden if own[largest] >= k + k - hidden else own[largest]
+    return +kept

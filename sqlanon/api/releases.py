@@ -13,15 +13,46 @@ from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
+    from sqlanon.model.policy.earlier import Earlier
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Verification
     from sqlanon.model.release.class_sizes import ClassSizes
     from sqlanon.model.release.contract import Contract
+    from sqlanon.model.release.joint import JointClasses
     from sqlanon.model.release.release_report import Edition, ReleaseReport
 
 
 class Releases(Part):
     """The verbs of a session that read a release, and write nothing."""
+
+    @exclusive
+    def compare_releases(
+        self, releases: Sequence[Earlier | str], *, source: Source, key: str | None = None
+    ) -> JointClasses:
+        """What releases of the same persons show together, whoever links all their rows: joint classes, and their k.
+
+        Args:
+            releases: two or more, in the order in which they were made, by their names or as :class:`Earlier` with
+                sources of their own. Each needs the provenance that it was published with.
+            source: what those were made from that have no source of their own, unchanged.
+            key: the column that identifies a person in all sources; left out if all releases are of ``source``, each of
+                whose rows is then its own person.
+
+        Returns:
+            the fewest persons of a joint class, the persons in joint classes that are smaller than a policy allows, and
+            the labels of the smallest ones, which are those of the releases.
+
+        Raises:
+            PolicyError: there are fewer than two, or lists why they cannot be compared: a source is not what a release
+                was made from, a key has several rows, or the taxonomies have changed.
+            EngineError: there is no release of a name, or it has no provenance.
+        """
+        from sqlanon.model.policy.earlier import Earlier
+        from sqlanon.run.earlier import compare_releases
+
+        given = [each if isinstance(each, Earlier) else Earlier(each) for each in releases]
+        named = [each.model_copy(update={"key": each.key or key}) for each in given]
+        return compare_releases(self._engine, self._opened.resolve(source), named)
 
     @exclusive
     def verify(

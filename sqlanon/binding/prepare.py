@@ -24,14 +24,20 @@ from sqlanon.queries.tables.spelled import fractional_types, spelled, spelled_ta
 from sqlanon.queries.tables.taxonomies import leaves_of
 
 
-def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
-    """Bind a policy to a source.
+def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earlier: bool = False) -> BoundPolicy:
+    """Bind a policy to a source; ``has_earlier`` says that the earlier releases of the policy are at hand, too.
 
     Raises:
-        PolicyError: columns and roles do not match one to one, or the lattice is too large for its search.
+        PolicyError: columns and roles do not match one to one, the lattice is too large for its search, or there are
+            earlier releases and they are not at hand.
         TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
         EngineError: the connection has a default collation.
     """
+    if policy.held_with and not has_earlier:
+        raise PolicyError(
+            "earlier releases are looked at by anonymize and explain alone: leave earlier out of the policy for this, "
+            "and what is found holds for the present release by itself"
+        )
     engine.refuse_collation()  # before the taxonomies are checked: under a collation they look malformed
     columns = engine.describe(source.relation)
     policy.check_columns([column.name for column in columns], source.description)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -140,6 +141,47 @@ def _report_command(into: str, source: str, policy: Path, database: Path | None)
     warehouse = [] if database is None else ["--db", str(database)]
     files = ["--policy", str(policy), "--source", source, "--out", "report.html"]
     return shlex.join(["sqlanon", "report", into, *warehouse, *files, *loading_options()])
+
+
+def compare_releases(
+    releases: Annotated[
+        list[str], Argument(metavar="RELEASE...", help="Published tables, files or folders, the oldest first.")
+    ],
+    sources: Annotated[
+        list[str],
+        Option("--source", metavar="SOURCE", help="What all of them were made from, or once for each, in order."),
+    ],
+    key: Annotated[
+        str | None, Option("--key", metavar="COLUMN", help="The column that identifies a person in all sources.")
+    ] = None,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Compare releases of the same persons: exit code 0 if they show k together as each does alone, 3 if not.
+
+    Whoever links all rows that belong together is left with the persons of one joint class: those with the same labels
+    in every release. Without --key there is one source, and each of its rows is a person.
+
+    Example: sqlanon compare-releases visits_k5 visits_l3 --source visits --db clinic.duckdb
+    """
+    from sqlanon.model.policy.earlier import Earlier
+
+    if len(sources) not in (1, len(releases)):
+        raise BadParameter("give it once for all releases, or once for each", param_hint="--source")
+    own: Sequence[str | None] = sources if len(sources) > 1 else [None] * len(releases)
+    read = opt.taxonomies_of_files(taxonomies)
+    with reading(database) as session:
+        session.taxonomies.load_all(read)
+        named = [Earlier(name, source=of_it) for name, of_it in zip(releases, own, strict=True)]
+        joint = session.compare_releases(named, source=sources[0], key=key)
+    if as_json:
+        write_json({**joint.model_dump(mode="json"), "met": joint.met})
+    else:
+        show(joint.document())
+    if not joint.met:
+        say(f"Not met: joint classes have {joint.k} persons where {joint.required_k} are asked for.")
+        raise Exit(ExitCode.NOT_MET)
 
 
 def verify(

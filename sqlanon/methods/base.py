@@ -37,6 +37,7 @@ from sqlanon.verification.verify import refuse_shortfalls, verify
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
+    from sqlanon.methods.shared.earlier import EarlierRelease
     from sqlanon.model.pseudonym_key import PseudonymKey
 
 
@@ -58,6 +59,7 @@ class Request:
         must_be_capped: whether a data set without a cap is refused.
         tables: the names of the companion tables, by what they are.
         pseudonym_key: what pseudonyms are made with.
+        earlier: the releases that the policy holds the present one together with, as they were found.
         is_dry_run: whether only the statements of the run are to be read: an empty source is accepted, and
             nothing is charged.
     """
@@ -71,6 +73,7 @@ class Request:
     must_be_capped: bool = False
     tables: Mapping[str, str] = field(default_factory=dict)
     pseudonym_key: PseudonymKey | None = None
+    earlier: Sequence[EarlierRelease] = ()
     is_dry_run: bool = False
 
     @property
@@ -132,7 +135,7 @@ class Run(ABC):
             reason = f"{policy.method} reads rows of the database alone: copy those of {source.description} there"
             raise PolicyError(reason)
         self.open_account(source, policy)
-        bound = prepare(engine, source, policy)
+        bound = prepare(engine, source, policy, has_earlier=len(policy.held_with) == len(request.earlier))
         refuse_far(engine, bound)
         self.bound = self.refuse(bound)
 

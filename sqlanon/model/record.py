@@ -161,6 +161,13 @@ class LatticeRecord(Part):
     satisfying_nodes: Count
 
 
+class EarlierRecord(Part):
+    """An earlier release that a release is held together with: what it is called, and the hash of its record."""
+
+    release: str
+    record_sha256: str | None
+
+
 class FlattenedRecord(Part):
     """A table of individuals: how it was flattened, and from how many events."""
 
@@ -242,6 +249,7 @@ class Record(Part):
         stamp: a warning that the release is not private.
         ledger_sha256: the hash of the ledger once it was charged; None if none was.
         fit: None unless it is a partition of a fit.
+        earlier: the releases that it is held together with, in the order in which they were made.
         made_from: None if a run with the same again may make another release.
         report: None of partitions of a fit, and of all but releases.
         companion, lattice, flattened, generalized: what it is, if it is not a release.
@@ -265,6 +273,7 @@ class Record(Part):
     stamp: str | None = None
     ledger_sha256: str | None = None
     fit: PartitionRecord | None = None
+    earlier: tuple[EarlierRecord, ...] = ()
     made_from: Inputs | None = None
     report: ReportRecord | None = None
     companion: CompanionRecord | None = None

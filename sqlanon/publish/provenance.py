@@ -91,9 +91,7 @@ def _rounded(value: float | None) -> float | None:
 
 def record_by(policy: Policy, **facts: object) -> Record:
     """The record of what was made by a policy: the policy and its hash, and the facts, with no path of a file."""
-    return _without_places(
-        policy, new_record(policy=policy.model_dump(mode="json"), policy_sha256=policy.sha256(), **facts)
-    )
+    return _without_places(policy, new_record(policy=policy.as_recorded(), policy_sha256=policy.sha256(), **facts))
 
 
 def companion_record(policy: Policy, name: str, release: str) -> Record:
@@ -161,12 +159,18 @@ def _paths(policy: Policy) -> Iterator[str]:
     for rule in policy.taxonomies.values():
         if isinstance(rule, FileOfTaxonomy) and ABSOLUTE.match(rule.file):
             yield rule.file
+    yield from (each.release for each in policy.held_with if ABSOLUTE.match(each.release))
     for model in policy.privacy:
         if isinstance(model, PopulationModel):
             if ABSOLUTE.match(model.population):
                 yield model.population
             else:
                 yield from (path for _, path in QUOTED.findall(model.population))
+
+
+def without_place(name: str) -> str:
+    """What a record calls a release: of an absolute path the last part alone."""
+    return _name(name) if ABSOLUTE.match(name) else name
 
 
 def _named(value: Any, paths: list[str]) -> Any:

@@ -50,7 +50,7 @@ def local_loss(engine: Compute, publication: Publication) -> float | None:
 def _can_be_recoded(policy: Policy) -> bool:
     if not isinstance(policy.method, FullDomain) or policy.objective != "utility" or policy.columns_with("top"):
         return False
-    return not [*LocalRecoding().misfits(policy)]
+    return not policy.held_with and not [*LocalRecoding().misfits(policy)]
 
 
 def with_local_loss(report: Report, loss: float | None) -> Report:

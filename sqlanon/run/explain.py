@@ -25,6 +25,7 @@ from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, sele
 from sqlanon.queries.kit.steps import printed
 from sqlanon.report.document import Code, Document
 from sqlanon.report.notebook import fragment
+from sqlanon.run.earlier import earlier_releases
 from sqlanon.run.pipeline import carry_out
 
 STANDS_FOR = "stands_for"
@@ -56,8 +57,11 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
     """
     dry_run = DryRun(engine)
     # The taxonomies of the policy are made of the values of the source itself.
-    with own_taxonomies(engine, source, policy, lists_ranges=False):
-        request = Request(is_dry_run=True)
+    with (
+        own_taxonomies(engine, source, policy, lists_ranges=False),
+        earlier_releases(engine, source, policy, without_rows) as earlier,
+    ):
+        request = Request(is_dry_run=True, earlier=earlier)
         run = method_of(policy)(cast(Engine, dry_run), without_rows(source), policy, request)
         dry_run.steps.clear()
         companions = {name: _DryRunTarget(dry_run, name) for name in run.companions}

@@ -7,6 +7,7 @@ what is taken back when one fails, and when the target changes, is here and nowh
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace as replace_fields
 
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import read_by, refuse_columns
@@ -26,6 +27,7 @@ from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, tables_beside, target_for
 from sqlanon.releases.noting import noting
 from sqlanon.run.alternatives import local_loss, with_local_loss
+from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.unchanged import made_from, published_earlier
 
 NOTHING_ASKED = Request()
@@ -62,19 +64,19 @@ def anonymize(
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
     stages = Stages(progress)
-    with stages.watching(engine):
-        run = method_of(policy)(engine, source, policy, request)
+    with stages.watching(engine), earlier_releases(engine, source, policy) as earlier:
+        run = method_of(policy)(engine, source, policy, replace_fields(request, earlier=earlier))
         bound = run.bound
         into = into.spelled_like(bound.policy.columns)
         refuse_columns(bound.policy, bound.columns, into.partition_by)
-        read = read_by(engine, source, policy)
+        read = {**read_by(engine, source, policy), **read_with(earlier)}
         inputs: Inputs | None = None
         # Nothing says with which key the pseudonyms of an earlier release were made.
         if run.is_repeatable and not run.companions and not policy.pseudonyms:
             inputs = made_from(bound, read, into, run.node)
-            earlier = published_earlier(engine, source, into, inputs, replace=replace)
-            if earlier is not None:
-                return earlier
+            published = published_earlier(engine, source, into, inputs, replace=replace)
+            if published is not None:
+                return published
         with (
             run.reporting_spend(),
             noting(engine, source, into) as noted,
@@ -124,7 +126,9 @@ def carry_out(
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
         report = with_notes(run.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
-        record = run.record(report, inputs)
+        record = run.record(report, inputs).model_copy(
+            update={"earlier": tuple(each.record for each in run.request.earlier)}
+        )
         promise = promise_of(bound.policy, _promised(run.recorded_guarantee(report), bound.policy, target))
         record = record.model_copy(update={"promise": promise})
         if companions:

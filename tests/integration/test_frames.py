@@ -281,6 +281,7 @@ class TestReleasesAsFrames:
 CALLS: dict[str, Callable[[Session], object]] = {
     "lattice": lambda session: session.lattice("visits", POLICY),
     "explore": lambda session: session.explore("visits", POLICY),
+    "compare_releases": lambda session: session.compare_releases(["expected", "expected"], source="visits"),
     "suggest": lambda session: session.suggest("visits"),
     "measure": lambda session: session.measure("visits", POLICY),
     "explain": lambda session: session.explain("visits", POLICY),

@@ -166,7 +166,7 @@ def layouts(draw: st.DrawFn) -> tuple[KeyLayout, int]:
     places = [(position, depth) for position, height in enumerate(heights) for depth in range(height)]
     layout = key_layout({place: draw(st.integers(0, 2**12)) for place in places})
     largest = draw(st.none() | st.integers(0, 100))
-    return layout if largest is None else layout.telling(largest), len(heights)
+    return layout if largest is None else layout.with_number(largest), len(heights)
 
 
 @EXAMPLES

@@ -7,17 +7,21 @@ from dataclasses import replace
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Run
 from sqlanon.methods.full_domain.given_node import check_given, given_levels
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import choose_with_alternatives, dry_run_choice, settled
+from sqlanon.methods.shared.choice import choose_node, choose_with_alternatives, dry_run_choice, settled
+from sqlanon.methods.shared.earlier import cells_beside, classes_with, withhold_persons
 from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts, report, row_counts
 from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import FinerNode, Report
+from sqlanon.model.release.joint import JointClasses
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.rows import with_individuals
@@ -36,6 +40,8 @@ class FullDomainRun(Run):
     is_repeatable = True
     given: Levels | None = None
     finer_nodes: tuple[FinerNode, ...] = ()
+    joint: JointClasses | None = None
+    loss_alone: float | None = None
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         if self.request.node is not None:
@@ -48,7 +54,10 @@ class FullDomainRun(Run):
 
     def encode(self) -> None:
         losses, is_dry_run = self.bound.policy.quality.label_losses, self.request.is_dry_run
-        self.table = encode_table(self.engine, self.bound, label_losses=losses, may_be_empty=is_dry_run, may_stay=True)
+        spec = cells_beside(self.engine, self.bound, self.request.earlier)
+        self.table = encode_table(
+            self.engine, self.bound, spec, label_losses=losses, may_be_empty=is_dry_run, may_stay=True
+        )
         if not is_dry_run:
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
@@ -63,6 +72,8 @@ class FullDomainRun(Run):
             else:
                 found = choose_with_alternatives(self.engine, self.table, stages.checked, self.stopped)
                 self.outcome, self.finer_nodes = found
+            if self.request.earlier:
+                self.loss_alone = choose_node(self.engine, self.table.alone(), stages.checked, self.stopped).loss
             stages.concluded(self.outcome)
         if self.outcome.best is None:
             from sqlanon.methods.full_domain.relaxation import unsatisfiable
@@ -78,6 +89,7 @@ class FullDomainRun(Run):
         self.encoding = self.table.encoding
         recoding = AtNode(self.encoding, node.levels)
         self.kept = publishing.keep_classes(engine, recoding)
+        withhold_persons(engine, AtNode(replace(self.encoding, has_label_texts=True), node.levels))
         self.decision = _decide(engine, self.table, self.outcome, node)
         self.row_count, self.attained = self.decision.rows.released, self.decision.attained
         key, masked = self.request.pseudonym_key, self.decision.masked
@@ -94,8 +106,22 @@ class FullDomainRun(Run):
         rows = with_individuals(AtNode(self.encoding, levels), self.kept, masked=self.decision.masked)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
+    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
+        earlier, levels, k = self.request.earlier, self.decision.node.levels, self.bound.policy.criteria.k
+        if not earlier:
+            return []
+        try:
+            self.joint = classes_with(self.engine, earlier, self.bound, levels, written.relation)
+        except PolicyError as error:
+            return [str(error)]
+        attained = self.joint.k
+        return [] if attained is None or attained >= k else [f"joint classes have {attained:,} persons, not {k:,}"]
+
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        return report(self.table, self.decision, self.measured, into, seconds)
+        found = report(self.table, self.decision, self.measured, into, seconds)
+        if self.joint is None:
+            return found
+        return found.model_copy(update={"joint": self.joint, "loss_alone": self.loss_alone})
 
 
 def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:

@@ -14,6 +14,7 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.cells.earlier import absent_persons
 from sqlanon.queries.cells.encoding import CellSpec, Encoding, LossStep, encoding_for
 from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information
 from sqlanon.queries.cells.keys import key_layout
@@ -65,6 +66,12 @@ class EncodedTable:
         )
         return replace(self, bound=bound, encoding=replace(self.encoding, criteria=policy.criteria), context=context)
 
+    def alone(self) -> EncodedTable:
+        """The same cells for a search that looks at no earlier release."""
+        encoding = self.encoding
+        spec, keys = replace(encoding.spec, earlier=None), replace(encoding.keys, always=None)
+        return replace(self, encoding=replace(encoding, spec=spec, keys=keys))
+
     def without_values(self) -> EncodedTable:
         """The same cells for a search whose classes do not distinguish values."""
         spec = replace(self.encoding.spec, protected=(), protected_shapes={})
@@ -106,6 +113,8 @@ def encode_table(
     )
     encoding = encode_taxonomies(engine, encoding)
     in_pieces = make_cells(engine, encoding, may_stay=may_stay)
+    if spec.earlier is not None:
+        engine.run(absent_persons(encoding))
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if in_pieces:
         _refuse_changed(engine, encoding, bound.description, counts["rows"])
@@ -177,6 +186,8 @@ def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
     }
     encoding = replace(encoding, keys=key_layout(last))
     engine.run(key_labels(encoding))
+    if encoding.spec.earlier is not None:
+        encoding = replace(encoding, keys=encoding.keys.with_number(encoding.spec.earlier.count))
     engine.drop(CODED_LABELS)
     for statement in value_types(encoding):
         engine.execute(statement, "types of values")

@@ -17,6 +17,7 @@ from sqlanon.methods.shared.class_values import ValueCounter
 from sqlanon.methods.shared.coded_cells import coded_cells
 from sqlanon.methods.shared.counting import SizesFirst, node_summaries
 from sqlanon.methods.shared.intervals.reading import evidence_of
+from sqlanon.methods.shared.joint_sizes import JointSizeCounter
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
@@ -67,7 +68,8 @@ def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchPro
     policy, context = table.bound.policy, table.context
     problem = SearchProblem(policy.quality, context, policy.max_loss)
     if (sized := sized_cells(engine, table)) is not None:
-        return replace(problem, at_once=AT_ONCE), SizeCounter(engine, table, sized)
+        counter = SizeCounter if table.encoding.spec.earlier is None else JointSizeCounter
+        return replace(problem, at_once=AT_ONCE), counter(engine, table, sized)
     if (coded := coded_cells(engine, table)) is None:
         return problem, SizesFirst(engine, table)
     if policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context))):

@@ -73,10 +73,17 @@ class SizedCells:
         always = self.layout.always
         if always is None:
             return self.words, np.zeros(len(self.rows), dtype=np.int64)
-        rest = self.words[always.word] & always.mask
         keys = self.words.copy()
-        keys[always.word] -= rest
-        return keys, rest >> always.shift
+        keys[always.word] &= ~always.mask
+        return keys, self.rest
+
+    @property
+    def rest(self) -> Ints:
+        """What distinguishes cells besides the keys of classes, a number of each."""
+        always = self.layout.always
+        assert always is not None
+        found: Ints = (self.words[always.word] & always.mask) >> always.shift
+        return found
 
     def packing(self, levels: Levels) -> Packing | None:
         """How keys of a more general node and numbers of rows go into one word; None if they don't."""
@@ -116,10 +123,11 @@ def sized_cells(engine: Compute, table: EncodedTable) -> SizedCells | None:
         return None
     names = [*(encoding.key(word) for word in words), ROW_COUNT]
     found = engine.arrays(select([*map(column, names)], encoding.cells.table), "cells as arrays")
-    k = encoding.criteria.k
-    rows: Ints = np.minimum(found[ROW_COUNT], k).astype(np.int64)
+    # A class of twice k can lend whatever others need beside earlier releases.
+    most = encoding.criteria.k * (1 if encoding.spec.earlier is None else 2)
+    rows: Ints = np.minimum(found[ROW_COUNT], most).astype(np.int64)
     bottom = (0,) * len(encoding.spec.shapes)
-    return SizedCells(encoding.keys, k, bottom, key_words(encoding, found, len(rows)), rows)
+    return SizedCells(encoding.keys, most, bottom, key_words(encoding, found, len(rows)), rows)
 
 
 def rows_count(table: EncodedTable) -> bool:
@@ -142,12 +150,14 @@ class SizeCounter:
         if inquiry.asks != "counts":
             return self._others.answer(inquiry)
         found = {
-            levels: self._summary(levels, cells.sizes(levels))
+            levels: self.summary(levels, cells)
             for levels, cells in sources_of(self._cells, inquiry.nodes, self._entropies)
         }
         return [found[levels] for levels in inquiry.nodes]
 
-    def _summary(self, levels: Levels, sizes: Ints) -> NodeSummary:
+    def summary(self, levels: Levels, cells: SizedCells) -> NodeSummary:
+        """What is counted of a node, from cells of one below it."""
+        sizes = cells.sizes(levels)
         small = sizes[sizes < self._cells.most]
         suppressed = int(small.sum())
         return NodeSummary(levels, len(sizes), len(sizes) - len(small), suppressed, suppressed)

@@ -137,7 +137,7 @@ def _combined(coded: CodedCells, levels: Levels) -> tuple[SizedCells, Mapping[st
     """The cells of a node with the combination of their values in their keys, and its codes by column."""
     order, groups = grouped(np.array(list(coded.codes.values())))
     firsts = order[changes(groups[np.newaxis])]
-    layout = coded.layout.telling(len(firsts) - 1)
+    layout = coded.layout.with_number(len(firsts) - 1)
     assert layout.always is not None
     words = np.zeros((layout.word_count, len(coded.rows)), dtype=np.int64)
     words[: len(coded.words)] = coded.words

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.model.destination import DELTA, ICEBERG
+from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import DeltaPresence
 from sqlanon.model.release import Guarantee, Report
@@ -35,6 +36,7 @@ def guarantee(policy: Policy, report: Report) -> Guarantee:
         f"every equivalence class of the release over {columns} meets {model} ({model.definition})"
         for model in policy.privacy
     ]
+    claims += [*_joint_claims(policy)]
     claims += [
         f'each value of "{name}" is published as its HMAC-SHA-256, in one row at most, which does not reveal the value '
         "to anyone without the key"
@@ -131,7 +133,7 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
     conditions = [
         "an attacker knows no column of the release but the quasi-identifiers",
         WHAT_ROWS_COUNT if policy.individual is None else of_individuals,
-        "no other release of the same table is published: classes of several releases can be intersected",
+        *_conditions_of_releases(policy),
     ]
     if any(model.compares_with_source for model in policy.privacy):
         suppressed = "those that were suppressed included"
@@ -145,6 +147,36 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
             "a class is taken to match at least as many people as it has rows, even if the population lacks them"
         )
     return (*conditions, *_of_observed_domains(domains))
+
+
+def _joint_claims(policy: Policy) -> Iterator[str]:
+    if not policy.held_with:
+        return
+    for model in policy.privacy:
+        yield (
+            f"together with {_named(policy.held_with)}, every joint class meets {model}: whoever knows the "
+            "quasi-identifiers that a person had in each of these releases and in this one, and links all rows that "
+            "belong together, is left with as many persons"
+        )
+
+
+def _conditions_of_releases(policy: Policy) -> Iterator[str]:
+    if policy.earlier == "none":
+        yield "nobody has this release and an earlier one of the same persons, as the policy states"
+    elif not policy.held_with:
+        yield "no other release of the same table is published: classes of several releases can be intersected"
+    else:
+        names, key = _named(policy.held_with), policy.held_with[0].key
+        yield f"no release of the same persons but {names} and this one is published, by whomever"
+        if key is None:
+            yield f"the source is unchanged since {names}, and each of its rows stands for one person"
+        else:
+            yield f'each value of "{key}" stands for the same one person in the sources of all these releases'
+
+
+def _named(releases: Sequence[Earlier]) -> str:
+    *others, last = (f'"{each.release}"' for each in releases)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _but_unknown(policy: Policy) -> str:
@@ -165,7 +197,8 @@ def _not_covered(policy: Policy) -> tuple[str, ...]:
         CHOSEN_NODE,
     ]
     if unprotected:
-        lines.append(f"values of {', '.join(unprotected)} that all rows of a class share are disclosed")
+        shared = "persons of a joint class" if policy.held_with else "rows of a class"
+        lines.append(f"values of {', '.join(unprotected)} that all {shared} share are disclosed")
     if policy.pseudonyms:
         lines += [
             "whoever has the key can find the value of each pseudonym by hashing candidate values: to them the rows "

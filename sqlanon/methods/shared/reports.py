@@ -129,7 +129,8 @@ def report(
         seconds,
         quality=policy.quality.measure,
         loss=policy.quality.loss(node, table.context),
-        losses={**node.class_losses, "lm": node.lm, "ncp": node.ncp},
+        # Those of classes were counted over joint classes, which are none of the release.
+        losses={**({} if policy.held_with else node.class_losses), "lm": node.lm, "ncp": node.ncp},
         rows=decision.rows,
         suppressed_rows=node.suppressed_rows,
         search=found_by(policy, outcome),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from sqlanon.model.base import RESERVED_PREFIX, did_you_mean, unknown_names
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain
 from sqlanon.model.names import folded
+from sqlanon.model.policy.earlier_checks import earlier_misfits
 from sqlanon.model.policy.fields import OTHERS, ROLES, PolicyFields, action_for
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
 from sqlanon.model.quality import Prec
@@ -32,6 +33,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from _released_labels(policy)
     yield from _unknown_misfits(policy)
     yield from _coded_columns(policy)
+    yield from earlier_misfits(policy)
 
 
 def _repeated_columns(policy: PolicyFields) -> Iterable[str]:

@@ -20,6 +20,7 @@ from sqlanon.model.methods.full_domain import (
     Suppression,
 )
 from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.policy.earlier import Earlier, EarlierReleases
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel, TCloseness
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule
@@ -89,6 +90,7 @@ class PolicyFields(PolicyValue):
     unknown: Unknown = Field(default_factory=dict)
     bottom_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
     top_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
+    earlier: EarlierReleases = ()
 
     @property
     def search(self) -> SearchName:
@@ -114,6 +116,11 @@ class PolicyFields(PolicyValue):
     def suppression(self) -> Suppression:
         """What becomes of rows that are suppressed, likewise."""
         return getattr(self.method, "suppression", DEFAULTS.suppression)
+
+    @property
+    def held_with(self) -> tuple[Earlier, ...]:
+        """The earlier releases that it is held together with."""
+        return () if self.earlier == "none" else self.earlier
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -187,7 +194,9 @@ class PolicyFields(PolicyValue):
         """Whether every more general node meets a model within the suppression limit if a node does."""
         # The values of a merged class are those of its parts; but an individual who stands in both counts once.
         adds_up = self.method.outlier_limit == 0 and self.individual is None
-        return model.monotonic or (adds_up and model.monotonic_without_suppression)
+        # Who is left out beside earlier releases joins those whom these alone show, who can be too few then.
+        is_monotonic = model.monotonic and (not self.held_with or self.method.outlier_limit == 0)
+        return is_monotonic or (adds_up and model.monotonic_without_suppression)
 
     @property
     def _compared_by_taxonomy(self) -> tuple[str, ...]:

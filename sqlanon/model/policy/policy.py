@@ -28,6 +28,7 @@ from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, S
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.names import folded
 from sqlanon.model.policy.checks import column_misfits, contradictions
+from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, Action, PolicyFields
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
@@ -72,6 +73,8 @@ class Policy(PolicyFields):
             lower values become the bound, in taxonomies, counts and published columns alike. Bounds are published with
             the policy: take them from what is generally known, not from the rows.
         top_coding: the same for higher values.
+        earlier: releases of the same persons, as :class:`Earlier`, in the order in which they were made: what all of
+            them show together is to meet the privacy models. ``"none"`` says that nobody has one of them and this one.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 
@@ -107,6 +110,7 @@ class Policy(PolicyFields):
             unknown: Action | Mapping[str, Action] | None = None,
             bottom_coding: Mapping[str, float] | None = None,
             top_coding: Mapping[str, float] | None = None,
+            earlier: Sequence[Earlier | str] | Literal["none"] | None = None,
             method: MethodSettings | None = None,
         ) -> None: ...
 
@@ -223,10 +227,17 @@ class Policy(PolicyFields):
             update={each: respelled(getattr(self, each), names) for each in (*ROLES, *NAMING_COLUMNS)}
         )
 
+    def as_recorded(self) -> dict[str, Any]:
+        """Its fields as JSON, with the names alone of earlier releases: a query for a source may have values in it."""
+        fields: dict[str, Any] = self.model_dump(mode="json")
+        if self.held_with:
+            fields["earlier"] = [{"release": each.release} for each in self.held_with]
+        return fields
+
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled, nor on later fields that say nothing."""
-        unsaid = {name for name in ("bottom_coding", "top_coding") if not getattr(self, name)}
-        fields = self.model_dump(mode="json", exclude=unsaid)
+        unsaid = {name for name in ("bottom_coding", "top_coding", "earlier") if not getattr(self, name)}
+        fields = {name: value for name, value in self.as_recorded().items() if name not in unsaid}
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:

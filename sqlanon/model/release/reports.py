@@ -9,14 +9,16 @@ from pydantic import Field
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.full_domain import INVERSE_OLA
 from sqlanon.model.release.findings import Findings
+from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
 from sqlanon.report.document import Document, Part, Table, count, facts, figure, notes, paragraph, percent
 
 REPORTED_TIES = 100
 """Nodes of a tie set that a report lists; it always gives their number."""
 
-CUSTODIAN_FIELDS = frozenset({"source", "into", "findings", "before", "after"})
-"""The fields of a report that do not travel with a release: where the run took place, and facts of suppressed rows."""
+CUSTODIAN_FIELDS = frozenset({"source", "into", "joint", "loss_alone", "findings", "before", "after"})
+"""The fields of a report that do not travel with a release: where the run took place, and facts of suppressed rows and
+of what earlier releases show."""
 
 
 class Guarantee(Result):
@@ -80,6 +82,8 @@ class Report(PartialResult):
         gap: ``loss - lower_bound``, which bounds what is lost by stopping early or by a heuristic; 0 if it is proven
             that nothing is.
         tie_count, ties: satisfying nodes of equal loss, the chosen one first; up to 100 are listed.
+        joint: what the release shows of persons together with the earlier ones that it is held together with.
+        loss_alone: the loss that it would have without these; None if there are none.
         before, after: how exposed the rows of the source are, and those of the release, for the custodian alone; None
             where that was not counted.
         findings: what the policy leaves open, for the custodian alone; None for a release of an earlier run, with which
@@ -116,6 +120,8 @@ class Report(PartialResult):
     gap: float | None = None
     tie_count: int | None = None
     ties: tuple[dict[str, int], ...] = ()
+    joint: JointClasses | None = None
+    loss_alone: float | None = None
     before: Exposure | None = None
     after: Exposure | None = None
     findings: Findings | None = None
@@ -164,6 +170,18 @@ class Report(PartialResult):
         return f"; at most {figure(self.gap)}{share} more than the least"
 
     @property
+    def joint_in_words(self) -> str:
+        """How many persons share what the releases show of them, and at what cost."""
+        joint = self.joint
+        assert joint is not None
+        *earlier, _ = joint.releases
+        loss = "" if self.loss_alone is None else f" The {self.quality} loss would be {figure(self.loss_alone)} alone."
+        return (
+            f"Together with {' and '.join(earlier)}, {count(joint.person_count)} persons stand in "
+            f"{count(joint.class_count)} joint classes of {count(joint.k)} at least.{loss}"
+        )
+
+    @property
     def sections(self) -> tuple[Table, ...]:
         """What the method adds: those of its own fields that have a title, under its name."""
         titles = {name: field.title for name, field in type(self).model_fields.items()}
@@ -176,6 +194,7 @@ class Report(PartialResult):
         """How the node was found, the labels, the privacy models, and what the method adds."""
         return (
             paragraph(self.search_in_words),
+            *(() if self.joint is None else (paragraph(self.joint_in_words),)),
             levels_table(self.node, self.heights) if self.node else labels_table(self.generalization),
             models_table(self.models),
             *self.sections,

@@ -19,6 +19,23 @@ from sqlanon.queries.tables.spelled import Taxonomies
 
 
 @dataclass(frozen=True)
+class EarlierClasses:
+    """What earlier releases show of the persons: joint classes with numbers, as ``queries.cells.earlier`` has them.
+
+    Attributes:
+        keys: the columns of the source by which persons are found.
+        count: how many joint classes there are. The number of those whom no release shows is 0.
+        is_by_person: whether the keys identify one row; else they are all that releases see of it.
+        as_text: whether they are compared as text, since their types differ, or equal values have several texts.
+    """
+
+    keys: tuple[str, ...]
+    count: int
+    is_by_person: bool
+    as_text: bool
+
+
+@dataclass(frozen=True)
 class CellSpec:
     """Which cells are made of a source.
 
@@ -41,6 +58,7 @@ class CellSpec:
         unknown: what is done with values that taxonomies do not have, if there may be any.
         leaves: the counts of labels that have more leaves than their taxonomy has values under them.
         in_key_order: whether cells are in the order of their keys, in which those of a class stand close together.
+        earlier: what earlier releases show of the persons, if classes are to hold together with these.
     """
 
     source: exp.Table | exp.Subquery
@@ -59,6 +77,7 @@ class CellSpec:
     unknown: UnknownValues | None = None
     in_key_order: bool = True
     leaves: exp.Table | None = None
+    earlier: EarlierClasses | None = None
 
     @property
     def roots(self) -> Mapping[str, str]:
@@ -73,6 +92,8 @@ ROW_COUNT = "anon_row_count"
 WEIGHT = "anon_weight"
 INDIVIDUAL = "anon_individual"
 PEOPLE = "anon_people"
+EARLIER = "anon_earlier"
+"""The number of the joint class that earlier releases show of a person; 0 where they show none."""
 VALUE = "value"
 IS_UNMAPPED = "anon_is_unmapped"
 
@@ -139,8 +160,11 @@ class Encoding:
     def holds_release(self) -> bool:
         """Whether cells have all that a release shows, so that it can be rebuilt from their counts.
 
-        They have neither columns that do not distinguish cells nor values that are equal to others.
+        They have neither columns that do not distinguish cells nor values that are equal to others. Of equal rows, some
+        may be withheld beside earlier releases.
         """
+        if self.spec.earlier is not None and self.spec.earlier.is_by_person:
+            return False
         shown = self.spec.released - {*self.spec.quasi_identifiers}
         return shown <= {*self.spec.protected} and all(self.traits[name].can_be_rebuilt for name in shown)
 

@@ -70,7 +70,7 @@ class KeyLayout:
             found[position, depth] = masks
         return found
 
-    def telling(self, largest: int) -> KeyLayout:
+    def with_number(self, largest: int) -> KeyLayout:
         """The layout with one more field, for numbers up to the largest, in which classes differ at every node."""
         width = largest.bit_length()
         last = self.word_count - 1

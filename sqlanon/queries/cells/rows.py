@@ -8,11 +8,13 @@ search are in the order of their keys, in which those of a class stand close tog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from sqlglot import exp
 
+from sqlanon.queries.cells.earlier import bits_of_number, number_of_row, with_persons
 from sqlanon.queries.cells.encoding import (
+    EARLIER,
     INDIVIDUAL,
     IS_UNMAPPED,
     PEOPLE,
@@ -147,9 +149,15 @@ def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
     return query.select(*words, aliased(is_unmapped, IS_UNMAPPED), copy=False)
 
 
-def with_leaves(encoding: Encoding, query: exp.Select, table: str) -> exp.Select:
-    """The query of a table with raw values, joined with the label of each at level 0 (``encoding.labels_of``)."""
-    for position, name in enumerate(encoding.spec.quasi_identifiers):
+def with_leaves(
+    encoding: Encoding, query: exp.Select, table: str, positions: Iterable[int] | None = None
+) -> exp.Select:
+    """The query of a table with raw values, joined with the label of each at level 0 (``encoding.labels_of``).
+
+    ``positions`` are those of the quasi-identifiers that are looked up; all if None.
+    """
+    for position in range(len(encoding.spec.quasi_identifiers)) if positions is None else positions:
+        name = encoding.spec.quasi_identifiers[position]
         alias = encoding.labels_of(position)
         lookup = exp.alias_(encoding.labels.table, alias, table=True)
         here = column("position", alias).eq(number(position)), column("depth", alias).eq(number(0))
@@ -161,7 +169,10 @@ def with_leaves(encoding: Encoding, query: exp.Select, table: str) -> exp.Select
 def key_word(encoding: Encoding, word: int) -> exp.Expr:
     """A word of the key of a row joined by :func:`with_leaves`: the bits of its quasi-identifiers there."""
     positions = [place for place in range(len(encoding.spec.shapes)) if word in encoding.keys.label_masks(place, 0)]
-    return all_bits(column(encoding.key(word), encoding.labels_of(position)) for position in positions)
+    found: list[exp.Expr] = [column(encoding.key(word), encoding.labels_of(position)) for position in positions]
+    if encoding.spec.earlier is not None and encoding.keys.always is not None and encoding.keys.always.word == word:
+        found.append(bits_of_number(encoding, COMBINATIONS))
+    return all_bits(found)
 
 
 def _ranks(encoding: Encoding, name: str) -> exp.Select:
@@ -201,11 +212,13 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
         name: exact_key(name, encoding.traits) if encoding.holds_release else column(name) for name in spec.protected
     }
     keys |= {name: column(name) for name in individual}
+    if spec.earlier is not None:
+        keys |= {EARLIER: number_of_row()}
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
     if spec.row_weight is not None:
         columns.append(aliased(_weight(column(spec.row_weight)), WEIGHT))
-    return grouped(select(columns, source.copy()), list(keys.values()))
+    return grouped(with_persons(encoding, select(columns, source.copy())), list(keys.values()))
 
 
 def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str, exp.Expr]:

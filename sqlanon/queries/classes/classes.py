@@ -83,6 +83,7 @@ def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
     criteria = grouping.encoding.criteria
     sizes = [int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE]
     least = 1 if criteria.counts_individuals else max(sizes, default=1)
+    with_keys = with_keys or grouping.encoding.spec.earlier is not None
     return class_relation(grouping, with_keys=with_keys, proving=True, measured_from=least)
 
 

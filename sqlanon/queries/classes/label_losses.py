@@ -48,10 +48,11 @@ class LabelLosses:
         self._alike = self._alike_positions()
 
     def beside(self, classes: exp.Query) -> exp.Query:
-        """The classes with what their labels lose in place of their keys."""
+        """The classes with what their labels lose in place of their keys, but for those that earlier releases need."""
         if not self._wanted:
             return classes
-        keys = {self._encoding.key(word) for word in range(self._encoding.keys.word_count)}
+        words = 0 if self._encoding.spec.earlier is not None else self._encoding.keys.word_count
+        keys = {self._encoding.key(word) for word in range(words)}
         shown = [name for name in classes.named_selects if name not in keys]
         labelled = subquery(self._with_bits(classes), LABELLED)
         query = select([*(column(name, LABELLED) for name in shown), *self._columns()], labelled)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.cells.encoding import PEOPLE, VALUE, Encoding
+from sqlanon.queries.cells.earlier import number_of_key
+from sqlanon.queries.cells.encoding import EARLIER, PEOPLE, VALUE, Encoding
 from sqlanon.queries.cells.labels import at_level, dense_rank, has_bits
 from sqlanon.queries.classes.grouping import Grouping, by_key
 from sqlanon.queries.kit.macros import exact_text
@@ -55,8 +56,9 @@ class Recoding(ABC):
 
     @property
     def row_columns(self) -> tuple[str, ...]:
-        """The columns by which rows find their class: the labels of all quasi-identifiers that have codes."""
-        return tuple(self.encoding.label(position) for position, _ in self.code_columns())
+        """The columns by which rows find their class: labels that have codes, and what earlier releases show."""
+        labels = tuple(self.encoding.label(position) for position, _ in self.code_columns())
+        return labels if self.encoding.spec.earlier is None else (*labels, EARLIER)
 
     @abstractmethod
     def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
@@ -219,6 +221,8 @@ class AtNode(_ByValue):
         return by_key(self.encoding, self.levels, carried=carried)
 
     def _codes_of_keys(self, query: exp.Select, table: str) -> exp.Select:
+        if self.encoding.spec.earlier is not None:
+            query = query.select(aliased(number_of_key(self.encoding, table), EARLIER), copy=False)
         return self.join_codes(query, table)  # of the few classes that cells make
 
     def _labels(self, position: int, columns: Iterable[exp.Expr], *conditions: exp.Expr) -> exp.Select:

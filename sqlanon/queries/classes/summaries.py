@@ -12,6 +12,7 @@ from sqlanon.model.lattice import Asked, ClassLoss, Levels
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.classes import KEPT, class_relation, judged_classes, measure_of, within
+from sqlanon.queries.classes.earlier import WITHHELD, jointly_kept
 from sqlanon.queries.classes.grouping import (
     CERTAIN_ROWS,
     CERTAIN_SHARE,
@@ -159,12 +160,15 @@ def attained(grouping: Grouping) -> exp.Query:
         aliased(filtered(worst_of(encoding, bound), column(KEPT)), f"attained_{index}")
         for index, bound in enumerate(encoding.criteria.bounds)
     ]
-    return select(columns, subquery(_judged(encoding, class_relation(grouping), {KEPT}), "anon_judged"))
+    classes = class_relation(grouping, with_keys=encoding.spec.earlier is not None)
+    return select(columns, subquery(_judged(encoding, classes, {KEPT}), "anon_judged"))
 
 
 def kept_keys(grouping: Grouping) -> exp.Select:
     """The keys of the classes of a grouping that are kept; ``anon_all_rows`` if it has none."""
     columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
+    if grouping.encoding.spec.earlier is not None:
+        columns.append(column(WITHHELD))
     judged = _judged(grouping.encoding, class_relation(grouping, with_keys=True), {KEPT})
     return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 
@@ -220,7 +224,8 @@ class _Summary:
         if attainable_within is not None:
             known["anon_allowed_rows"] = number(attainable_within)
         criteria = encoding.criteria
-        if list(criteria.certain_bounds) == [bound for bound in criteria.bounds if bound.grain == "class"]:
+        of_classes = [bound for bound in criteria.bounds if bound.grain == "class"]
+        if encoding.spec.earlier is None and list(criteria.certain_bounds) == of_classes:
             # The same rows are suppressed for certain: they are summed once.
             known[CERTAINLY_KEPT] = exp.column(KEPT)
         self._fill_in(known)
@@ -292,9 +297,14 @@ def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Sel
     if OUT_OF_BOUNDS in wanted:
         of_nodes = (bound for bound in criteria.bounds if bound.grain == "node")
         columns.append(aliased(exp.Not(this=exp.Paren(this=within(encoding, of_nodes))), OUT_OF_BOUNDS))
-    if CLASS_WEIGHT in wanted and encoding.spec.row_weight is None:
-        columns.append(aliased(column(CLASS_ROWS), CLASS_WEIGHT))
-    return select([exp.Star(), *columns], subquery(classes, "anon_classes"))
+    weight = [aliased(column(CLASS_ROWS), CLASS_WEIGHT)]
+    if CLASS_WEIGHT not in wanted or encoding.spec.row_weight is not None:
+        weight = []
+    if encoding.spec.earlier is None or KEPT not in wanted:
+        return select([exp.Star(), *columns, *weight], subquery(classes, "anon_classes"))
+    judged = select([exp.Star(), *columns], subquery(classes, "anon_classes"))
+    kept = jointly_kept(encoding, judged, classes.named_selects)
+    return select([exp.Star(), *weight], subquery(kept, "anon_jointly_kept"))
 
 
 def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:

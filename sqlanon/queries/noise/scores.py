@@ -35,7 +35,7 @@ KEYED_CELLS = Relation("anon_keyed_cells", "cell")
 def by_combination(encoding: Encoding, largest: int) -> Encoding:
     """The encoding of :data:`KEYED_CELLS`: its classes are combinations, with the sensitive value in their keys."""
     spec = replace(encoding.spec, protected=(), protected_shapes={})
-    return replace(encoding, spec=spec, cells=KEYED_CELLS, keys=encoding.keys.telling(largest))
+    return replace(encoding, spec=spec, cells=KEYED_CELLS, keys=encoding.keys.with_number(largest))
 
 
 def keyed_cells(encoding: Encoding, combined: Encoding) -> Step:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.cells.earlier import number_of_key, number_of_row, with_persons
+from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.keys import WORD_BITS
 from sqlanon.queries.classes.recoding import Recoding, as_label
 from sqlanon.queries.kit.macros import text
@@ -131,8 +132,11 @@ def unlike_groups(names: Sequence[str], made: exp.Expr, written: exp.Expr, count
 
 def _rows_of_source(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
     """Every row of the source with the columns by which it finds its class, and those that are kept of it."""
-    query = select([], exp.alias_(recoding.encoding.spec.source.copy(), "anon_source", table=True))
+    encoding = recoding.encoding
+    query = select([], exp.alias_(encoding.spec.source.copy(), "anon_source", table=True))
     query = _with_kept_columns(recoding.join_to_source(query, "anon_source"), columns)
+    if encoding.spec.earlier is not None:
+        query = with_persons(encoding, query, "anon_source").select(aliased(number_of_row(), EARLIER), copy=False)
     return query.select(aliased(number(1), ROW_COUNT), copy=False)
 
 
@@ -140,6 +144,8 @@ def _rows_of_cells(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Sel
     """The same of the cells, with their number of rows."""
     cells = exp.alias_(recoding.encoding.cells.table, "anon_cells", table=True)
     query = select([column(ROW_COUNT, "anon_cells")], cells)
+    if recoding.encoding.spec.earlier is not None:
+        query = query.select(aliased(number_of_key(recoding.encoding, "anon_cells"), EARLIER), copy=False)
     return _with_kept_columns(recoding.join_to_cells(query, "anon_cells"), columns)
 
 
@@ -163,6 +169,8 @@ def _published(
     """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
     encoding, keys = recoding.encoding, dict(recoding.code_columns())
     classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
+    if encoding.spec.earlier is not None:
+        classes = classes.select(column(EARLIER, "anon_codes"), copy=False)
     classes = recoding.join_labels_to_codes(classes, "anon_codes")
     same_class = all_of([same(column(name, "anon_kept"), column(name, "anon_rows")) for name in recoding.row_columns])
     query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))

@@ -1,0 +1,48 @@
+"""Sizes of joint classes of many nodes, from cells as arrays: the key of a cell has the number of what others show.
+
+What is left out is that of the query ``jointly_kept`` in ``sql/earlier.sql``, which says why.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlanon.engines.base import Compute
+from sqlanon.methods.shared.arrays import Ints
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.class_sizes import SizeCounter, SizedCells
+from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.queries.cells.earlier import ABSENT, NUMBER_OF_ABSENT
+from sqlanon.queries.cells.encoding import EARLIER
+from sqlanon.queries.kit.nodes import column, select
+
+
+class JointSizeCounter(SizeCounter):
+    """Answers the inquiries of a search, of classes beside earlier releases."""
+
+    def __init__(self, engine: Compute, table: EncodedTable, cells: SizedCells) -> None:
+        super().__init__(engine, table, cells)
+        earlier = table.encoding.spec.earlier
+        assert earlier is not None
+        self._k, self._is_by_person = table.encoding.criteria.k, earlier.is_by_person
+        query = select([column(EARLIER), column(NUMBER_OF_ABSENT)], ABSENT.table)
+        found = engine.arrays(query, "persons without a row")
+        self._absent: Ints = np.zeros(earlier.count + 1, dtype=np.int64)
+        self._absent[found[EARLIER]] = found[NUMBER_OF_ABSENT]
+
+    def summary(self, levels: Levels, cells: SizedCells) -> NodeSummary:
+        classes, k = cells.at(levels), self._k
+        sizes, earlier = classes.rows, classes.rest
+        is_short = sizes < k
+        short = np.bincount(earlier[is_short], sizes[is_short], len(self._absent)).astype(np.int64)
+        largest = np.zeros_like(short)
+        np.maximum.at(largest, earlier[~is_short], sizes[~is_short])
+        missing = k - self._absent - short
+        lends = (missing > 0) & (missing < k) & (largest >= k)
+        lends[0] = False  # persons whom no earlier release shows
+        missing, largest = missing[lends], largest[lends]
+        is_whole = largest < k + missing if self._is_by_person else np.ones_like(missing, dtype=bool)
+        certain = int(short.sum())
+        withheld = int(np.where(is_whole, largest, missing).sum())
+        kept = len(sizes) - int(is_short.sum()) - int(is_whole.sum())
+        return NodeSummary(levels, len(sizes), kept, certain + withheld, certain)

@@ -1,0 +1,54 @@
+"""What a policy cannot ask for of releases that are held together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.names import folded
+from sqlanon.model.policy.earlier import key_misfits
+from sqlanon.model.policy.fields import PolicyFields
+from sqlanon.model.privacy import KAnonymity
+
+
+def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
+    """A line per problem."""
+    if policy.has_private_method and policy.earlier:
+        yield f"earlier: the {policy.method} is paid for from a budget, which the ledger adds up over all releases"
+    elif policy.held_with:
+        yield from _unfit_method(policy)
+        yield from _unfit_criteria(policy)
+        yield from _unfit_keys(policy)
+
+
+def _unfit_method(policy: PolicyFields) -> Iterable[str]:
+    if not isinstance(policy.method, FullDomain):
+        yield f"earlier: full domains alone are held together with other releases, not the {policy.method}"
+    if policy.suppression == "mask":
+        yield 'earlier: masked rows would show who was suppressed; take suppression "drop"'
+    if policy.objective == "privacy":
+        yield 'earlier: objective "privacy" looks at one release alone; take "utility"'
+
+
+def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:
+    for model in policy.privacy:
+        if not isinstance(model, KAnonymity):
+            yield f"earlier: k-anonymity alone is held together with other releases, not {model}"
+    if policy.individual is not None:
+        yield (
+            f'earlier: a person has one row, and individual "{policy.individual}" may own several; make one row of '
+            "them with `sqlanon flatten` (Session.flatten)"
+        )
+    if policy.row_weight is not None:
+        yield f'earlier: persons are counted, not the weights of row_weight "{policy.row_weight}"'
+    if policy.quality.class_losses:
+        yield f"earlier: {policy.quality.measure} counts the classes of one release; take a loss of labels, such as LM"
+
+
+def _unfit_keys(policy: PolicyFields) -> Iterable[str]:
+    yield from (f"earlier: {problem}" for problem in key_misfits(policy.held_with))
+    keys = {folded(each.key) for each in policy.held_with if each.key is not None}
+    published = [name for role in ("quasi_identifiers", "sensitive", "insensitive") for name in getattr(policy, role)]
+    for name in published:
+        if folded(name) in keys:
+            yield f'earlier: the key "{name}" would be published; name it among the identifiers'

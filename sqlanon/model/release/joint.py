@@ -1,0 +1,73 @@
+"""What several releases show together of the persons in them."""
+
+from __future__ import annotations
+
+from sqlanon.model.release.measurement import PartialResult, Result
+from sqlanon.report.document import Document, Table, count, paragraph, percent
+
+
+class JointClass(Result):
+    """Persons with the same class in each of some releases.
+
+    Attributes:
+        labels: of each release the labels of their class, by quasi-identifier; None where it does not show them. Those
+            of a level that has one label alone are left out.
+        persons: how many they are.
+    """
+
+    labels: tuple[dict[str, str | None] | None, ...]
+    persons: int
+
+
+class JointClasses(PartialResult):
+    """The joint classes of some releases: persons with the same class in each of them.
+
+    Attributes:
+        releases: what they are called, in their order.
+        k: the fewest persons of a joint class; None if no release shows anyone.
+        class_count: how many joint classes there are.
+        person_count: how many persons some release shows.
+        unique_persons: those who are alone in their joint class.
+        required_k: the least k of the policies of the releases; None where they were not compared for it.
+        persons_at_risk: those in joint classes of fewer persons.
+        smallest: some of these classes, the smallest first.
+
+    Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008).
+    """
+
+    releases: tuple[str, ...]
+    k: int | None
+    class_count: int
+    person_count: int
+    unique_persons: int
+    required_k: int | None = None
+    persons_at_risk: int | None = None
+    smallest: tuple[JointClass, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Whether every joint class has as many persons as the policies ask for."""
+        return self.k is None or self.required_k is None or self.k >= self.required_k
+
+    def document(self) -> Document:
+        names = " and ".join(self.releases)
+        text = (
+            f"Together, {names} show {count(self.person_count)} persons in {count(self.class_count)} joint classes of "
+            f"{count(self.k)} at least; {count(self.unique_persons)} are alone in theirs."
+        )
+        parts = [paragraph(text)]
+        if self.persons_at_risk is not None and self.person_count:
+            share = percent(self.persons_at_risk / self.person_count)
+            fewer = f"joint classes of fewer than {count(self.required_k)}"
+            parts.append(paragraph(f"{count(self.persons_at_risk)} persons ({share}) are in {fewer}."))
+        if not self.smallest:
+            return Document("Joint classes", tuple(parts))
+        rows = [(*map(_in_words, each.labels), count(each.persons)) for each in self.smallest]
+        table = Table((*self.releases, "persons"), rows, numbers=(len(self.releases),))
+        return Document("Joint classes", (*parts, table))
+
+
+def _in_words(labels: dict[str, str | None] | None) -> str:
+    if labels is None:
+        return "not shown"
+    return ", ".join(f"{name} {'NULL' if label is None else label}" for name, label in labels.items()) or "all"

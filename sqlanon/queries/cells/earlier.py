@@ -1,0 +1,75 @@
+"""Earlier releases of the same persons, as cells and rows need them: how a row finds what they show of its person.
+
+An earlier release is one more quasi-identifier of a single level, which is not published: the number of the joint class
+that all earlier releases show of the person stands in the key of a cell, in bits by which classes differ at every node.
+So the classes of a node are joint classes.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.queries.cells.encoding import EARLIER, Encoding
+from sqlanon.queries.kit.macros import exact_text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, bits, cast, column, left_join, number, same
+
+SQL = Queries("earlier")
+
+PERSONS = Relation("anon_persons", "rows")
+"""The persons in earlier releases: the texts of their keys, the number of their joint class, and how many they are."""
+
+NUMBER_OF_ABSENT = "anon_absent"
+ABSENT = Relation("anon_absent_persons", "class")
+"""By joint class of the earlier releases, its persons who have no row in the present source."""
+
+NOBODY = -1
+"""The number in place of the joint class of persons who are withheld: no class has it."""
+
+
+def person_key(place: int) -> str:
+    """The column of :data:`PERSONS` with one of the keys."""
+    return f"anon_person_{place}"
+
+
+def person_value(value: exp.Expr, as_text: bool) -> exp.Expr:
+    """A key of persons as releases compare it."""
+    return exact_text(value) if as_text else value
+
+
+def with_persons(encoding: Encoding, query: exp.Select, table: str | None = None) -> exp.Select:
+    """The query of the rows of the source, joined with :data:`PERSONS` if there are earlier releases."""
+    earlier = encoding.spec.earlier
+    if earlier is None:
+        return query
+    theirs = [column(person_key(place), PERSONS.name) for place in range(len(earlier.keys))]
+    ours = [person_value(column(name, table), earlier.as_text) for name in earlier.keys]
+    on = all_of([same(one, other) for one, other in zip(theirs, ours, strict=True)])
+    return left_join(query, exp.alias_(PERSONS.table, PERSONS.name, table=True), on)
+
+
+def number_of_row() -> exp.Expr:
+    """The number of the joint class of a row that :func:`with_persons` has joined."""
+    return exp.func("coalesce", column(EARLIER, PERSONS.name), number(0))
+
+
+def number_of_key(encoding: Encoding, table: str | None = None) -> exp.Expr:
+    """The number of the joint class in the key of a cell, or of a class."""
+    place = encoding.keys.always
+    assert place is not None
+    masked = exp.Paren(this=bits(column(encoding.key(place.word), table), number(place.mask)))
+    return exp.Paren(this=exp.BitwiseRightShift(this=masked, expression=number(place.shift)))
+
+
+def bits_of_number(encoding: Encoding, table: str) -> exp.Expr:
+    """The bits of a key that have the number in a column of a table."""
+    place = encoding.keys.always
+    assert place is not None
+    value = cast(column(EARLIER, table), "BIGINT")
+    return exp.Paren(this=exp.BitwiseLeftShift(this=value, expression=number(place.shift)))
+
+
+def absent_persons(encoding: Encoding) -> Step:
+    """The step that makes :data:`ABSENT` from the cells."""
+    present = aliased(number_of_key(encoding), EARLIER)
+    return SQL.step(ABSENT, "absent_persons", persons=PERSONS, cells=encoding.cells, number=present)

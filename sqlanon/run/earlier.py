@@ -1,0 +1,255 @@
+"""The earlier releases that a policy names, as they are found: each with its policy, its source and its taxonomies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from sqlanon.binding import taxonomies
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.carried_taxonomies import own_taxonomies, reading_taxonomies
+from sqlanon.binding.prepare import prepare
+from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.methods.shared.earlier import EarlierRelease, compare, keys_of
+from sqlanon.model.labels import NodeRecord
+from sqlanon.model.names import folded
+from sqlanon.model.policy.earlier import Earlier, key_misfits
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import EarlierRecord, Record
+from sqlanon.model.release.joint import JointClasses
+from sqlanon.model.taxonomy.rules import TaxonomyRule
+from sqlanon.publish.provenance import without_place
+from sqlanon.run.recorded import recorded_release
+from sqlanon.verification.published import Published
+
+WITHOUT_CLASSES = "it is not of full domains, whose classes alone can be found again"
+MASKED = "its masked rows show who was suppressed"
+
+
+@dataclass(frozen=True)
+class Found:
+    """An earlier release that can be held together with others.
+
+    Attributes:
+        release: it as it is found.
+        record: its record.
+        policy: the policy that is recorded.
+        origin: what it was made from.
+        labels: its node.
+    """
+
+    release: Published
+    record: Record
+    policy: Policy
+    origin: ResolvedSource
+    labels: NodeRecord
+
+
+@contextmanager
+def earlier_releases(
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
+) -> Iterator[tuple[EarlierRelease, ...]]:
+    """The earlier releases of a policy, in their order; their taxonomies are there within the block.
+
+    Args:
+        engine: the database, with the taxonomies of the policy.
+        source: the present source.
+        policy: the policy.
+        read: what is read of a release or of its source, in place of it.
+
+    Raises:
+        PolicyError: lists all that stands in the way.
+        EngineError: there is no release of a name, or it has no provenance.
+    """
+    with _releases(engine, source, policy.held_with, policy, read) as found:
+        yield found
+
+
+def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Earlier]) -> JointClasses:
+    """What releases show together of the persons in them; nothing is written.
+
+    Args:
+        engine: the database.
+        source: what those are made from that name no source of their own.
+        named: the releases, in the order in which they were made.
+
+    Raises:
+        PolicyError: lists all that stands in the way.
+        EngineError: there is no release of a name, or it has no provenance.
+    """
+    problems = [*key_misfits(named)]
+    if len(named) < 2:
+        problems.append(f"joint classes are of two releases at least, not {len(named)}")
+    if problems:
+        raise PolicyError("the releases cannot be compared:", problems)
+    with _releases(engine, source, named) as releases, engine.transaction(), engine.scratch():
+        return compare(engine, releases)
+
+
+@contextmanager
+def _releases(
+    engine: Engine,
+    source: ResolvedSource,
+    named: Sequence[Earlier],
+    present: Policy | None = None,
+    read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
+) -> Iterator[tuple[EarlierRelease, ...]]:
+    if not named:
+        yield ()
+        return
+    found = [_found(engine, source, each) for each in named]
+    problems = [line for each in found if not isinstance(each, Found) for line in each]
+    releases = [each for each in found if isinstance(each, Found)]
+    policies = [*(each.policy for each in releases), *([] if present is None else [present])]
+    if not problems:
+        far = [each for each in (source, *(found.origin for found in releases)) if engine.is_far(each.relation)]
+        problems = [f"{each.description} is not in the database: copy it there" for each in far]
+        problems += [line for place in range(len(releases)) for line in _missing_before(releases, place)]
+        problems += [] if named[0].key is not None else _other_codings(policies)
+    if problems:
+        raise PolicyError("it cannot be found out what the releases show together:", problems)
+    with ExitStack() as stack:
+        rules = {} if present is None else present.taxonomies
+        bounds = [_bound(stack, engine, rules, each, read) for each in releases]
+        keys = _keys(named[0].key, policies, bounds)
+        as_text = _are_of_several_types(engine, source, keys, bounds)
+        yield tuple(
+            EarlierRelease(
+                name=each.release.source.description,
+                bound=bound,
+                levels=tuple(each.labels.levels[name] for name in bound.policy.quasi_identifiers),
+                released=read(each.release.source).relation,
+                keys=of_source,
+                is_by_person=named[0].key is not None,
+                as_text=as_text,
+                beside=_beside(releases, place),
+                read=(each.release.source, each.origin),
+                record=EarlierRecord(release=without_place(given.release), record_sha256=each.release.record_sha256),
+            )
+            for place, (given, each, bound, of_source) in enumerate(zip(named, releases, bounds, keys, strict=True))
+        )
+
+
+def read_with(releases: Sequence[EarlierRelease]) -> dict[str, ResolvedSource]:
+    """What is read of earlier releases, by role."""
+    roles = ("earlier release", "source of its earlier release")
+    return {
+        f"{role} {number}": found
+        for number, each in enumerate(releases, 1)
+        for role, found in zip(roles, each.read, strict=True)
+    }
+
+
+def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | list[str]:
+    """The release of a name; what stands in the way if it cannot be held together with others."""
+    release, record, policy = recorded_release(engine, named.release, engine.resolve)
+    record = record.spelled_like(policy.quasi_identifiers)
+    problems = [*release.shortfalls]
+    if not isinstance(record.labels, NodeRecord):
+        problems.append(WITHOUT_CLASSES)
+    if record.rows is not None and record.rows.masked:
+        problems.append(MASKED)
+    if problems or not isinstance(record.labels, NodeRecord):
+        return [f"{release.source.description}: {problem}" for problem in problems]
+    origin = source if named.source is None else engine.resolve(named.source, restricted=True)
+    return Found(release, record, policy, origin, record.labels)
+
+
+def _beside(releases: Sequence[Found], place: int) -> tuple[int, ...]:
+    """The positions of the releases that one was held together with."""
+    hashes = [each.release.record_sha256 for each in releases[:place]]
+    return tuple(hashes.index(each.record_sha256) for each in releases[place].record.earlier)
+
+
+def _missing_before(releases: Sequence[Found], place: int) -> Iterator[str]:
+    """The releases that one was held together with, and that do not stand before it."""
+    hashes = {each.release.record_sha256 for each in releases[:place]}
+    for each in releases[place].record.earlier:
+        if each.record_sha256 not in hashes:
+            name = releases[place].release.source.description
+            yield f'{name} was held together with "{each.release}", which has to stand before it in earlier, unchanged'
+
+
+def _bound(
+    stack: ExitStack,
+    engine: Engine,
+    rules: Mapping[str, TaxonomyRule],
+    found: Found,
+    read: Callable[[ResolvedSource], ResolvedSource],
+) -> BoundPolicy:
+    """The policy of a release bound to its source, with the taxonomies that it was made with.
+
+    Raises:
+        PolicyError: there are others.
+    """
+    own, columns = found.policy, found.policy.taxonomy_columns
+    others = [name for name in columns if not _is_same(engine, found, name)]
+    present = engine.taxonomy
+    if others:
+        # Files of taxonomies are not recorded: those of the present policy may be the same.
+        present_rules = {name: rule for name, rule in rules.items() if name in columns}
+        own = own.model_copy(update={"taxonomies": {**present_rules, **own.taxonomies}})
+        stack.enter_context(reading_taxonomies(engine, engine.warehouse.anon("taxonomy")))
+        stack.enter_context(own_taxonomies(engine, found.origin, own))
+        others = [name for name in columns if not _is_same(engine, found, name)]
+    if others:
+        raise PolicyError(
+            f"{found.release.source.description} was made with other taxonomies than there are now; load those again:",
+            [f'"{name}" has another hash than is recorded' for name in others],
+        )
+    names = [each.name for each in engine.describe(found.origin.relation)]
+    own = own.without_missing_identifiers(names)
+    bound = prepare(engine, read(found.origin), own, has_earlier=True)
+    stack.enter_context(reading_taxonomies(engine, present))
+    return bound
+
+
+def _is_same(engine: Engine, found: Found, name: str) -> bool:
+    shapes = taxonomies.shapes(engine, [name])
+    return name in shapes and shapes[name].sha256 == found.record.taxonomy_sha256.get(name)
+
+
+def _keys(key: str | None, policies: Sequence[Policy], bounds: Sequence[BoundPolicy]) -> list[tuple[str, ...]]:
+    """By release, the columns of its source by which persons are found in the others.
+
+    Of one unchanged source these are the quasi-identifiers of all policies, which is all that releases show of a row.
+    """
+    read = dict.fromkeys(folded(name) for policy in policies for name in policy.quasi_identifiers)
+    return [keys_of(bound, [key] if key is not None else [*read]) for bound in bounds]
+
+
+def _other_codings(policies: Sequence[Policy]) -> list[str]:
+    """Quasi-identifiers that some policies code and others do not, or otherwise: their rows are not found again."""
+    names = {folded(name) for policy in policies for name in policy.quasi_identifiers}
+    codings = [
+        {(bound, folded(name)): value for bound in ("bottom", "top") for name, value in _coding(policy, bound).items()}
+        for policy in policies
+    ]
+    differing = {place for one in codings for place in one if any(other.get(place) != one[place] for other in codings)}
+    return [
+        f'"{name}" has another {bound} coding in some of the policies: give a key'
+        for bound, name in sorted(differing)
+        if name in names
+    ]
+
+
+def _coding(policy: Policy, bound: str) -> dict[str, float]:
+    """The bounds of coded columns."""
+    return policy.bottom_coding if bound == "bottom" else policy.top_coding
+
+
+def _are_of_several_types(
+    engine: Engine, source: ResolvedSource, keys: Sequence[tuple[str, ...]], bounds: Sequence[BoundPolicy]
+) -> bool:
+    """Whether keys are of several types, or of one in which equal values have several texts."""
+    found: dict[str, set[str]] = {}
+    for columns in [engine.describe(source.relation), *(bound.columns for bound in bounds)]:
+        for each in columns:
+            found.setdefault(folded(each.name), set()).add(each.type if each.traits.has_one_text else "")
+    return any(len(types) > 1 or "" in types for types in (found[folded(name)] for name in keys[0]))

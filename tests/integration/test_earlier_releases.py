@@ -1,0 +1,317 @@
+"""Releases that are held together: the facts of spec/earlier.md, what is refused, and what a run reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+
+AGES = [[str(age), f"{age // 5 * 5}-{age // 5 * 5 + 4}", f"{age // 10 * 10}s", "*"] for age in range(20, 60)]
+SEXES = [["f", "*"], ["m", "*"]]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[sa.Session]:
+    with sa.connect(tmp_path / "hospital.duckdb") as session:
+        session.taxonomies.load("age", sa.Taxonomy.from_rows(AGES))
+        session.taxonomies.load("sex", sa.Taxonomy.from_rows(SEXES))
+        yield session
+
+
+def load(session: sa.Session, name: str, ages: Sequence[int], first: int = 1, sex: str = "f") -> None:
+    """Patients of some ages, numbered from the first."""
+    rows = [(first + place, age, sex, "flu") for place, age in enumerate(ages)]
+    session.connection.execute(
+        f"CREATE TABLE IF NOT EXISTS {name} (id INTEGER, age INTEGER, sex VARCHAR, illness VARCHAR)"
+    )
+    session.connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", rows)
+
+
+def policy(k: int = 4, **fields: Any) -> sa.Policy:
+    given = {
+        "quasi_identifiers": ["age"],
+        "identifiers": ["id", "sex"],
+        "sensitive": ["illness"],
+        "privacy": [sa.KAnonymity(k)],
+        "suppression_limit": 0.0,
+        **fields,
+    }
+    return sa.Policy(**given)
+
+
+def ages(session: sa.Session, name: str) -> dict[str, int]:
+    query = f"SELECT age, count(*) FROM {name} GROUP BY age ORDER BY age"
+    return dict(session.connection.execute(query).fetchall())
+
+
+class TestFacts:
+    def test_a_more_general_release_adds_nothing(self, session: sa.Session) -> None:
+        """E1."""
+        load(session, "patients", [21, 22, 23, 24, 31, 32, 33, 34])
+        session.anonymize("patients", policy(), "first", node={"age": 1})
+        second = session.anonymize("patients", policy(earlier=["first"]), "second", node={"age": 2})
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (4, 2)
+
+    def test_joint_classes_are_those_of_the_meet(self, session: sa.Session) -> None:
+        """E2."""
+        load(session, "patients", [21, 22, 31, 32] * 2)
+        load(session, "patients", [21, 22, 31, 32] * 2, first=9, sex="m")
+        session.anonymize("patients", policy(8), "first", node={"age": 2})
+        by_sex = policy(8, quasi_identifiers=["sex"], identifiers=["id", "age"], earlier=["first"])
+        with pytest.raises(sa.UnsatisfiableError, match="does not meet the policy"):
+            session.anonymize("patients", by_sex, "second", node={"sex": 0})
+        second = session.anonymize("patients", by_sex.with_k(4), "second")
+        assert second.node == {"sex": 0}
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (4, 4)
+
+    def test_what_is_left_out_can_break_another_class(self, session: sa.Session) -> None:
+        """E3: of 8 persons in a class 3 are too old for theirs; a whole class goes with them."""
+        load(session, "spring", [21, 22, 23, 24, 24, 25, 26, 27, 28, 28, 29])
+        older = "SELECT * REPLACE (CASE WHEN id <= 2 THEN 51 ELSE age END AS age) FROM spring"
+        session.connection.execute(f"CREATE TABLE autumn AS {older}")
+        session.anonymize("spring", policy(), "first", node={"age": 2})
+        limited = policy(earlier=[sa.Earlier("first", source="spring", key="id")], suppression_limit=0.9)
+        alone = session.anonymize("autumn", policy(suppression_limit=0.9), "alone", node={"age": 1})
+        assert alone.report.suppressed_rows == 2 + 3
+        second = session.anonymize("autumn", limited, "second", node={"age": 1})
+        assert ages(session, "second") == {"25-29": 6}
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (5, 2)
+
+    def test_new_patients_are_held_back_until_there_are_k(self, session: sa.Session) -> None:
+        """E4."""
+        load(session, "spring", [21, 22, 23, 24, 25])
+        load(session, "summer", [21, 22, 23, 24, 25, 26])
+        load(session, "autumn", [21, 22, 23, 24, 25, 26, 27, 28, 29])
+        session.anonymize("spring", policy(), "first")
+        spring = sa.Earlier("first", source="spring", key="id")
+        second = session.anonymize("summer", policy(earlier=[spring], suppression_limit=0.5), "second", node={"age": 2})
+        assert ages(session, "second") == {"20s": 5}
+        assert second.report.suppressed_rows == 1
+        summer = sa.Earlier("second", source="summer", key="id")
+        third = session.anonymize("autumn", policy(earlier=[spring, summer]), "third", node={"age": 2})
+        assert ages(session, "third") == {"20s": 9}
+        assert third.report.joint is not None
+        assert (third.report.joint.k, third.report.joint.class_count) == (4, 2)
+
+    def test_whoever_left_takes_others_along(self, session: sa.Session) -> None:
+        """E5."""
+        load(session, "spring", [21, 22, 23, 24, 25, 31, 32, 33, 34])
+        session.connection.execute("CREATE TABLE autumn AS FROM spring WHERE id > 1")
+        session.anonymize("spring", policy(), "first", node={"age": 2})
+        held = policy(earlier=[sa.Earlier("first", source="spring", key="id")], suppression_limit=0.5)
+        second = session.anonymize("autumn", held, "second", node={"age": 2})
+        assert ages(session, "second") == {"30s": 4}
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (4, 2)
+        strict = held.model_copy(update={"suppression_limit": 0.0})
+        with pytest.raises(sa.UnsatisfiableError, match="no node meets the privacy models"):
+            session.anonymize("autumn", strict, "third")
+
+    def test_the_worked_example(self, session: sa.Session) -> None:
+        """Cuts at 23 and 33 beside decades: 4-anonymous alone, 2-anonymous together."""
+        odd = [[str(age), "23-32" if 23 <= age < 33 else "others", "*"] for age in range(20, 60)]
+        load(session, "patients", [21, 22, 23, 24, 31, 32, 33, 34])
+        session.anonymize("patients", policy(), "first", node={"age": 2})
+        cut = policy(taxonomies={"years": sa.Taxonomy.from_rows(odd)}, quasi_identifiers=["years"], identifiers=["id"])
+        session.connection.execute("CREATE VIEW years AS SELECT id, age AS years, illness FROM patients")
+        other = session.anonymize("years", cut, "alone", node={"years": 1})
+        assert other.report.min_class_size == 4
+        session.connection.execute("CREATE VIEW all_columns AS SELECT *, age AS years FROM patients")
+        spring = sa.Earlier("first", source="patients", key="id")
+        held = cut.changed({"identifiers": ["id", "sex", "age"], "earlier": [spring]})
+        with pytest.raises(sa.UnsatisfiableError):
+            session.anonymize("all_columns", held, "second", node={"years": 1})
+        second = session.anonymize("all_columns", held.with_k(2), "second", node={"years": 1})
+        assert second.report.joint is not None
+        assert second.report.joint.k == 2
+
+
+class TestWithholding:
+    def test_a_large_class_lends_as_many_as_are_missing(self, session: sa.Session) -> None:
+        """One of twelve left: three more are hidden, and nobody else; a later release finds out who they are."""
+        load(session, "spring", [*range(20, 30), 20, 21])
+        session.connection.execute("CREATE TABLE summer AS FROM spring WHERE id > 1")
+        session.connection.execute("CREATE VIEW tagged AS SELECT *, id AS tag FROM summer")
+        session.anonymize("spring", policy(), "first", node={"age": 2})
+        spring = sa.Earlier("first", source="spring", key="id")
+        held = policy(earlier=[spring], suppression_limit=0.5, insensitive=["tag"])
+        second = session.anonymize("tagged", held, "second", node={"age": 2})
+        assert second.report.suppressed_rows == 3
+        assert ages(session, "second") == {"20s": 8}
+        hidden = "SELECT id FROM summer WHERE id NOT IN (SELECT tag FROM second)"
+        first_by_hash = "FROM (SELECT id FROM summer ORDER BY md5(id::VARCHAR) LIMIT 3)"
+        query = f"SELECT count(*) FROM ({hidden} INTERSECT {first_by_hash})"
+        assert session.connection.execute(query).fetchall() == [(3,)]
+        joint = session.compare_releases([spring, sa.Earlier("second", source="tagged")], source="tagged", key="id")
+        assert (joint.k, joint.class_count, joint.persons_at_risk) == (4, 2, 0)
+
+    def test_a_class_that_would_get_too_small_is_hidden_as_a_whole(self, session: sa.Session) -> None:
+        load(session, "spring", [*range(20, 27)])
+        session.connection.execute("CREATE TABLE summer AS FROM spring WHERE id > 1")
+        load(session, "summer", [31, 32, 33, 34], first=50)
+        session.anonymize("spring", policy(), "first", node={"age": 2})
+        held = policy(earlier=[sa.Earlier("first", source="spring", key="id")], suppression_limit=0.7)
+        session.anonymize("summer", held, "second", node={"age": 2})
+        assert ages(session, "second") == {"30s": 4}
+
+
+UNFIT: list[tuple[dict[str, Any], str]] = [
+    ({"privacy": [sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)]}, "k-anonymity alone is held together"),
+    ({"suppression": "mask"}, "masked rows would show who was suppressed"),
+    ({"method": sa.LocalRecoding(), "suppression_limit": None}, "full domains alone are held together"),
+    ({"quality": sa.DM()}, "counts the classes of one release"),
+    ({"individual": "id"}, "a person has one row"),
+    ({"row_weight": "sex"}, "not the weights"),
+    ({"search": "ola", "suppression_limit": 0.1}, "needs monotonic models"),
+    ({"insensitive": ["id"], "identifiers": ["sex"]}, 'the key "id" would be published'),
+]
+
+
+class TestRefusals:
+    @pytest.fixture(autouse=True)
+    def first(self, session: sa.Session) -> None:
+        load(session, "spring", [21, 22, 23, 24, 25])
+        session.anonymize("spring", policy(), "first")
+
+    @pytest.mark.parametrize(("fields", "problem"), UNFIT)
+    def test_a_policy_says_all_at_once_why_not(self, fields: dict[str, Any], problem: str) -> None:
+        earlier = [sa.Earlier("first", source="spring", key="id"), sa.Earlier("first")]
+        with pytest.raises(sa.PolicyError) as raised:
+            policy(**{"earlier": earlier, **fields})
+        assert any(problem in line for line in raised.value.problems), raised.value.problems
+        assert 'earlier: "first" is named twice' in raised.value.problems
+        assert any("all releases need the same key" in line for line in raised.value.problems)
+
+    def test_a_private_method_has_a_ledger(self) -> None:
+        with pytest.raises(sa.PolicyError, match="which the ledger adds up over all releases"):
+            sa.Policy(
+                quasi_identifiers=["age"], sensitive=["illness"], method=sa.IPA(budget=sa.Budget(1)), earlier=["first"]
+            )
+
+    def test_sources_that_have_changed(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE summer AS FROM spring; DELETE FROM spring WHERE id = 1")
+        held = policy(earlier=[sa.Earlier("first", source="spring", key="id")], suppression_limit=0.5)
+        with pytest.raises(sa.PolicyError, match="have another number of rows; give the source as it was then"):
+            session.anonymize("summer", held, "second")
+
+    def test_releases_that_have_changed(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE summer AS FROM spring; DELETE FROM first")
+        held = policy(earlier=[sa.Earlier("first", source="spring", key="id")])
+        with pytest.raises(sa.PolicyError, match="it cannot be found out what the releases show together"):
+            session.anonymize("summer", held, "second")
+
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [("SET id = NULL WHERE id = 1", "1 rows have none"), ("SET id = 2", "1 values are in several rows")],
+    )
+    def test_keys_that_are_none(self, session: sa.Session, change: str, problem: str) -> None:
+        session.connection.execute(f"CREATE TABLE summer AS FROM spring; UPDATE summer {change}")
+        held = policy(earlier=[sa.Earlier("first", source="spring", key="id")])
+        with pytest.raises(sa.PolicyError, match='"id" does not identify the persons of table "summer"') as raised:
+            session.anonymize("summer", held, "second")
+        assert raised.value.problems == (problem,)
+        with pytest.raises(sa.PolicyError, match="persons of other releases cannot be found"):
+            session.anonymize("summer", policy(earlier=[sa.Earlier("first", source="spring", key="ward")]), "second")
+
+    def test_other_taxonomies(self, session: sa.Session) -> None:
+        session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))
+        with pytest.raises(sa.PolicyError, match='"age" has another hash than is recorded'):
+            session.anonymize("spring", policy(earlier=["first"]), "second")
+
+    def test_earlier_releases_that_leave_too_few(self, session: sa.Session) -> None:
+        with pytest.raises(sa.UnsatisfiableError, match="joint classes of fewer than 6 persons already"):
+            session.anonymize("spring", policy(6, earlier=["first"]), "second")
+
+    def test_releases_in_another_order(self, session: sa.Session) -> None:
+        session.anonymize("spring", policy(earlier=["first"]), "second")
+        with pytest.raises(sa.PolicyError, match='held together with "first", which has to stand before it'):
+            session.anonymize("spring", policy(earlier=["second", "first"]), "third")
+
+    def test_other_verbs(self, session: sa.Session, tmp_path: Path) -> None:
+        held = policy(earlier=["first"])
+        with pytest.raises(sa.PolicyError, match="leave earlier out of the policy"):
+            session.lattice("spring", held)
+        with pytest.raises(sa.PolicyError, match="leave earlier out of the policy"):
+            session.partitions.fit("spring", held, tmp_path / "fit.json")
+
+    def test_an_earlier_release_is_not_replaced(self, session: sa.Session) -> None:
+        with pytest.raises(sa.EngineError, match='would replace its own earlier release 1 "first"'):
+            session.anonymize("spring", policy(earlier=["first"]), "first", replace=True)
+        assert ages(session, "first")
+
+    def test_fewer_than_two_cannot_be_compared(self, session: sa.Session) -> None:
+        with pytest.raises(sa.PolicyError, match="two releases at least, not 1"):
+            session.compare_releases(["first"], source="spring")
+
+
+def test_nobody_has_both(session: sa.Session) -> None:
+    load(session, "spring", [21, 22, 23, 24, 25])
+    release = session.anonymize("spring", policy(earlier="none"), "first")
+    assert any(line.startswith("nobody has this release and an earlier one") for line in release.guarantee.conditions)
+
+
+def test_a_run_is_explained(session: sa.Session) -> None:
+    load(session, "spring", [21, 22, 23, 24, 25])
+    session.anonymize("spring", policy(), "first")
+    steps = [step.purpose for step in session.explain("spring", policy(earlier=["first"]))]
+    assert "persons of earlier releases beside those of the next source" in steps
+    assert "joint classes" in steps
+
+
+def test_keys_of_several_types_and_names_that_want_to_be_sql(session: sa.Session, tmp_path: Path) -> None:
+    key, name = 'the "key"', '"a""b"; drop table x --'
+    quoted, table = key.replace('"', '""'), name.replace('"', '""')
+    load(session, "spring", [21, 22, 23, 24, 25, 26])
+    session.connection.execute(f'CREATE TABLE "{table}" AS SELECT id AS "{quoted}", age FROM spring')
+    session.connection.execute(f'CREATE TABLE later AS SELECT "{quoted}"::VARCHAR AS "{quoted}", age FROM "{table}"')
+    wanted = sa.Policy(quasi_identifiers=["age"], identifiers=[key], privacy=[sa.KAnonymity(3)])
+    session.anonymize(name, wanted, "first", node={"age": 3})
+    held = wanted.model_copy(update={"earlier": (sa.Earlier("first", source=name, key=key.upper()),)})
+    second = session.anonymize("later", held, tmp_path / "second.parquet")
+    assert second.report.joint is not None
+    assert second.report.joint.k == 6
+
+
+def test_taxonomies_of_the_values_of_each_source(tmp_path: Path) -> None:
+    """Those of the first release are made again from its source; its file is found by a path that is not recorded."""
+    wanted = policy(3, taxonomies={"age": {"kind": "prefixes", "keep": [1]}}, suppression_limit=0.5)
+    with sa.connect(tmp_path / "hospital.duckdb") as session:
+        load(session, "spring", [21, 22, 23, 31, 32, 33, 34, 47])
+        load(session, "summer", [51, 52, 53, 31, 32, 33, 34, 47])
+        session.anonymize("spring", wanted, tmp_path / "first.parquet")
+        earlier = sa.Earlier(str(tmp_path / "first.parquet"), source="spring", key="id")
+        second = session.anonymize("summer", wanted.model_copy(update={"earlier": (earlier,)}), "second")
+        assert second.report.joint is not None
+        assert (second.report.joint.k or 0) >= 3
+        query = "SELECT comment FROM duckdb_tables() WHERE table_name = 'second'"
+        [(record,)] = session.connection.execute(query).fetchall()
+        assert str(tmp_path) not in record
+        assert '"release": "first.parquet"' in record
+
+
+def test_values_without_a_label(session: sa.Session) -> None:
+    load(session, "spring", [21, 22, 23, 24, 25, 26, 71, 72, 73, 74])
+    for action, released in (("top", 10), ("suppress", 6)):
+        wanted = policy(3, unknown=action, suppression_limit=0.5)
+        session.anonymize("spring", wanted, f"first_{action}")
+        held = wanted.model_copy(update={"earlier": (sa.Earlier(f"first_{action}"),)})
+        second = session.anonymize("spring", held, f"second_{action}")
+        assert second.report.joint is not None
+        assert second.report.joint.person_count == released
+
+
+def test_codings_without_a_key(session: sa.Session) -> None:
+    load(session, "spring", [21, 22, 23, 24, 25])
+    session.anonymize("spring", policy(top_coding={"age": 24}), "first")
+    with pytest.raises(sa.PolicyError, match='"age" has another top coding in some of the policies: give a key'):
+        session.anonymize("spring", policy(earlier=["first"]), "second")
+    second = session.anonymize("spring", policy(earlier=["first"], top_coding={"age": 24}), "second")
+    assert second.report.joint is not None
+    assert second.report.joint.k == 5

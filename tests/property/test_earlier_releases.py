@@ -1,0 +1,144 @@
+"""Releases that follow each other against a naive count: persons come, go and change, and are left out.
+
+A column that no release generalizes has the key of each person, so that whoever sees the releases links all rows
+without an error: the strongest attacker of spec/earlier.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.model.methods.full_domain import SearchName
+from tests import oracle
+from tests.effort import examples
+
+Labels = tuple[str, str]
+
+Snapshot = Mapping[int, tuple[int, str]]
+"""The age and the sex of each person."""
+
+AGES = {age: [str(age), f"{age // 2 * 2}-{age // 2 * 2 + 1}", "0-3" if age < 4 else "4-7", "*"] for age in range(8)}
+SEXES = {"f": ["f", "*"], "m": ["m", "*"]}
+NODES = [(age, sex) for age in range(4) for sex in range(2)]
+
+people = st.tuples(st.integers(0, 7), st.sampled_from("fm"))
+snapshots = st.dictionaries(st.integers(0, 23), people, min_size=1)
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> list[Snapshot]:
+    """Snapshots of which each has most persons of the one before, so that few are missing in a joint class."""
+    found = [draw(snapshots)]
+    for number in range(1, draw(st.integers(2, 4))):
+        before = found[-1]
+        known = st.sampled_from(sorted(before))
+        moved = {**before, **draw(st.dictionaries(known, people, max_size=3))}
+        left = draw(st.sets(known, max_size=3))
+        came = draw(st.dictionaries(st.integers(number * 100, number * 100 + 5), people, max_size=6))
+        snapshot = {**{person: facts for person, facts in moved.items() if person not in left}, **came}
+        found.append(snapshot or before)
+    return found
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[sa.Session]:
+    with sa.connect(":memory:") as session:
+        session.connection.execute("SET threads = 1")
+        session.taxonomies.load("age", sa.Taxonomy.from_rows(AGES.values()))
+        session.taxonomies.load("sex", sa.Taxonomy.from_rows(SEXES.values()))
+        yield session
+
+
+def load(session: sa.Session, name: str, snapshot: Snapshot) -> None:
+    persons = [*snapshot]
+    ages, sexes = (list(each) for each in zip(*snapshot.values(), strict=True))
+    table = pa.table({"id": persons, "tag": persons, "age": ages, "sex": sexes})
+    session.connection.register("snapshot", table)
+    session.connection.execute(f"CREATE OR REPLACE TABLE {name} AS FROM snapshot")
+    session.connection.unregister("snapshot")
+
+
+def policy(k: int, limit: float, earlier: Sequence[sa.Earlier], search: SearchName = "optimal") -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=["age", "sex"],
+        identifiers=["id"],
+        insensitive=["tag"],
+        privacy=[sa.KAnonymity(k)],
+        suppression_limit=limit,
+        search=search,
+        earlier=earlier,
+    )
+
+
+def shown(session: sa.Session, name: str) -> dict[int, Labels]:
+    """The labels of each person whom a release shows."""
+    rows = session.connection.execute(f"SELECT tag, age, sex FROM {name}").fetchall()
+    return {tag: (age, sex) for tag, age, sex in rows}
+
+
+def at(node: tuple[int, int], snapshot: Snapshot) -> dict[int, Labels]:
+    return {person: (AGES[age][node[0]], SEXES[sex][node[1]]) for person, (age, sex) in snapshot.items()}
+
+
+def suppressed(earlier: Sequence[dict[int, Labels]], snapshot: Snapshot, node: tuple[int, int], k: int) -> int:
+    return len(snapshot) - oracle.shown_beside(earlier, at(node, snapshot), k).total()
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(sequences(), st.integers(2, 3), st.sampled_from([0.0, 0.3, 1.0]))
+def test_no_joint_class_has_fewer_than_k_persons(
+    session: sa.Session, sequence: list[Snapshot], k: int, limit: float
+) -> None:
+    named: list[sa.Earlier] = []
+    earlier: list[dict[int, Labels]] = []
+    for place, snapshot in enumerate(sequence):
+        source, target = f"snapshot_{place}", f"release_{place}"
+        load(session, source, snapshot)
+        allowed = int(Decimal(str(limit)) * len(snapshot))
+        counts = {node: suppressed(earlier, snapshot, node, k) for node in NODES}
+        satisfying = {node for node, rows in counts.items() if rows <= allowed and rows < len(snapshot)}
+        try:
+            release = session.anonymize(source, policy(k, limit, named), target, replace=True)
+        except sa.UnsatisfiableError:
+            assert not satisfying
+            continue
+        node = (release.node["age"], release.node["sex"])
+        assert node in satisfying
+        assert release.report.suppressed_rows == counts[node]
+        other = session.anonymize(source, policy(k, limit, named, "exhaustive"), "other", replace=True)
+        assert other.report.loss == pytest.approx(release.report.loss)
+        named.append(sa.Earlier(target, source=source, key="id"))
+        earlier.append(shown(session, target))
+        assert len(earlier[-1]) == len(snapshot) - counts[node]
+        assert earlier[-1].items() <= at(node, snapshot).items()
+        assert min(oracle.joint_classes(earlier).values()) >= k
+
+
+QUASI_IDENTIFIERS = (["age"], ["sex"], ["age", "sex"])
+
+
+@given(snapshots, st.lists(st.sampled_from(QUASI_IDENTIFIERS), min_size=2, max_size=3), st.integers(2, 3))
+def test_releases_of_one_table_need_no_key(
+    session: sa.Session, snapshot: Snapshot, columns: list[list[str]], k: int
+) -> None:
+    load(session, "snapshot_0", snapshot)
+    named: list[str] = []
+    earlier: list[dict[int, Labels]] = []
+    for place, names in enumerate(columns):
+        fields = {"quasi_identifiers": names, "identifiers": ["id", *({"age", "sex"} - {*names})]}
+        wanted = policy(k, 0.4, named).changed(fields)
+        try:
+            session.anonymize("snapshot_0", wanted, f"release_{place}", replace=True)
+        except sa.UnsatisfiableError:
+            continue
+        named.append(f"release_{place}")
+        query = f"SELECT tag, {', '.join(names)} FROM release_{place}"
+        earlier.append({tag: tuple(labels) for tag, *labels in session.connection.execute(query).fetchall()})
+        assert min(oracle.joint_classes(earlier).values()) >= k

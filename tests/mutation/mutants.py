@@ -49,6 +49,10 @@ def _of(file: str, *mutants: tuple[str, str, str, str, str | tuple[str, ...]]) -
     ]
 
 
+EARLIER_RELEASES = "tests/integration/test_earlier_releases.py"
+EARLIER_FACTS = f"{EARLIER_RELEASES}::TestFacts"
+WITHHOLDING = f"{EARLIER_RELEASES}::TestWithholding"
+JOINT_PROPERTIES = "tests/property/test_earlier_releases.py"
 LAPLACE = "tests/unit/test_discrete_laplace.py"
 THRESHOLDS = f"{LAPLACE}::TestThresholds"
 COSTS = f"{LAPLACE}::TestCosts"
@@ -3430,6 +3434,81 @@ RELEASES = [
     ),
 ]
 
+EARLIER = [
+    *_of(
+        "sql/earlier.sql",
+        (
+            "joint-classes-of-nobody",
+            "WHEN NOT (anon_kept AND anon_place = 1 AND anon_earlier > 0 AND",
+            "WHEN NOT (anon_kept AND anon_place = 1 AND anon_earlier >= 0 AND",
+            "new persons make others be left out, and counts differ from those of the search",
+            JOINT_PROPERTIES,
+        ),
+        (
+            "joint-classes-after-one-round",
+            "anon_hidden BETWEEN 1 AND :k - 1) THEN 0",
+            "anon_hidden BETWEEN 1 AND 0) THEN 0",
+            "persons of a class that is left out stand alone in the classes of earlier releases",
+            EARLIER_FACTS,
+        ),
+        (
+            "joint-classes-without-those-who-left",
+            "HAVING sum(anon_rows) <> 0;",
+            "HAVING sum(anon_rows) < 0;",
+            "whoever left a source stands alone in the class of an earlier release",
+            EARLIER_FACTS,
+        ),
+        (
+            "joint-classes-lend-too-many",
+            "WHEN :by_person AND anon_class_size >= :k + :k - anon_hidden THEN",
+            "WHEN :by_person AND anon_class_size >= :k THEN",
+            "a class that lends persons to others has fewer than k itself",
+            WITHHOLDING,
+        ),
+        (
+            "withheld-persons-are-taken-for-shown",
+            "CASE WHEN anon_withheld.anon_person_0 IS NULL THEN anon_numbered.:name END AS :name,",
+            "anon_numbered.:name AS :name,",
+            "a later release takes persons for shown who were withheld, and joint classes for larger than they are",
+            WITHHOLDING,
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/joint_sizes.py",
+        (
+            "joint-sizes-of-nobody",
+            "lends[0] = False",
+            "lends[0] = lends[0]",
+            "a search takes persons whom no earlier release shows for a class of their own",
+            JOINT_PROPERTIES,
+        ),
+        (
+            "joint-sizes-after-one-round",
+            "return NodeSummary(levels, len(sizes), kept, certain + withheld, certain)",
+            "return NodeSummary(levels, len(sizes), kept, certain, certain)",
+            "a search counts fewer suppressed rows than a release then has",
+            (EARLIER_FACTS, JOINT_PROPERTIES),
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/earlier.py",
+        (
+            "keys-of-persons-are-forgotten",
+            "    if first.is_by_person:\n        query",
+            "    if not first.is_by_person:\n        query",
+            "two rows of one person count as two persons",
+            f"{EARLIER_RELEASES}::TestRefusals::test_keys_that_are_none",
+        ),
+        (
+            "sources-that-have-changed",
+            "    if differing:\n",
+            "    if differing and not release.is_by_person:\n",
+            "persons are looked up in another table than a release was made from",
+            f"{EARLIER_RELEASES}::TestRefusals::test_sources_that_have_changed",
+        ),
+    ),
+]
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -3464,6 +3543,7 @@ MUTANTS: list[Mutant] = list(
         FAR_ROWS,
         LAKES,
         REPORTED,
+        EARLIER,
     )
 )
 

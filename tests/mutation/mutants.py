@@ -2051,7 +2051,7 @@ MODELS = [
         "sqlanon/methods/shared/packing.py",
         (
             "moved-labels-overlap",
-            "        taken |= wanted << shift\n",
+            "            taken |= _shifted(mask, shift)\n",
             "",
             "labels of two quasi-identifiers share bits of a key, so that classes merge",
             "tests/property/test_class_sizes.py::test_packed_keys_are_equal_where_labels_are",

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.shared import class_sizes
-from sqlanon.methods.shared.arrays import Ints, changes
+from sqlanon.methods.shared.arrays import Ints, Scratch, changes
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import choose_node
-from sqlanon.methods.shared.class_sizes import SizedCells, sized_cells, sources_of
-from sqlanon.methods.shared.packing import packed
+from sqlanon.methods.shared.class_sizes import SizedCells, carried_bits, sized_cells, sources_of
+from sqlanon.methods.shared.packing import narrowed, packed
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.keys import KeyLayout, key_layout
 from tests import brute_force
@@ -60,7 +60,7 @@ def encoded(run: Run) -> Iterator[EncodedTable]:
     load(run)
     engine = session()._engine
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
-    limits = {"FEW_CELLS": 0, "ROLLED_UP_NODES": 1}
+    limits = {"FEW_CELLS": 0, "ROLLED_UP_NODES": 1, "ROLLED_UP_BITS": 99}
     with mock.patch.multiple(class_sizes, **limits), engine.transaction(), engine.scratch():
         yield encode_table(engine, bound, label_losses=run.policy.quality.label_losses)
 
@@ -77,7 +77,7 @@ def test_arrays_count_what_brute_force_counts(run: Run, data: st.DataObject) -> 
             return
         low = data.draw(st.sampled_from(sorted(expected)))
         above = [levels for levels in expected if brute_force.covers(levels, low)]
-        sources = sources_of(cells.at(low), above, table.context.losses.entropy)
+        sources = sources_of(cells.at(low), above, carried_bits(table.context))
         found = {levels: source.sizes(levels) for levels, source in sources}
     assert found.keys() == set(above)
     for levels, sizes in found.items():
@@ -178,13 +178,16 @@ def test_packed_keys_are_equal_where_labels_are(layout: tuple[KeyLayout, int], f
     packing = packed(keys, levels, free)
     bits = sum(each.width for (place, depth), each in keys.fields.items() if depth >= levels[place])
     bits += keys.always.width if keys.always else 0
-    event("no room" if packing is None else "moved" if packing.moved else "stays")
+    event("no room" if packing is None else f"{min(len(packing.moves), 5)} parts")
     assert (packing is None) == (free + bits > 63)
     if packing is None or not keys.word_count:
         return
     masks = keys.node_masks(levels)
     masked = [tuple(int(word) & masks.get(place, 0) for place, word in enumerate(key)) for key in words.T]
-    together = packing.keys(words)
+    narrow, parts = narrowed(keys, words)
+    packing = packed(narrow, levels, free)
+    assert packing is not None
+    together = packing.keys(parts, Scratch()).astype(np.int64)
     assert not (together & ((1 << free) - 1)).any()
     for (one, key), (other, other_key) in itertools.combinations(zip(masked, together, strict=True), 2):
         assert (one == other) == (key == other_key)
@@ -215,7 +218,7 @@ def test_classes_have_the_rows_of_their_cells(layout: tuple[KeyLayout, int], k: 
     if not keys.word_count:
         return
     rows = np.minimum(np.array(data.draw(st.lists(st.integers(1, 9), min_size=12, max_size=12))), k)
-    cells = SizedCells(keys, k, (0,) * width, words, rows)
+    cells = SizedCells.of(keys, (0,) * width, words, rows, k)
     low: Levels = tuple(data.draw(st.integers(0, 4)) for _ in range(width))
     high = tuple(level + data.draw(st.integers(0, 2)) for level in low)
     masks = keys.node_masks(high)
@@ -235,7 +238,8 @@ def test_cells_of_a_class_stand_side_by_side(layout: tuple[KeyLayout, int], data
     if not keys.word_count:
         return
     levels = tuple(data.draw(st.integers(0, 4)) for _ in range(width))
-    cells = SizedCells(keys, 2**40, (0,) * width, words, np.ones(12, dtype=np.int64)).at(levels)
+    between = tuple(data.draw(st.integers(0, level)) for level in levels)
+    cells = SizedCells.of(keys, (0,) * width, words, np.ones(12, dtype=np.int64), 2**40).at(between).at(levels)
     of_classes, rest = cells.keys_and_rest()
     masks, always = keys.node_masks(levels), keys.always
     expected: dict[tuple[int, ...], set[int]] = {}

@@ -65,7 +65,7 @@ def encoded(run: Run) -> Iterator[EncodedTable]:
     load(run)
     engine = session()._engine
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
-    limits = {"FEW_CELLS": 0, "ROLLED_UP_NODES": 1}
+    limits = {"FEW_CELLS": 0, "ROLLED_UP_NODES": 1, "ROLLED_UP_BITS": 99}
     with (
         mock.patch.multiple(class_sizes, **limits),
         mock.patch.object(reading, "DECISIVE", 2),

@@ -15,10 +15,11 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.arrays import Floats, Ints, Mask, changes, grouped, numbers_of, sums_by, sums_of
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.certain_shares import certain_shares
-from sqlanon.methods.shared.class_sizes import SizedCells, sources_of
+from sqlanon.methods.shared.class_sizes import SizedCells, carried_bits, sources_of
 from sqlanon.methods.shared.coded_cells import CodedCells
 from sqlanon.methods.shared.counting import NodeCounter
 from sqlanon.methods.shared.measures import Values, measured
+from sqlanon.methods.shared.packing import NarrowInts
 from sqlanon.methods.shared.sensitive import Reference
 from sqlanon.model.bounds import Bound
 from sqlanon.model.criteria import Criteria
@@ -62,22 +63,23 @@ class ValueJudge:
         """
         keys, combinations = cells.keys_and_rest()
         starts = np.flatnonzero(changes(keys))
-        sizes = sums_of(cells.rows, starts)
+        rows = cells.rows.astype(np.int64)
+        sizes = sums_of(rows, starts)
         large = sizes >= self.criteria.k
         small_rows = int(sizes[~large].sum())
         if small_rows > enough or not large.any():
             return NodeSummary(levels, len(sizes), int(large.sum()), small_rows, small_rows)
-        classes = numbers_of(starts, len(cells.rows))
+        classes = numbers_of(starts, len(rows))
         found = np.flatnonzero(large[classes])
         classes = (np.cumsum(large) - 1)[classes[found]]
-        judged = self._judged(classes, combinations[found], cells.rows[found], sizes[large])
+        judged = self._judged(classes, combinations[found], rows[found], sizes[large])
         if judged is None:
             return None
         met, certain_rows = judged
         suppressed = small_rows + int(sizes[large][~met].sum())
         return NodeSummary(levels, len(sizes), int(met.sum()), suppressed, small_rows + certain_rows)
 
-    def _judged(self, classes: Ints, combinations: Ints, rows: Ints, sizes: Ints) -> tuple[Mask, int] | None:
+    def _judged(self, classes: Ints, combinations: NarrowInts, rows: Ints, sizes: Ints) -> tuple[Mask, int] | None:
         """Whether each class meets the bounds on values, and how many rows are certain to be suppressed."""
         met, shares = np.ones(len(sizes), dtype=bool), np.zeros(len(sizes))
         for name in self.codes:
@@ -94,7 +96,7 @@ class ValueJudge:
                     shares[fails] = np.maximum(shares[fails], certain_shares(bound, values.of(fails)))
         return met, int(np.ceil(sizes * shares).sum())
 
-    def _values(self, name: str, classes: Ints, combinations: Ints, rows: Ints) -> Values:
+    def _values(self, name: str, classes: Ints, combinations: NarrowInts, rows: Ints) -> Values:
         """The values of a column in classes, from combinations of values."""
         reference, codes = self.references[name], self.codes[name][combinations]
         if len(self.codes) == 1:
@@ -114,6 +116,7 @@ class ValueCounter:
 
     def __init__(self, engine: Compute, table: EncodedTable, coded: CodedCells) -> None:
         self._context = table.context
+        self._carried = carried_bits(table.context)
         self._others = NodeCounter(engine, table)
         self._cells, codes = _combined(coded, (0,) * len(table.encoding.spec.shapes))
         self._judge = ValueJudge(table.encoding.criteria, codes, coded.references)
@@ -125,7 +128,7 @@ class ValueCounter:
         found: dict[Levels, NodeSummary] = {}
         # The error of a search that finds no node reports how many rows the closest one suppresses.
         enough = self._context.row_count if inquiry.loss is None else self._context.allowed_rows
-        for levels, cells in sources_of(self._cells, inquiry.nodes, self._context.losses.entropy):
+        for levels, cells in sources_of(self._cells, inquiry.nodes, self._carried):
             if (summary := self._judge.summary(levels, cells.at(levels), enough)) is not None:
                 found[levels] = summary
         if doubtful := [levels for levels in inquiry.nodes if levels not in found]:
@@ -142,5 +145,5 @@ def _combined(coded: CodedCells, levels: Levels) -> tuple[SizedCells, Mapping[st
     words = np.zeros((layout.word_count, len(coded.rows)), dtype=np.int64)
     words[: len(coded.words)] = coded.words
     words[layout.always.word, order] |= groups << layout.always.shift
-    cells = SizedCells(layout, int(coded.rows.sum()), levels, words, coded.rows)
+    cells = SizedCells.of(layout, levels, words, coded.rows, int(coded.rows.sum()))
     return cells, {name: codes[firsts] for name, codes in coded.codes.items()}

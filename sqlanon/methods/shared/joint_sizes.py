@@ -32,7 +32,7 @@ class JointSizeCounter(SizeCounter):
 
     def summary(self, levels: Levels, cells: SizedCells) -> NodeSummary:
         classes, k = cells.at(levels), self._k
-        sizes, earlier = classes.rows, classes.rest
+        sizes, earlier = classes.rows.astype(np.int64), classes.rest
         is_short = sizes < k
         short = np.bincount(earlier[is_short], sizes[is_short], len(self._absent)).astype(np.int64)
         largest = np.zeros_like(short)

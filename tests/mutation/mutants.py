@@ -1952,9 +1952,16 @@ MODELS = [
         "sqlanon/search/optimal/walls.py",
         (
             "part-of-a-cut-box-forgotten",
-            "            ceilings[leaves, own] = beyond - 1\n",
+            "            ceilings[leaves, own] = left - 1\n",
             "            ceilings[leaves, own] = boxes.low[leaves, own]\n",
             "nodes between a box and a wall are not looked at",
+            "tests/unit/test_walls.py::test_boxes_hold_the_nodes_that_are_below_no_wall",
+        ),
+        (
+            "a-box-lost-among-others",
+            "        low[gaps], high[gaps], bounds[gaps] = self._room.of(last)\n",
+            "",
+            "boxes that wait are forgotten where others are taken",
             "tests/unit/test_walls.py::test_boxes_hold_the_nodes_that_are_below_no_wall",
         ),
         (

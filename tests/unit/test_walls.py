@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
@@ -18,8 +18,11 @@ from sqlanon.search.optimal.boxes import Box, Boxes
 from sqlanon.search.optimal.climbs import Climbs
 from sqlanon.search.optimal.walls import Walls
 from tests.brute_force import covers
+from tests.effort import examples
 
 pytestmark = pytest.mark.one_line
+
+EXAMPLES = settings(max_examples=examples(400), deadline=None)
 
 
 @st.composite
@@ -43,6 +46,7 @@ def walls_of(problem: SearchProblem) -> Walls:
     return Walls(problem, Boxes(problem).known_bounds)
 
 
+@EXAMPLES
 @given(problem=problems(), data=st.data(), at_once=st.integers(1, 3), most=st.sampled_from([1, 1000]))
 def test_boxes_hold_the_nodes_that_are_below_no_wall(
     problem: SearchProblem, data: st.DataObject, at_once: int, most: int
@@ -58,7 +62,7 @@ def test_boxes_hold_the_nodes_that_are_below_no_wall(
         patch.setattr(module, "COMPARED_AT_ONCE", at_once)
         patch.setattr(module, "MAX_CUT_BOXES", most)
         for _ in range(data.draw(st.integers(1, 4))):
-            found += (added := data.draw(st.lists(st.sampled_from(nodes), max_size=3)))
+            found += (added := data.draw(st.lists(st.sampled_from(nodes), max_size=6)))
             for node in added:
                 walls.add(node)
             opened = walls.opened(10**6, ceiling)

@@ -47,28 +47,35 @@ SELECT :classes, :keys, anon_is_present, CAST(sum(anon_rows) AS BIGINT) AS anon_
 FROM :met AS anon_met
 GROUP BY :classes, :keys, anon_is_present;
 
--- name: released_groups
+-- name: released_classes
 -- classes of a release as it is
--- The combinations of labels that a release has, as texts, and their rows.
+-- The combinations of labels that a release has, as texts, with a number from 1 on (:name) and their rows.
 -- :released ("sex" VARCHAR)
 -- :texts sex AS anon_label_0
 -- :labels anon_label_0
-SELECT :labels, count(*) AS anon_released_rows
+-- :name anon_class_2
+SELECT
+    :labels,
+    CAST(row_number() OVER (ORDER BY :labels ASC NULLS FIRST) AS UINTEGER) AS :name,
+    count(*) AS anon_released_rows
 FROM (SELECT TRUE AS anon_is_released, :texts FROM :released AS anon_released)
-GROUP BY :labels;
+GROUP BY :labels
+HAVING count(*) > 0;
 
 -- name: shown_groups
 -- joint classes that a release shows
--- Joint groups with the labels of their class, and whether the release may show them (anon_kept): it has these labels, and,
--- where it was held together with earlier releases, the group has k persons.
+-- Joint groups with the number of their class, if the release has its labels, and whether it may show them (anon_kept): it
+-- has the labels, and, where it was held together with earlier releases, the group has k persons.
 -- :labelled (anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_label_0 VARCHAR, anon_is_present BOOLEAN, anon_class_size BIGINT)
--- :released (anon_label_0 VARCHAR, anon_released_rows BIGINT)
+-- :released (anon_label_0 VARCHAR, anon_class_2 UINTEGER, anon_released_rows BIGINT)
+-- :columns anon_class_1, anon_key_0, anon_is_present, anon_class_size
 -- :labels anon_label_0
+-- :name anon_class_2
 -- :k 5
 SELECT
-    anon_labelled.*,
-    anon_labelled.anon_is_present AND coalesce(anon_released.anon_released_rows, 0) > 0 AND anon_labelled.anon_class_size >= :k
-        AS anon_kept
+    anon_labelled.:columns,
+    anon_released.:name,
+    anon_labelled.anon_is_present AND anon_released.:name IS NOT NULL AND anon_labelled.anon_class_size >= :k AS anon_kept
 FROM :labelled AS anon_labelled
 LEFT JOIN :released AS anon_released ON anon_labelled.:labels IS NOT DISTINCT FROM anon_released.:labels;
 
@@ -158,34 +165,22 @@ FROM (
 
 -- name: release_mismatches
 -- a release beside its source
--- One row: the combinations of labels that a release has in another number of rows than it is to have.
--- :judged (anon_label_0 VARCHAR, anon_class_size BIGINT, anon_kept BOOLEAN)
--- :released (anon_label_0 VARCHAR, anon_released_rows BIGINT)
--- :labels anon_label_0
-SELECT count(*) AS combinations
-FROM (
-    SELECT :labels, sum(anon_class_size) AS anon_class_size FROM :judged AS anon_judged WHERE anon_kept GROUP BY :labels
-) AS anon_made
-FULL JOIN :released AS anon_released ON anon_made.:labels IS NOT DISTINCT FROM anon_released.:labels
-WHERE anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
-
--- name: numbered_classes
--- numbers of the classes of a release
--- Joint groups that a release shows, with the number of the labels of their class.
--- :judged (anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_label_0 VARCHAR, anon_is_present BOOLEAN, anon_kept BOOLEAN,
---     anon_withheld BIGINT)
--- :grouped anon_class_1, anon_key_0, anon_is_present
--- :labels anon_label_0
+-- One row: the classes that a release has in another number of rows than it is to have.
+-- :judged (anon_class_2 UINTEGER, anon_class_size BIGINT, anon_kept BOOLEAN)
+-- :released (anon_class_2 UINTEGER, anon_released_rows BIGINT)
 -- :name anon_class_2
-SELECT :grouped, anon_withheld, CAST(dense_rank() OVER (ORDER BY :labels ASC NULLS FIRST) AS UINTEGER) AS :name
-FROM :judged AS anon_judged
-WHERE anon_kept;
+SELECT count(*) AS classes
+FROM :released AS anon_released
+LEFT JOIN (
+    SELECT :name, sum(anon_class_size) AS anon_class_size FROM :judged AS anon_judged WHERE anon_kept GROUP BY :name
+) AS anon_made ON anon_made.:name = anon_released.:name
+WHERE anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
 
 -- name: persons_in_classes
 -- persons by their classes in earlier releases
 -- The persons whom some release shows, with the numbers of their classes; the last is that of one more release.
 -- :met (anon_person_0 VARCHAR, anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_rows BIGINT, anon_is_present BOOLEAN)
--- :numbered (anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_is_present BOOLEAN, anon_class_2 UINTEGER)
+-- :judged (anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_is_present BOOLEAN, anon_class_2 UINTEGER, anon_kept BOOLEAN)
 -- :withheld (anon_person_0 VARCHAR)
 -- :columns anon_person_0, anon_class_1
 -- :grouped anon_class_1, anon_key_0, anon_is_present
@@ -195,10 +190,11 @@ SELECT *
 FROM (
     SELECT
         anon_met.:columns,
-        CASE WHEN anon_withheld.anon_person_0 IS NULL THEN anon_numbered.:name END AS :name,
+        CASE WHEN anon_withheld.anon_person_0 IS NULL THEN anon_shown.:name END AS :name,
         anon_met.anon_rows
     FROM :met AS anon_met
-    LEFT JOIN :numbered AS anon_numbered ON anon_met.:grouped IS NOT DISTINCT FROM anon_numbered.:grouped
+    LEFT JOIN (SELECT :grouped, :name FROM :judged AS anon_judged WHERE anon_kept) AS anon_shown
+        ON anon_met.:grouped IS NOT DISTINCT FROM anon_shown.:grouped
     LEFT JOIN :withheld AS anon_withheld ON anon_withheld.anon_person_0 = anon_met.anon_person_0
 )
 WHERE list_max([:classes]) IS NOT NULL;
@@ -252,11 +248,10 @@ FROM (
 -- name: class_labels
 -- labels of the classes of a release
 -- The classes of a release by number, with their labels in the order of its quasi-identifiers (anon_labels).
--- :judged (anon_label_0 VARCHAR, anon_kept BOOLEAN)
+-- :released (anon_label_0 VARCHAR, anon_class_2 UINTEGER)
 -- :labels anon_label_0
--- :name anon_class_1
-SELECT CAST(dense_rank() OVER (ORDER BY :labels ASC NULLS FIRST) AS UINTEGER) AS :name, [:labels] AS anon_labels
-FROM (SELECT DISTINCT anon_kept, :labels FROM :judged AS anon_judged WHERE anon_kept);
+-- :name anon_class_2
+SELECT :name, [:labels] AS anon_labels FROM :released AS anon_released;
 
 -- name: persons_at_risk
 -- persons in joint classes that are too small

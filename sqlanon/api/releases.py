@@ -78,7 +78,8 @@ class Releases(Part):
             release: the published table, file or folder, or several partitions by a glob.
             policy: its policy.
             source: the table that it was made from, which has its sensitive and insensitive values as often at least;
-                without it, t-closeness, β-likeness and δ-disclosure get a note in place of a verdict.
+                without it, t-closeness, β-likeness and δ-disclosure get a note in place of a verdict, and what is
+                shown together with earlier releases is not looked at.
             without_provenance: True if it may have no provenance, and is then held against its policy alone.
             record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
                 result): a release that was changed together with its record falls short.
@@ -93,13 +94,18 @@ class Releases(Part):
         """
         from sqlanon.verification.verify import Asked, verify_release
 
-        asked = Asked(source, without_provenance, record_sha256)
-        verification = verify_release(self._engine, release, checked(policy), asked, self._opened.resolve)
+        asked, wanted = Asked(source, without_provenance, record_sha256), checked(policy)
+        verification = verify_release(self._engine, release, wanted, asked, self._opened.resolve)
         if safe_harbor:
             from sqlanon.suggestion.visible_identifiers import visible_identifiers, with_safe_harbor
 
             table = self._opened.resolve(release).relation
             verification = with_safe_harbor(verification, visible_identifiers(self._engine, table))
+        if wanted.held_with and isinstance(release, str | Path):
+            from sqlanon.run.earlier import with_joint_classes
+
+            origin = None if source is None else str(source)
+            verification = with_joint_classes(self._engine, verification, str(release), wanted, origin)
         if strict and not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification

@@ -15,17 +15,20 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.earlier import EarlierRelease, compare, keys_of
 from sqlanon.model.labels import NodeRecord
+from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import Earlier, key_misfits
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import EarlierRecord, Record
+from sqlanon.model.release import Verification
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 from sqlanon.publish.provenance import without_place
 from sqlanon.run.recorded import recorded_release
 from sqlanon.verification.published import Published
 
-WITHOUT_CLASSES = "it is not of full domains, whose classes alone can be found again"
+WITHOUT_CLASSES = "it is not a whole release of full domains, whose classes alone can be found again"
+SEVERAL_ROWS = "its individuals own several rows, and a person is to have one"
 MASKED = "its masked rows show who was suppressed"
 
 
@@ -92,6 +95,34 @@ def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Ear
         return compare(engine, releases)
 
 
+def with_joint_classes(
+    engine: Engine, found: Verification, release: str, policy: Policy, source: str | None
+) -> Verification:
+    """A verification of a release, with what it shows together with the earlier ones that its policy names.
+
+    Args:
+        engine: the database.
+        found: what was found of the release by itself.
+        release, source: the names of it, and of what it was made from, if that is given.
+        policy: the policy.
+    """
+    names = ", ".join(f'"{each.release}"' for each in policy.held_with)
+    if source is None:
+        note = f"what it shows together with {names}: no source was given, in which its persons are found"
+        return found.model_copy(update={"not_covered": (*found.not_covered, note)})
+    key, k = policy.held_with[0].key, policy.criteria.k
+    named = [*policy.held_with, Earlier(release, source=None if key is None else source, key=key)]
+    try:
+        joint = compare_releases(engine, engine.resolve(source), named)
+    except PolicyError as error:
+        problems = error.problems or (str(error),)
+        return found.model_copy(update={"shortfalls": (*found.shortfalls, *problems)})
+    if joint.k is None or joint.k >= k:
+        return found
+    shortfall = f"together with {names}: joint classes have {joint.k:,} persons, not {k:,}"
+    return found.model_copy(update={"shortfalls": (*found.shortfalls, shortfall)})
+
+
 @contextmanager
 def _releases(
     engine: Engine,
@@ -151,8 +182,10 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     release, record, policy = recorded_release(engine, named.release, engine.resolve)
     record = record.spelled_like(policy.quasi_identifiers)
     problems = [*release.shortfalls]
-    if not isinstance(record.labels, NodeRecord):
+    if not isinstance(policy.method, FullDomain) or release.is_of_fit:
         problems.append(WITHOUT_CLASSES)
+    if policy.individual is not None:
+        problems.append(SEVERAL_ROWS)
     if record.rows is not None and record.rows.masked:
         problems.append(MASKED)
     if problems or not isinstance(record.labels, NodeRecord):

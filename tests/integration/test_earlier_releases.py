@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
+from tests.in_pieces import reading_in_pieces
 
 AGES = [[str(age), f"{age // 5 * 5}-{age // 5 * 5 + 4}", f"{age // 10 * 10}s", "*"] for age in range(20, 60)]
 SEXES = [["f", "*"], ["m", "*"]]
@@ -99,6 +100,16 @@ class TestFacts:
         assert ages(session, "third") == {"20s": 9}
         assert third.report.joint is not None
         assert (third.report.joint.k, third.report.joint.class_count) == (4, 2)
+
+    def test_new_patients_need_no_others(self, session: sa.Session) -> None:
+        """No earlier release shows them, so that three of them may be left out and four stay, and a search finds it."""
+        load(session, "spring", [31, 32, 33, 34])
+        load(session, "autumn", [31, 32, 33, 34, 21, 22, 23, 24, 41, 42, 43])
+        session.anonymize("spring", policy(), "first", node={"age": 2})
+        bounds = {"minimum_levels": {"age": 2}, "maximum_levels": {"age": 2}, "suppression_limit": 0.28}
+        held = policy(earlier=[sa.Earlier("first", source="spring", key="id")], **bounds)
+        session.anonymize("autumn", held, "second")
+        assert ages(session, "second") == {"20s": 4, "30s": 4}
 
     def test_whoever_left_takes_others_along(self, session: sa.Session) -> None:
         """E5."""
@@ -229,6 +240,35 @@ class TestRefusals:
         with pytest.raises(sa.UnsatisfiableError, match="joint classes of fewer than 6 persons already"):
             session.anonymize("spring", policy(6, earlier=["first"]), "second")
 
+    @pytest.mark.parametrize(
+        ("fields", "problem"),
+        [
+            (
+                {"method": sa.Relocation(4), "privacy": [], "suppression_limit": None},
+                "not a whole release of full domains",
+            ),
+            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "not a whole release of full domains"),
+            ({"individual": "id"}, "its individuals own several rows"),
+            ({"suppression": "mask", "suppression_limit": 0.5}, "its masked rows show who was suppressed"),
+        ],
+    )
+    def test_releases_that_cannot_be_earlier_ones(
+        self, session: sa.Session, fields: dict[str, Any], problem: str
+    ) -> None:
+        load(session, "summer", [21, 22, 23, 24, 31, 32, 33, 34, 51, 52, 53, 54, 41, 41, 27])
+        nodes = {} if "method" in fields else {"node": {"age": 1 if "suppression" in fields else 2}}
+        if "individual" in fields:
+            session.connection.execute("DELETE FROM summer WHERE age = 41")
+        session.anonymize("summer", policy(3 if nodes else 4, **fields), "other", **nodes)
+        with pytest.raises(sa.PolicyError, match=problem):
+            session.anonymize("summer", policy(2, earlier=["other"], suppression_limit=0.5), "second")
+
+    def test_partitions_cannot_be_earlier_ones(self, session: sa.Session, tmp_path: Path) -> None:
+        session.partitions.fit("spring", policy(), tmp_path / "fit.json")
+        session.partitions.apply("spring", tmp_path / "fit.json", "part")
+        with pytest.raises(sa.PolicyError, match="not a whole release of full domains"):
+            session.anonymize("spring", policy(earlier=["part"]), "second")
+
     def test_releases_in_another_order(self, session: sa.Session) -> None:
         session.anonymize("spring", policy(earlier=["first"]), "second")
         with pytest.raises(sa.PolicyError, match='held together with "first", which has to stand before it'):
@@ -315,3 +355,39 @@ def test_codings_without_a_key(session: sa.Session) -> None:
     second = session.anonymize("spring", policy(earlier=["first"], top_coding={"age": 24}), "second")
     assert second.report.joint is not None
     assert second.report.joint.k == 5
+
+
+def test_sources_that_are_read_in_pieces(session: sa.Session, tmp_path: Path) -> None:
+    """What persons have been shown is looked up piece by piece."""
+    load(session, "spring", [*range(20, 40)] * 2)
+    session.connection.execute("CREATE TABLE summer AS FROM spring WHERE id % 9 > 0")
+    session.connection.execute(f"COPY summer TO '{tmp_path / 'summer.parquet'}' (ROW_GROUP_SIZE 2048)")
+    session.anonymize("spring", policy(3), "first")
+    held = policy(3, earlier=[sa.Earlier("first", source="spring", key="id")], suppression_limit=0.5)
+    whole = session.anonymize(tmp_path / "summer.parquet", held, "whole")
+    with reading_in_pieces():
+        in_pieces = session.anonymize(tmp_path / "summer.parquet", held, "in_pieces")
+    assert in_pieces.node == whole.node
+    assert in_pieces.report.joint == whole.report.joint
+    rows = "SELECT * FROM {} ORDER BY ALL"
+    found = [session.connection.execute(rows.format(name)).fetchall() for name in ("whole", "in_pieces")]
+    assert found[0] == found[1]
+
+
+def test_a_release_is_verified_together_with_earlier_ones(session: sa.Session) -> None:
+    load(session, "spring", [21, 22, 23, 24, 31, 32, 33, 34])
+    session.connection.execute("CREATE TABLE summer AS FROM spring")
+    session.anonymize("spring", policy(), "first", node={"age": 2})
+    held = policy(earlier=[sa.Earlier("first", source="spring", key="id")])
+    session.anonymize("summer", held, "second", node={"age": 2})
+    assert session.verify("second", held, source="summer").met
+    assert "no source was given" in session.verify("second", held).not_covered[-1]
+    session.connection.execute("UPDATE summer SET id = 9 - id WHERE id IN (1, 8)")
+    found = session.verify("second", held, source="summer", strict=False)
+    assert any("is not what its policy makes of" in line for line in found.shortfalls)
+    by_sex = policy(quasi_identifiers=["sex"], identifiers=["id", "age"])
+    session.connection.execute("UPDATE summer SET sex = 'm' WHERE age % 2 = 0")
+    session.anonymize("summer", by_sex, "alone", node={"sex": 0})
+    together = by_sex.model_copy(update={"earlier": held.earlier})
+    found = session.verify("alone", together, source="summer", strict=False)
+    assert 'together with "first": joint classes have 1 persons, not 4' in found.shortfalls

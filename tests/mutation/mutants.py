@@ -3474,8 +3474,8 @@ EARLIER = [
         ),
         (
             "withheld-persons-are-taken-for-shown",
-            "CASE WHEN anon_withheld.anon_person_0 IS NULL THEN anon_numbered.:name END AS :name,",
-            "anon_numbered.:name AS :name,",
+            "CASE WHEN anon_withheld.anon_person_0 IS NULL THEN anon_shown.:name END AS :name,",
+            "anon_shown.:name AS :name,",
             "a later release takes persons for shown who were withheld, and joint classes for larger than they are",
             WITHHOLDING,
         ),
@@ -3487,7 +3487,7 @@ EARLIER = [
             "lends[0] = False",
             "lends[0] = lends[0]",
             "a search takes persons whom no earlier release shows for a class of their own",
-            JOINT_PROPERTIES,
+            EARLIER_FACTS,
         ),
         (
             "joint-sizes-after-one-round",

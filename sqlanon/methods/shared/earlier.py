@@ -217,20 +217,24 @@ def _join(engine: Compute, release: EarlierRelease, place: int, *, with_labels: 
     )
     for step in following.steps:
         engine.run(step)
-    if release.is_by_person:
-        found = engine.fetch(following.key_problems, "keys of persons")[0]
-        _refuse_keys(bound.description, release.keys[0], found)
-    differing = engine.fetch(following.mismatches, "a release beside its source")[0]["combinations"]
-    if differing:
-        raise PolicyError(
-            f"{release.name} is not what its policy makes of {bound.description}: {differing:,} combinations of labels "
-            "have another number of rows; give the source as it was then, such as a copy, a version or a query"
-        )
+    _refuse_misfits(engine, release, following)
     for step in [*following.numbering, *([following.class_labels] if with_labels else [])]:
         engine.run(step)
-    made = (queries.MET, queries.GROUPS, queries.RELEASED, queries.JUDGED, queries.NUMBERED, queries.WITHHELD_PERSONS)
+    made = (queries.MET, queries.GROUPS, queries.RELEASED, queries.JUDGED, queries.WITHHELD_PERSONS)
     for relation in (*made, LABELS, UNKNOWN):
         engine.drop(relation)
+
+
+def _refuse_misfits(engine: Compute, release: EarlierRelease, following: queries.NextRelease) -> None:
+    description = release.bound.description
+    if release.is_by_person:
+        _refuse_keys(description, release.keys[0], engine.fetch(following.key_problems, "keys of persons")[0])
+    differing = engine.fetch(following.mismatches, "a release beside its source")[0]["classes"]
+    if differing:
+        raise PolicyError(
+            f"{release.name} is not what its policy makes of {description}: {differing:,} classes have another "
+            "number of rows; give the source as it was then, such as a copy, a version or a query"
+        )
 
 
 def _refuse_keys(description: str, name: str, found: Mapping[str, int]) -> None:

@@ -23,8 +23,6 @@ class Earlier(PolicyValue):
 
     Raises:
         PolicyError: listing every problem at once.
-
-    Source: spec/earlier.md.
     """
 
     release: str = Field(min_length=1, kw_only=False)

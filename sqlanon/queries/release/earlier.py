@@ -10,7 +10,9 @@ from sqlanon.queries.cells.earlier import NOBODY, PERSONS, SQL, number_of_row, p
 from sqlanon.queries.cells.encoding import EARLIER
 from sqlanon.queries.cells.labels import dense_rank
 from sqlanon.queries.cells.rows import with_leaves
+from sqlanon.queries.classes.classes import KEPT
 from sqlanon.queries.classes.earlier import WITHHELD
+from sqlanon.queries.classes.grouping import CLASS_ROWS
 from sqlanon.queries.classes.recoding import AtNode, Recoding
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import (
@@ -29,9 +31,8 @@ from sqlanon.queries.release.rows import KEPT_CLASSES
 
 MET = Relation("anon_met_persons", "rows")
 GROUPS = Relation("anon_joint_groups", "class")
-RELEASED = Relation("anon_released_groups", "class")
+RELEASED = Relation("anon_released_classes", "class")
 JUDGED = Relation("anon_shown_groups", "class")
-NUMBERED = Relation("anon_numbered_classes", "class")
 JOINT = Relation("anon_joint_classes", "class")
 
 WITHHELD_PERSONS = Relation("anon_withheld_persons", "rows")
@@ -76,41 +77,40 @@ class NextRelease:
     @property
     def steps(self) -> list[Step]:
         """The steps up to the classes that it shows (:data:`JUDGED`)."""
-        labels = list(self._labels)
-        released = SQL.step(RELEASED, "released_groups", released=self.released, texts=self._texts, labels=labels)
+        labels = [*self._labels]
+        released = SQL.step(
+            RELEASED, "released_classes", released=self.released, texts=self._texts, labels=labels, name=self._own
+        )
         return [self._met, self._groups, released, self._judged]
 
     @property
     def numbering(self) -> list[Step]:
         """The steps from these to the persons by their classes."""
         grouped = [*self._classes, *self._words, IS_PRESENT]
-        numbered = SQL.step(
-            NUMBERED, "numbered_classes", judged=JUDGED, grouped=grouped, labels=[*self._labels], name=self._own
-        )
+        withheld = SQL.query("withheld_persons", persons=MET, withholding=self._withholding, grouped=grouped, k=self.k)
         persons = SQL.step(
             persons_of(self.place + 1),
             "persons_in_classes",
             met=MET,
-            numbered=NUMBERED,
+            judged=JUDGED,
             columns=[*self._persons_by, *self._classes],
             grouped=grouped,
             classes=[*self._classes, self._own],
             name=self._own,
             withheld=WITHHELD_PERSONS,
         )
-        return [numbered, self._withheld, persons]
+        return [Step(WITHHELD_PERSONS, withheld, "persons who were withheld"), persons]
 
     @property
-    def _withheld(self) -> Step:
-        grouped = [*self._classes, *self._words, IS_PRESENT]
-        query = SQL.query("withheld_persons", persons=MET, withholding=NUMBERED, grouped=grouped, k=self.k)
-        return Step(WITHHELD_PERSONS, query, "persons who were withheld")
+    def _withholding(self) -> exp.Select:
+        """The classes that are shown and withhold some of their persons."""
+        return select([exp.Star()], JUDGED.table).where(column(KEPT), copy=False)
 
     @property
     def class_labels(self) -> Step:
-        """The step that makes the labels of its classes, by their numbers, from :data:`JUDGED`."""
+        """The step that makes the labels of its classes, by their numbers."""
         labels = [*self._labels]
-        return SQL.step(labels_of(self.place), "class_labels", judged=JUDGED, labels=labels, name=self._own)
+        return SQL.step(labels_of(self.place), "class_labels", released=RELEASED, labels=labels, name=self._own)
 
     @property
     def key_problems(self) -> exp.Query:
@@ -119,8 +119,8 @@ class NextRelease:
 
     @property
     def mismatches(self) -> exp.Query:
-        """One row, ``combinations``: those of labels that it has in another number of rows than it is to have."""
-        return SQL.query("release_mismatches", judged=JUDGED, released=RELEASED, labels=[*self._labels])
+        """One row, ``classes``: those that it has in another number of rows than it is to have."""
+        return SQL.query("release_mismatches", judged=JUDGED, released=RELEASED, name=self._own)
 
     @property
     def _met(self) -> Step:
@@ -162,7 +162,13 @@ class NextRelease:
         groups = exp.alias_(GROUPS.table, "anon_groups", table=True)
         labelled = self.recoding.join_to_cells(select([exp.Star()], groups), "anon_groups")
         judged = SQL.query(
-            "shown_groups", labelled=labelled, released=RELEASED, labels=[*self._labels], k=self.k if self.beside else 1
+            "shown_groups",
+            labelled=labelled,
+            released=RELEASED,
+            columns=[*self._classes, *self._words, IS_PRESENT, CLASS_ROWS],
+            labels=[*self._labels],
+            name=self._own,
+            k=self.k if self.beside else 1,
         )
         judged = self._jointly_kept(judged) if self.beside else judged.select(aliased(number(0), WITHHELD), copy=False)
         return Step(JUDGED, judged, "classes of a release")

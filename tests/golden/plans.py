@@ -114,6 +114,26 @@ def _of_diagnoses(method: sa.IPA | sa.Histogram | sa.HCeiling | sa.Relocation) -
     )
 
 
+FEW_COLUMNS = sa.Policy(
+    quasi_identifiers=["age", "sex"],
+    sensitive=["diagnosis"],
+    identifiers=["patient_id", "ssn", "zip", "admission", "length_of_stay"],
+    privacy=[sa.KAnonymity(5)],
+    suppression_limit=0.2,
+)
+
+
+def _published_before(session: sa.Session, _: Path) -> None:
+    session.connection.execute("CREATE TABLE earlier_visits AS FROM visits WHERE patient_id % 40 <> 1")
+    session.anonymize("earlier_visits", FEW_COLUMNS, "earlier_release")
+    session.connection.execute("DELETE FROM visits WHERE patient_id % 40 = 2")
+
+
+def _held_together(session: sa.Session, _: Path) -> object:
+    earlier = sa.Earlier("earlier_release", source="earlier_visits", key="patient_id")
+    return session.anonymize("visits", FEW_COLUMNS.model_copy(update={"earlier": (earlier,)}), RELEASE)
+
+
 def _sampled(session: sa.Session, _: Path) -> object:
     policy = sa.Policy(
         quasi_identifiers=["age", "sex"],
@@ -243,6 +263,7 @@ PLANS = {
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "synthetic": Plan(_clinic, _synthesized),
+    "earlier": Plan(_hospital, _held_together, before=_published_before),
     "partition": Plan(_hospital, _applied, before=_fit),
     "local_partition": Plan(_hospital, _applied_classes, before=_fit_classes),
 }

@@ -74,106 +74,11 @@ ORDER BY
 
 -- shared: read anon_cells 7;
 
-SELECT
-  "anon_key_0",
-  "anon_row_count"
-FROM "temp"."main"."anon_cells";
+-- shared: read anon_cells 8;
 
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 8646911284551352320 AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_keyed" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_labelled" AS (
-  SELECT
-    *,
-    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0"
-  FROM "anon_keyed"
-), "anon_classes" AS (
-  SELECT
-    "anon_labelled"."anon_class_size",
-    (
-      0.0e0 + CASE
-        WHEN "anon_bits_0_4_0" <= 0
-        THEN 0.0e0
-        WHEN "anon_bits_0_4_0" <= 2305843009213693952
-        THEN 0.1919191919191919e0
-        ELSE 0.3939393939393939e0
-      END
-    ) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept",
-    "anon_class_size" AS "anon_class_weight"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
-FROM "anon_classes_2" AS "anon_classes";
+-- shared: read anon_cells 9;
 
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_keyed" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_labelled" AS (
-  SELECT
-    *,
-    "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
-  FROM "anon_keyed"
-), "anon_classes" AS (
-  SELECT
-    "anon_labelled"."anon_class_size",
-    (
-      0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
-    ) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept",
-    "anon_class_size" AS "anon_class_weight"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
-FROM "anon_classes_2" AS "anon_classes";
+-- shared: read anon_cells 10;
 
 WITH "anon_cells" AS (
   SELECT
@@ -681,58 +586,11 @@ ORDER BY
 
 -- shared: read anon_equal_rows 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
-WITH "anon_rows" AS (
-  SELECT
-    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
-    "diagnosis" AS "anon_kept_0"
-  FROM "memory"."main"."visits"
-  LIMIT 5000
-), "anon_labels_of_anon_finer_0" AS (
-  SELECT
-    "value",
-    "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 0
-)
-SELECT
-  "anon_rows"."anon_value_0",
-  "anon_rows"."anon_kept_0",
-  "anon_labels_of_anon_finer_0"."label" AS "anon_finer_0"
-FROM "anon_rows"
-LEFT JOIN "anon_labels_of_anon_finer_0"
-  ON "anon_labels_of_anon_finer_0"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_0";
+-- shared: create anon_few_rows 1;
 
-WITH "anon_groups" AS (
-  SELECT
-    (
-      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
-      AND COUNT("anon_kept_0") IN (0, COUNT(*))
-    ) AS "anon_0"
-  FROM "temp"."main"."anon_few_rows"
-  GROUP BY
-    "anon_value_0"
-)
-SELECT
-  0 AS position,
-  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups";
+-- shared: read anon_few_rows 3;
 
-WITH "anon_groups" AS (
-  SELECT
-    (
-      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
-      AND COUNT("anon_finer_0") IN (0, COUNT(*))
-    ) AS "anon_0"
-  FROM "temp"."main"."anon_few_rows"
-  GROUP BY
-    "anon_kept_0"
-)
-SELECT
-  0 AS position,
-  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups";
+-- shared: read anon_few_rows 4;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 

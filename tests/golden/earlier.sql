@@ -1,0 +1,1713 @@
+-- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- A title stands for a statement of shared.sql.
+-- It publishes 889 rows; the SHA-256 of them is 9fecd9e355215cbdf41aedc700298d19687c72adb100c333126d26e5223eedd6.
+
+WITH anon_rows AS (
+  SELECT
+    ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
+  FROM (
+    SELECT
+      (
+        CONCAT(
+          STRLEN(
+            (
+              CASE
+                WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
+                THEN COALESCE(
+                  CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
+                  CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+                )
+                WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
+                THEN CAST([COLUMNS(*)][1] AS TEXT)
+                ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+              END
+            )
+          ),
+          ':',
+          (
+            CASE
+              WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
+              THEN COALESCE(
+                CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
+                CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+              )
+              WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
+              THEN CAST([COLUMNS(*)][1] AS TEXT)
+              ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+            END
+          )
+        )
+      )
+    FROM "memory"."main"."earlier_release"
+  )
+), anon_hashes AS (
+  SELECT
+    COUNT(*) AS anon_times,
+    SHA256(CONCAT(COUNT(*), ' ', SHA256(anon_row))) AS anon_hash
+  FROM anon_rows
+  GROUP BY
+    anon_row
+), anon_sums AS (
+  SELECT
+    CAST('0x' || SUBSTRING(anon_hash, 1, 5) AS INT) AS anon_group,
+    SUM(anon_times) AS anon_times,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 1, 16) AS UBIGINT)) AS anon_first,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 17, 16) AS UBIGINT)) AS anon_second,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 33, 16) AS UBIGINT)) AS anon_third,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 49, 16) AS UBIGINT)) AS anon_fourth
+  FROM anon_hashes
+  GROUP BY
+    anon_group
+)
+SELECT
+  CAST(COALESCE(SUM(anon_times), 0) AS BIGINT) AS row_count,
+  SHA256(
+    COALESCE(
+      LISTAGG(
+        
+          SHA256(CONCAT_WS(' ', anon_group, anon_first, anon_second, anon_third, anon_fourth)),
+          ''
+        
+        ORDER BY
+          anon_group ASC
+      ),
+      ''
+    )
+  ) AS content_hash
+FROM anon_sums;
+
+-- shared: read taxonomy_origin 1;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+-- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 11;
+
+-- shared: read taxonomy 1;
+
+-- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 7;
+
+-- shared: read taxonomy 8;
+
+-- shared: read taxonomy 9;
+
+-- shared: read taxonomy 1;
+
+-- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 7;
+
+BEGIN;
+
+-- shared: read taxonomy_origin 1;
+
+-- shared: read taxonomy 7;
+
+SELECT
+  CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
+    anon_person IS NULL), 0) AS BIGINT) AS without_key,
+  COUNT(*) FILTER(WHERE
+    anon_rows > 1 AND NOT anon_person IS NULL) AS repeated_keys
+FROM (
+  SELECT
+    anon_person,
+    COUNT(*) AS anon_rows
+  FROM (
+    SELECT
+      "patient_id" AS anon_person
+    FROM "memory"."main"."visits" AS anon_source
+  )
+  GROUP BY
+    anon_person
+);
+
+DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
+
+-- shared: create anon_coded_labels 2;
+
+-- shared: read anon_coded_labels 1;
+
+-- shared: create anon_earlier_labels 1;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_met_persons" AS
+SELECT
+  "anon_person_0",
+  ANY_VALUE("anon_key_0") AS "anon_key_0",
+  GREATEST(COALESCE(MAX(anon_rows), 0), COUNT(*) FILTER(WHERE
+    anon_is_present)) AS anon_rows,
+  BOOL_OR(CAST(anon_is_present AS BOOLEAN)) AS anon_is_present
+FROM (
+  SELECT
+    "anon_person_0",
+    anon_rows,
+    FALSE AS anon_is_present
+  FROM (
+    SELECT
+      NULL AS "anon_person_0",
+      NULL AS "anon_rows"
+    LIMIT 0
+  ) AS "anon_persons"
+  UNION ALL BY NAME
+  SELECT
+    "anon_person_0",
+    "anon_key_0",
+    TRUE AS anon_is_present
+  FROM (
+    SELECT
+      "anon_source"."patient_id" AS "anon_person_0",
+      (
+        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
+      ) & 9151314442816847872 AS "anon_key_0"
+    FROM "memory"."main"."earlier_visits" AS anon_source
+    LEFT JOIN "temp"."main"."anon_earlier_labels" AS anon_labels_0
+      ON "anon_labels_0"."position" = 0
+      AND "anon_labels_0"."depth" = 0
+      AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+    LEFT JOIN "temp"."main"."anon_earlier_labels" AS anon_labels_1
+      ON "anon_labels_1"."position" = 1
+      AND "anon_labels_1"."depth" = 0
+      AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+  ) AS "anon_keyed"
+)
+GROUP BY
+  "anon_person_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_groups" AS
+SELECT
+  "anon_key_0",
+  anon_is_present,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size
+FROM "temp"."main"."anon_met_persons" AS anon_met
+GROUP BY
+  "anon_key_0",
+  anon_is_present;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes" AS
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_label_0" ASC NULLS FIRST, "anon_label_1" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0",
+  COUNT(*) AS anon_released_rows
+FROM (
+  SELECT
+    TRUE AS anon_is_released,
+    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+  FROM "memory"."main"."earlier_release" AS anon_released
+)
+GROUP BY
+  "anon_label_0",
+  "anon_label_1"
+HAVING
+  COUNT(*) > 0;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
+WITH "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label" AS "anon_label_0"
+  FROM "temp"."main"."anon_earlier_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label" AS "anon_label_1"
+  FROM "temp"."main"."anon_earlier_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1"
+  FROM "temp"."main"."anon_joint_groups" AS anon_groups
+  LEFT JOIN "anon_labels_0"
+    ON (
+      "anon_groups"."anon_key_0" & 7421932185906577408
+    ) = "anon_labels_0"."anon_key_0"
+  LEFT JOIN "anon_labels_1"
+    ON (
+      "anon_groups"."anon_key_0" & 1729382256910270464
+    ) = "anon_labels_1"."anon_key_0"
+)
+SELECT
+  "anon_labelled"."anon_key_0",
+  "anon_labelled"."anon_is_present",
+  "anon_labelled"."anon_class_size",
+  "anon_released"."anon_class_0",
+  anon_labelled.anon_is_present
+  AND NOT "anon_released"."anon_class_0" IS NULL
+  AND anon_labelled.anon_class_size >= 1 AS anon_kept,
+  0 AS "anon_withheld"
+FROM "anon_labelled"
+LEFT JOIN "temp"."main"."anon_released_classes" AS anon_released
+  ON "anon_labelled"."anon_label_0" IS NOT DISTINCT FROM "anon_released"."anon_label_0"
+  AND "anon_labelled"."anon_label_1" IS NOT DISTINCT FROM "anon_released"."anon_label_1";
+
+-- shared: read anon_met_persons 1;
+
+WITH "anon_made" AS (
+  SELECT
+    "anon_class_0",
+    SUM(anon_class_size) AS anon_class_size
+  FROM "temp"."main"."anon_shown_groups" AS anon_judged
+  WHERE
+    anon_kept
+  GROUP BY
+    "anon_class_0"
+)
+SELECT
+  COUNT(*) AS classes
+FROM "temp"."main"."anon_released_classes" AS anon_released
+LEFT JOIN "anon_made"
+  ON "anon_made"."anon_class_0" = "anon_released"."anon_class_0"
+WHERE
+  anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_withheld_persons" AS
+SELECT
+  UNNEST(anon_first[1:anon_withheld]) AS anon_person_0
+FROM (
+  SELECT
+    ARG_MIN(
+      anon_persons.anon_person_0,
+      MD5(CAST(COALESCE(anon_persons.anon_person_0, NULL) AS TEXT)),
+      5
+    ) AS anon_first,
+    ANY_VALUE(anon_withholding.anon_withheld) AS anon_withheld
+  FROM "temp"."main"."anon_met_persons" AS anon_persons
+  INNER JOIN (
+    SELECT
+      *
+    FROM "temp"."main"."anon_shown_groups"
+    WHERE
+      "anon_kept"
+  ) AS "anon_withholding"
+    ON "anon_persons"."anon_key_0" IS NOT DISTINCT FROM "anon_withholding"."anon_key_0"
+    AND "anon_persons"."anon_is_present" IS NOT DISTINCT FROM "anon_withholding"."anon_is_present"
+  WHERE
+    anon_withholding.anon_withheld > 0
+  GROUP BY
+    "anon_withholding"."anon_key_0",
+    "anon_withholding"."anon_is_present"
+);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_1" AS
+SELECT
+  *
+FROM (
+  SELECT
+    "anon_met"."anon_person_0",
+    CASE WHEN anon_withheld.anon_person_0 IS NULL THEN "anon_shown"."anon_class_0" END AS "anon_class_0",
+    anon_met.anon_rows
+  FROM "temp"."main"."anon_met_persons" AS anon_met
+  LEFT JOIN (
+    SELECT
+      "anon_key_0",
+      "anon_is_present",
+      "anon_class_0"
+    FROM "temp"."main"."anon_shown_groups" AS anon_judged
+    WHERE
+      anon_kept
+  ) AS anon_shown
+    ON "anon_met"."anon_key_0" IS NOT DISTINCT FROM "anon_shown"."anon_key_0"
+    AND "anon_met"."anon_is_present" IS NOT DISTINCT FROM "anon_shown"."anon_is_present"
+  LEFT JOIN "temp"."main"."anon_withheld_persons" AS anon_withheld
+    ON anon_withheld.anon_person_0 = anon_met.anon_person_0
+)
+WHERE
+  NOT LIST_MAX(["anon_class_0"]) IS NULL;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_met_persons";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_joint_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_released_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_withheld_persons";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_earlier_labels";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
+SELECT
+  "anon_class_0",
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST) AS UINTEGER) AS anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
+FROM "temp"."main"."anon_persons_of_1" AS anon_persons
+GROUP BY
+  "anon_class_0";
+
+-- shared: read anon_joint_classes 1;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons" AS
+SELECT
+  "anon_persons"."anon_person_0",
+  CAST(anon_joint.anon_earlier AS INT) AS anon_earlier,
+  anon_persons.anon_rows
+FROM "temp"."main"."anon_persons_of_1" AS anon_persons
+INNER JOIN "temp"."main"."anon_joint_classes" AS anon_joint
+  ON "anon_persons"."anon_class_0" IS NOT DISTINCT FROM "anon_joint"."anon_class_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_joint_classes";
+
+-- shared: create anon_coded_labels 2;
+
+-- shared: read anon_coded_labels 1;
+
+-- shared: create anon_labels 3;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+-- shared: read anon_labels 1;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS (
+  SELECT
+    "age" AS "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    COALESCE("anon_persons"."anon_earlier", 0) AS "anon_earlier",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."visits"
+  LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
+    ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "patient_id"
+  GROUP BY
+    "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    COALESCE("anon_persons"."anon_earlier", 0)
+)
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | (
+    CAST("anon_rows"."anon_earlier" AS BIGINT) << 0
+  ) AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+ORDER BY
+  "anon_key_0" ASC;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_absent_persons" AS
+SELECT
+  anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_absent
+FROM (
+  SELECT
+    anon_earlier,
+    anon_rows
+  FROM "temp"."main"."anon_persons" AS anon_persons
+  UNION ALL
+  SELECT
+    (
+      (
+        "anon_key_0" & 63
+      ) >> 0
+    ) AS "anon_earlier",
+    -anon_row_count
+  FROM "temp"."main"."anon_cells" AS anon_cells
+)
+WHERE
+  anon_earlier > 0
+GROUP BY
+  anon_earlier
+HAVING
+  SUM(anon_rows) <> 0;
+
+-- shared: read anon_cells 1;
+
+-- shared: read anon_cells 7;
+
+-- shared: read anon_cells 8;
+
+SELECT
+  "anon_earlier",
+  "anon_absent"
+FROM "temp"."main"."anon_absent_persons";
+
+WITH "anon_jointly_kept" AS (
+  SELECT
+    *
+    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    REPLACE (CASE
+      WHEN NOT anon_is_shown
+      THEN anon_withheld
+      WHEN anon_class_size > anon_withheld
+      THEN anon_class_size - anon_withheld
+      ELSE anon_class_size
+    END AS anon_class_size, anon_kept AND anon_is_shown AND anon_class_size > anon_withheld AS anon_kept)
+  FROM (
+    SELECT
+      *,
+      CASE
+        WHEN NOT (
+          anon_kept
+          AND anon_place = 1
+          AND anon_earlier > 0
+          AND anon_hidden BETWEEN 1 AND 5 - 1
+        )
+        THEN 0
+        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
+        THEN 5 - anon_hidden
+        ELSE anon_class_size
+      END AS anon_withheld
+    FROM (
+      SELECT
+        anon_numbered.*,
+        COALESCE(anon_absent.anon_absent, 0) + COALESCE(
+          SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
+          0
+        ) AS anon_hidden,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_place
+      FROM (
+        SELECT
+          *,
+          (
+            (
+              "anon_key_0" & 63
+            ) >> 0
+          ) AS anon_earlier
+        FROM (
+          SELECT
+            *,
+            "anon_class_size" >= 5 AS "anon_kept",
+            "anon_class_size" >= 5 AS "anon_certainly_kept"
+          FROM (
+            SELECT
+              "anon_labelled"."anon_key_0",
+              "anon_labelled"."anon_class_size",
+              (
+                0.0e0 + CASE
+                  WHEN "anon_bits_0_4_0" <= 0
+                  THEN 0.0e0
+                  WHEN "anon_bits_0_4_0" <= 2305843009213693952
+                  THEN 0.1919191919191919e0
+                  ELSE 0.3939393939393939e0
+                END
+              ) / 2 AS "anon_lm"
+            FROM (
+              SELECT
+                *,
+                "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0"
+              FROM (
+                SELECT
+                  "anon_key_0",
+                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+                FROM (
+                  SELECT
+                    "anon_key_0" & 8646911284551352383 AS "anon_key_0",
+                    "anon_row_count"
+                  FROM "temp"."main"."anon_cells"
+                ) AS "anon_cells"
+                GROUP BY
+                  "anon_key_0"
+              ) AS "anon_keyed"
+            ) AS "anon_labelled"
+          ) AS "anon_classes"
+        ) AS "anon_classes"
+      ) AS anon_numbered
+      LEFT JOIN "temp"."main"."anon_absent_persons" AS anon_absent
+        ON anon_absent.anon_earlier = anon_numbered.anon_earlier
+    )
+  )
+  CROSS JOIN (VALUES
+    (TRUE),
+    (FALSE)) AS anon_parts(anon_is_shown)
+  WHERE
+    anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1
+), "anon_classes" AS (
+  SELECT
+    *,
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_jointly_kept"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM "anon_classes";
+
+WITH "anon_jointly_kept" AS (
+  SELECT
+    *
+    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    REPLACE (CASE
+      WHEN NOT anon_is_shown
+      THEN anon_withheld
+      WHEN anon_class_size > anon_withheld
+      THEN anon_class_size - anon_withheld
+      ELSE anon_class_size
+    END AS anon_class_size, anon_kept AND anon_is_shown AND anon_class_size > anon_withheld AS anon_kept)
+  FROM (
+    SELECT
+      *,
+      CASE
+        WHEN NOT (
+          anon_kept
+          AND anon_place = 1
+          AND anon_earlier > 0
+          AND anon_hidden BETWEEN 1 AND 5 - 1
+        )
+        THEN 0
+        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
+        THEN 5 - anon_hidden
+        ELSE anon_class_size
+      END AS anon_withheld
+    FROM (
+      SELECT
+        anon_numbered.*,
+        COALESCE(anon_absent.anon_absent, 0) + COALESCE(
+          SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
+          0
+        ) AS anon_hidden,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_place
+      FROM (
+        SELECT
+          *,
+          (
+            (
+              "anon_key_0" & 63
+            ) >> 0
+          ) AS anon_earlier
+        FROM (
+          SELECT
+            *,
+            "anon_class_size" >= 5 AS "anon_kept",
+            "anon_class_size" >= 5 AS "anon_certainly_kept"
+          FROM (
+            SELECT
+              "anon_labelled"."anon_key_0",
+              "anon_labelled"."anon_class_size",
+              (
+                0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
+              ) / 2 AS "anon_lm"
+            FROM (
+              SELECT
+                *,
+                "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
+              FROM (
+                SELECT
+                  "anon_key_0",
+                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+                FROM (
+                  SELECT
+                    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                    "anon_row_count"
+                  FROM "temp"."main"."anon_cells"
+                ) AS "anon_cells"
+                GROUP BY
+                  "anon_key_0"
+              ) AS "anon_keyed"
+            ) AS "anon_labelled"
+          ) AS "anon_classes"
+        ) AS "anon_classes"
+      ) AS anon_numbered
+      LEFT JOIN "temp"."main"."anon_absent_persons" AS anon_absent
+        ON anon_absent.anon_earlier = anon_numbered.anon_earlier
+    )
+  )
+  CROSS JOIN (VALUES
+    (TRUE),
+    (FALSE)) AS anon_parts(anon_is_shown)
+  WHERE
+    anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1
+), "anon_classes" AS (
+  SELECT
+    *,
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_jointly_kept"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM "anon_classes";
+
+-- shared: read anon_cells 8;
+
+-- shared: read anon_cells 9;
+
+-- shared: read anon_cells 10;
+
+WITH "anon_jointly_kept" AS (
+  SELECT
+    *
+    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    REPLACE (CASE
+      WHEN NOT anon_is_shown
+      THEN anon_withheld
+      WHEN anon_class_size > anon_withheld
+      THEN anon_class_size - anon_withheld
+      ELSE anon_class_size
+    END AS anon_class_size, anon_kept AND anon_is_shown AND anon_class_size > anon_withheld AS anon_kept)
+  FROM (
+    SELECT
+      *,
+      CASE
+        WHEN NOT (
+          anon_kept
+          AND anon_place = 1
+          AND anon_earlier > 0
+          AND anon_hidden BETWEEN 1 AND 5 - 1
+        )
+        THEN 0
+        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
+        THEN 5 - anon_hidden
+        ELSE anon_class_size
+      END AS anon_withheld
+    FROM (
+      SELECT
+        anon_numbered.*,
+        COALESCE(anon_absent.anon_absent, 0) + COALESCE(
+          SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
+          0
+        ) AS anon_hidden,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_place
+      FROM (
+        SELECT
+          *,
+          (
+            (
+              "anon_key_0" & 63
+            ) >> 0
+          ) AS anon_earlier
+        FROM (
+          SELECT
+            *,
+            "anon_class_size" >= 5 AS "anon_kept",
+            "anon_class_size" >= 5 AS "anon_certainly_kept"
+          FROM (
+            SELECT
+              "anon_labelled"."anon_key_0",
+              "anon_labelled"."anon_class_size",
+              (
+                0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
+              ) / 2 AS "anon_lm"
+            FROM (
+              SELECT
+                *,
+                "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
+              FROM (
+                SELECT
+                  "anon_key_0",
+                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+                FROM (
+                  SELECT
+                    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                    "anon_row_count"
+                  FROM "temp"."main"."anon_cells"
+                ) AS "anon_cells"
+                GROUP BY
+                  "anon_key_0"
+              ) AS "anon_keyed"
+            ) AS "anon_labelled"
+          ) AS "anon_classes"
+        ) AS "anon_classes"
+      ) AS anon_numbered
+      LEFT JOIN "temp"."main"."anon_absent_persons" AS anon_absent
+        ON anon_absent.anon_earlier = anon_numbered.anon_earlier
+    )
+  )
+  CROSS JOIN (VALUES
+    (TRUE),
+    (FALSE)) AS anon_parts(anon_is_shown)
+  WHERE
+    anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1
+), "anon_classes" AS (
+  SELECT
+    *,
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_jointly_kept"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 975 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 5
+  ) AS "aecs"
+FROM "anon_classes";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+WITH "anon_jointly_kept" AS (
+  SELECT
+    *
+    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    REPLACE (CASE
+      WHEN NOT anon_is_shown
+      THEN anon_withheld
+      WHEN anon_class_size > anon_withheld
+      THEN anon_class_size - anon_withheld
+      ELSE anon_class_size
+    END AS anon_class_size, anon_kept AND anon_is_shown AND anon_class_size > anon_withheld AS anon_kept)
+  FROM (
+    SELECT
+      *,
+      CASE
+        WHEN NOT (
+          anon_kept
+          AND anon_place = 1
+          AND anon_earlier > 0
+          AND anon_hidden BETWEEN 1 AND 5 - 1
+        )
+        THEN 0
+        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
+        THEN 5 - anon_hidden
+        ELSE anon_class_size
+      END AS anon_withheld
+    FROM (
+      SELECT
+        anon_numbered.*,
+        COALESCE(anon_absent.anon_absent, 0) + COALESCE(
+          SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
+          0
+        ) AS anon_hidden,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_place
+      FROM (
+        SELECT
+          *,
+          (
+            (
+              "anon_key_0" & 63
+            ) >> 0
+          ) AS anon_earlier
+        FROM (
+          SELECT
+            *,
+            "anon_class_size" >= 5 AS "anon_kept"
+          FROM (
+            SELECT
+              "anon_key_0",
+              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+            FROM (
+              SELECT
+                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            GROUP BY
+              "anon_key_0"
+          ) AS "anon_classes"
+        ) AS "anon_classes"
+      ) AS anon_numbered
+      LEFT JOIN "temp"."main"."anon_absent_persons" AS anon_absent
+        ON anon_absent.anon_earlier = anon_numbered.anon_earlier
+    )
+  )
+  CROSS JOIN (VALUES
+    (TRUE),
+    (FALSE)) AS anon_parts(anon_is_shown)
+  WHERE
+    anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1
+), "anon_judged" AS (
+  SELECT
+    *
+  FROM "anon_jointly_kept"
+), "anon_kept" AS (
+  SELECT
+    "anon_key_0",
+    "anon_withheld"
+  FROM "anon_judged"
+  WHERE
+    "anon_kept"
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_0_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+)
+SELECT
+  "anon_kept"."anon_withheld",
+  (
+    (
+      "anon_kept"."anon_key_0" & 63
+    ) >> 0
+  ) AS "anon_earlier",
+  "anon_labels_0"."anon_code_0_1",
+  "anon_labels_1"."anon_code_1_0"
+FROM "anon_kept"
+LEFT JOIN "anon_labels_0"
+  ON (
+    "anon_kept"."anon_key_0" & 7421932185906577408
+  ) = "anon_labels_0"."anon_key_0"
+LEFT JOIN "anon_labels_1"
+  ON (
+    "anon_kept"."anon_key_0" & 1729382256910270464
+  ) = "anon_labels_1"."anon_key_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_withheld_persons" AS
+SELECT
+  UNNEST(anon_first[1:anon_withheld]) AS anon_person_0
+FROM (
+  SELECT
+    ARG_MIN(
+      anon_persons.anon_person_0,
+      MD5(CAST(COALESCE(anon_persons.anon_person_0, NULL) AS TEXT)),
+      5
+    ) AS anon_first,
+    ANY_VALUE(anon_withholding.anon_withheld) AS anon_withheld
+  FROM (
+    SELECT
+      "anon_source"."patient_id" AS "anon_person_0",
+      "anon_labels_0"."anon_label_0",
+      "anon_labels_1"."anon_label_1",
+      COALESCE("anon_persons"."anon_earlier", 0) AS "anon_earlier"
+    FROM "memory"."main"."visits" AS anon_source
+    LEFT JOIN (
+      SELECT
+        "value",
+        "label" AS "anon_label_0"
+      FROM "temp"."main"."anon_labels"
+      WHERE
+        "position" = 0 AND "depth" = 1
+    ) AS "anon_labels_0"
+      ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+    LEFT JOIN (
+      SELECT
+        "value",
+        "label" AS "anon_label_1"
+      FROM "temp"."main"."anon_labels"
+      WHERE
+        "position" = 1 AND "depth" = 0
+    ) AS "anon_labels_1"
+      ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+    LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
+      ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_source"."patient_id"
+  ) AS "anon_persons"
+  INNER JOIN (
+    SELECT
+      "anon_codes"."anon_earlier",
+      "anon_codes"."anon_withheld",
+      "anon_labels_0"."anon_label_0",
+      "anon_labels_1"."anon_label_1"
+    FROM "temp"."main"."anon_kept" AS anon_codes
+    LEFT JOIN (
+      SELECT DISTINCT
+        "code" AS "anon_code_0_1",
+        "label" AS "anon_label_0"
+      FROM "temp"."main"."anon_labels"
+      WHERE
+        "position" = 0 AND "depth" = 1
+    ) AS "anon_labels_0"
+      ON "anon_labels_0"."anon_code_0_1" = "anon_codes"."anon_code_0_1"
+    LEFT JOIN (
+      SELECT DISTINCT
+        "code" AS "anon_code_1_0",
+        "label" AS "anon_label_1"
+      FROM "temp"."main"."anon_labels"
+      WHERE
+        "position" = 1 AND "depth" = 0
+    ) AS "anon_labels_1"
+      ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+    WHERE
+      "anon_codes"."anon_withheld" > 0
+  ) AS "anon_withholding"
+    ON "anon_persons"."anon_label_0" IS NOT DISTINCT FROM "anon_withholding"."anon_label_0"
+    AND "anon_persons"."anon_label_1" IS NOT DISTINCT FROM "anon_withholding"."anon_label_1"
+    AND "anon_persons"."anon_earlier" IS NOT DISTINCT FROM "anon_withholding"."anon_earlier"
+  WHERE
+    anon_withholding.anon_withheld > 0
+  GROUP BY
+    "anon_withholding"."anon_label_0",
+    "anon_withholding"."anon_label_1",
+    "anon_withholding"."anon_earlier"
+);
+
+UPDATE "temp"."main"."anon_persons" SET "anon_earlier" = -1 FROM "temp"."main"."anon_withheld_persons" AS anon_withheld WHERE "anon_withheld"."anon_person_0" = "anon_persons"."anon_person_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_withheld_persons";
+
+WITH "anon_jointly_kept" AS (
+  SELECT
+    *
+    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    REPLACE (CASE
+      WHEN NOT anon_is_shown
+      THEN anon_withheld
+      WHEN anon_class_size > anon_withheld
+      THEN anon_class_size - anon_withheld
+      ELSE anon_class_size
+    END AS anon_class_size, anon_kept AND anon_is_shown AND anon_class_size > anon_withheld AS anon_kept)
+  FROM (
+    SELECT
+      *,
+      CASE
+        WHEN NOT (
+          anon_kept
+          AND anon_place = 1
+          AND anon_earlier > 0
+          AND anon_hidden BETWEEN 1 AND 5 - 1
+        )
+        THEN 0
+        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
+        THEN 5 - anon_hidden
+        ELSE anon_class_size
+      END AS anon_withheld
+    FROM (
+      SELECT
+        anon_numbered.*,
+        COALESCE(anon_absent.anon_absent, 0) + COALESCE(
+          SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
+          0
+        ) AS anon_hidden,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_place
+      FROM (
+        SELECT
+          *,
+          (
+            (
+              "anon_key_0" & 63
+            ) >> 0
+          ) AS anon_earlier
+        FROM (
+          SELECT
+            *,
+            "anon_class_size" >= 5 AS "anon_kept"
+          FROM (
+            SELECT
+              "anon_key_0",
+              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+            FROM (
+              SELECT
+                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            GROUP BY
+              "anon_key_0"
+          ) AS "anon_classes"
+        ) AS "anon_classes"
+      ) AS anon_numbered
+      LEFT JOIN "temp"."main"."anon_absent_persons" AS anon_absent
+        ON anon_absent.anon_earlier = anon_numbered.anon_earlier
+    )
+  )
+  CROSS JOIN (VALUES
+    (TRUE),
+    (FALSE)) AS anon_parts(anon_is_shown)
+  WHERE
+    anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1
+), "anon_judged" AS (
+  SELECT
+    *
+  FROM "anon_jointly_kept"
+)
+SELECT
+  MIN("anon_class_size") FILTER(WHERE
+    "anon_kept") AS "attained_0"
+FROM "anon_judged";
+
+-- shared: create anon_label_type_0 1;
+
+-- shared: create anon_label_type_1 1;
+
+SELECT
+  LIST_PRODUCT(
+    [
+      CAST((
+        SELECT
+          COUNT(*)
+        FROM "temp"."main"."anon_kept"
+      ) AS DOUBLE),
+      CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE)
+    ]
+  ) AS "groups",
+  COUNT(*) AS "source_rows",
+  COUNT("patient_id") AS "filled_0",
+  COUNT("patient_id") AS "rows_0",
+  COUNT(DISTINCT "patient_id") AS "values_0",
+  COUNT("ssn") AS "filled_1",
+  COUNT("ssn") AS "rows_1",
+  COUNT(DISTINCT "ssn") AS "values_1",
+  COUNT("zip") AS "filled_2",
+  COUNT("zip") AS "rows_2",
+  COUNT(DISTINCT "zip") AS "values_2",
+  COUNT("admission") AS "filled_3",
+  COUNT("admission") AS "rows_3",
+  COUNT(DISTINCT "admission") AS "values_3",
+  COUNT("length_of_stay") AS "filled_4",
+  COUNT("length_of_stay") AS "rows_4",
+  COUNT(DISTINCT "length_of_stay") AS "values_4"
+FROM "memory"."main"."visits" AS anon_source;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+WITH "anon_labels_0" AS (
+  SELECT
+    "value",
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT
+    "value",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_rows" AS (
+  SELECT
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1",
+    CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    COALESCE("anon_persons"."anon_earlier", 0) AS "anon_earlier",
+    1 AS "anon_row_count"
+  FROM "memory"."main"."visits" AS anon_source
+  LEFT JOIN "anon_labels_0"
+    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "anon_labels_1"
+    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
+    ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_source"."patient_id"
+), "anon_labels_0_2" AS (
+  SELECT DISTINCT
+    "code" AS "anon_code_0_1",
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1_2" AS (
+  SELECT DISTINCT
+    "code" AS "anon_code_1_0",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_kept" AS (
+  SELECT
+    TRUE AS "anon_is_kept",
+    "anon_codes"."anon_earlier",
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1"
+  FROM "temp"."main"."anon_kept" AS anon_codes
+  LEFT JOIN "anon_labels_0_2" AS "anon_labels_0"
+    ON "anon_labels_0"."anon_code_0_1" = "anon_codes"."anon_code_0_1"
+  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1"
+    ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+), "anon_published" AS (
+  SELECT
+    "anon_rows"."diagnosis",
+    "anon_rows"."anon_row_count",
+    "anon_rows"."anon_label_0" AS "anon_label_0",
+    "anon_rows"."anon_label_1" AS "anon_label_1"
+  FROM "anon_rows"
+  JOIN "anon_kept"
+    ON "anon_kept"."anon_label_0" IS NOT DISTINCT FROM "anon_rows"."anon_label_0"
+    AND "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
+    AND "anon_kept"."anon_earlier" IS NOT DISTINCT FROM "anon_rows"."anon_earlier"
+)
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  "diagnosis",
+  "anon_row_count"
+FROM "anon_published"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_0"), 21) AS BIGINT) << 58
+  ) | (
+    CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 56
+  ) ASC,
+  "diagnosis" ASC;
+
+-- shared: create released 3;
+
+-- shared: read anon_equal_rows 1;
+
+-- shared: create anon_few_rows 1;
+
+-- shared: read anon_few_rows 3;
+
+-- shared: read anon_few_rows 4;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
+
+-- shared: read anon_equal_rows 3;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
+WITH "anon_jointly_kept" AS (
+  SELECT
+    *
+    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    REPLACE (CASE
+      WHEN NOT anon_is_shown
+      THEN anon_withheld
+      WHEN anon_class_size > anon_withheld
+      THEN anon_class_size - anon_withheld
+      ELSE anon_class_size
+    END AS anon_class_size, anon_kept AND anon_is_shown AND anon_class_size > anon_withheld AS anon_kept)
+  FROM (
+    SELECT
+      *,
+      CASE
+        WHEN NOT (
+          anon_kept
+          AND anon_place = 1
+          AND anon_earlier > 0
+          AND anon_hidden BETWEEN 1 AND 5 - 1
+        )
+        THEN 0
+        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
+        THEN 5 - anon_hidden
+        ELSE anon_class_size
+      END AS anon_withheld
+    FROM (
+      SELECT
+        anon_numbered.*,
+        COALESCE(anon_absent.anon_absent, 0) + COALESCE(
+          SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
+          0
+        ) AS anon_hidden,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_place
+      FROM (
+        SELECT
+          *,
+          (
+            (
+              "anon_key_0" & 63
+            ) >> 0
+          ) AS anon_earlier
+        FROM (
+          SELECT
+            *,
+            "anon_class_size" >= 5 AS "anon_kept"
+          FROM (
+            SELECT
+              "anon_key_0",
+              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+            FROM (
+              SELECT
+                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            GROUP BY
+              "anon_key_0"
+          ) AS "anon_classes"
+        ) AS "anon_classes"
+      ) AS anon_numbered
+      LEFT JOIN "temp"."main"."anon_absent_persons" AS anon_absent
+        ON anon_absent.anon_earlier = anon_numbered.anon_earlier
+    )
+  )
+  CROSS JOIN (VALUES
+    (TRUE),
+    (FALSE)) AS anon_parts(anon_is_shown)
+  WHERE
+    anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1
+), "anon_judged" AS (
+  SELECT
+    *
+  FROM "anon_jointly_kept"
+), "anon_kept" AS (
+  SELECT
+    "anon_key_0",
+    "anon_withheld",
+    TRUE AS "anon_is_kept"
+  FROM "anon_judged"
+  WHERE
+    "anon_kept"
+)
+SELECT
+  "anon_cells"."anon_key_0",
+  "anon_cells"."anon_row_count",
+  CASE WHEN "anon_kept"."anon_is_kept" THEN 0 ELSE "anon_cells"."anon_row_count" END AS "anon_suppressed_rows"
+FROM "temp"."main"."anon_cells" AS "anon_cells"
+LEFT JOIN "anon_kept"
+  ON (
+    "anon_cells"."anon_key_0" & 9151314442816847935
+  ) = "anon_kept"."anon_key_0";
+
+WITH "anon_groups" AS (
+  SELECT
+    "anon_key_0" & 7421932185906577408 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 7421932185906577408
+), "anon_labels" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_groups_2" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+)
+SELECT
+  0 AS "position",
+  "anon_labels"."label" AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups"
+LEFT JOIN "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 7421932185906577408
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  1 AS "position",
+  "anon_labels"."label" AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_2" AS "anon_groups"
+LEFT JOIN "anon_labels_2" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 1729382256910270464
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
+
+-- shared: read anon_cells 4;
+
+-- shared: read taxonomy 1;
+
+-- shared: read released 4;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
+
+-- shared: create anon_coded_labels 2;
+
+-- shared: read anon_coded_labels 1;
+
+-- shared: create anon_earlier_labels 1;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_met_persons" AS
+SELECT
+  "anon_person_0",
+  ANY_VALUE("anon_class_0") AS "anon_class_0",
+  ANY_VALUE("anon_key_0") AS "anon_key_0",
+  GREATEST(COALESCE(MAX(anon_rows), 0), COUNT(*) FILTER(WHERE
+    anon_is_present)) AS anon_rows,
+  BOOL_OR(CAST(anon_is_present AS BOOLEAN)) AS anon_is_present
+FROM (
+  SELECT
+    "anon_person_0",
+    "anon_class_0",
+    anon_rows,
+    FALSE AS anon_is_present
+  FROM "temp"."main"."anon_persons_of_1" AS anon_persons
+  UNION ALL BY NAME
+  SELECT
+    "anon_person_0",
+    "anon_key_0",
+    TRUE AS anon_is_present
+  FROM (
+    SELECT
+      "anon_source"."patient_id" AS "anon_person_0",
+      (
+        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
+      ) & 9151314442816847872 AS "anon_key_0"
+    FROM "memory"."main"."visits" AS anon_source
+    LEFT JOIN "temp"."main"."anon_earlier_labels" AS anon_labels_0
+      ON "anon_labels_0"."position" = 0
+      AND "anon_labels_0"."depth" = 0
+      AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+    LEFT JOIN "temp"."main"."anon_earlier_labels" AS anon_labels_1
+      ON "anon_labels_1"."position" = 1
+      AND "anon_labels_1"."depth" = 0
+      AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+  ) AS "anon_keyed"
+)
+GROUP BY
+  "anon_person_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_groups" AS
+SELECT
+  "anon_class_0",
+  "anon_key_0",
+  anon_is_present,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size
+FROM "temp"."main"."anon_met_persons" AS anon_met
+GROUP BY
+  "anon_class_0",
+  "anon_key_0",
+  anon_is_present;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes" AS
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_label_0" ASC NULLS FIRST, "anon_label_1" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1",
+  COUNT(*) AS anon_released_rows
+FROM (
+  SELECT
+    TRUE AS anon_is_released,
+    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+  FROM "memory"."main"."released" AS anon_released
+)
+GROUP BY
+  "anon_label_0",
+  "anon_label_1"
+HAVING
+  COUNT(*) > 0;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
+SELECT
+  *
+  EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+  REPLACE (CASE
+    WHEN NOT anon_is_shown
+    THEN anon_withheld
+    WHEN anon_class_size > anon_withheld
+    THEN anon_class_size - anon_withheld
+    ELSE anon_class_size
+  END AS anon_class_size, anon_kept AND anon_is_shown AND anon_class_size > anon_withheld AS anon_kept)
+FROM (
+  SELECT
+    *,
+    CASE
+      WHEN NOT (
+        anon_kept
+        AND anon_place = 1
+        AND anon_earlier > 0
+        AND anon_hidden BETWEEN 1 AND 5 - 1
+      )
+      THEN 0
+      WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
+      THEN 5 - anon_hidden
+      ELSE anon_class_size
+    END AS anon_withheld
+  FROM (
+    SELECT
+      anon_numbered.*,
+      COALESCE(anon_absent.anon_absent, 0) + COALESCE(
+        SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
+        0
+      ) AS anon_hidden,
+      ROW_NUMBER() OVER (
+        PARTITION BY anon_numbered.anon_earlier, anon_kept
+        ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
+      ) AS anon_place
+    FROM (
+      SELECT
+        *,
+        CASE
+          WHEN LIST_MAX(["anon_class_0"]) IS NULL
+          THEN 0
+          ELSE DENSE_RANK() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST)
+        END AS anon_earlier
+      FROM (
+        SELECT
+          "anon_labelled"."anon_class_0",
+          "anon_labelled"."anon_key_0",
+          "anon_labelled"."anon_is_present",
+          "anon_labelled"."anon_class_size",
+          "anon_released"."anon_class_1",
+          anon_labelled.anon_is_present
+          AND NOT "anon_released"."anon_class_1" IS NULL
+          AND anon_labelled.anon_class_size >= 5 AS anon_kept
+        FROM (
+          SELECT
+            *,
+            "anon_labels_0"."anon_label_0",
+            "anon_labels_1"."anon_label_1"
+          FROM "temp"."main"."anon_joint_groups" AS anon_groups
+          LEFT JOIN (
+            SELECT DISTINCT
+              "anon_key_0",
+              "label" AS "anon_label_0"
+            FROM "temp"."main"."anon_earlier_labels"
+            WHERE
+              "position" = 0 AND "depth" = 1
+          ) AS "anon_labels_0"
+            ON (
+              "anon_groups"."anon_key_0" & 7421932185906577408
+            ) = "anon_labels_0"."anon_key_0"
+          LEFT JOIN (
+            SELECT DISTINCT
+              "anon_key_0",
+              "label" AS "anon_label_1"
+            FROM "temp"."main"."anon_earlier_labels"
+            WHERE
+              "position" = 1 AND "depth" = 0
+          ) AS "anon_labels_1"
+            ON (
+              "anon_groups"."anon_key_0" & 1729382256910270464
+            ) = "anon_labels_1"."anon_key_0"
+        ) AS "anon_labelled"
+        LEFT JOIN "temp"."main"."anon_released_classes" AS anon_released
+          ON "anon_labelled"."anon_label_0" IS NOT DISTINCT FROM "anon_released"."anon_label_0"
+          AND "anon_labelled"."anon_label_1" IS NOT DISTINCT FROM "anon_released"."anon_label_1"
+      ) AS "anon_classes"
+    ) AS anon_numbered
+    LEFT JOIN (
+      SELECT
+        0 AS "anon_earlier",
+        0 AS "anon_absent"
+      LIMIT 0
+    ) AS "anon_absent"
+      ON anon_absent.anon_earlier = anon_numbered.anon_earlier
+  )
+)
+CROSS JOIN (VALUES
+  (TRUE),
+  (FALSE)) AS anon_parts(anon_is_shown)
+WHERE
+  anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1;
+
+-- shared: read anon_met_persons 1;
+
+WITH "anon_made" AS (
+  SELECT
+    "anon_class_1",
+    SUM(anon_class_size) AS anon_class_size
+  FROM "temp"."main"."anon_shown_groups" AS anon_judged
+  WHERE
+    anon_kept
+  GROUP BY
+    "anon_class_1"
+)
+SELECT
+  COUNT(*) AS classes
+FROM "temp"."main"."anon_released_classes" AS anon_released
+LEFT JOIN "anon_made"
+  ON "anon_made"."anon_class_1" = "anon_released"."anon_class_1"
+WHERE
+  anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_withheld_persons" AS
+SELECT
+  UNNEST(anon_first[1:anon_withheld]) AS anon_person_0
+FROM (
+  SELECT
+    ARG_MIN(
+      anon_persons.anon_person_0,
+      MD5(CAST(COALESCE(anon_persons.anon_person_0, NULL) AS TEXT)),
+      5
+    ) AS anon_first,
+    ANY_VALUE(anon_withholding.anon_withheld) AS anon_withheld
+  FROM "temp"."main"."anon_met_persons" AS anon_persons
+  INNER JOIN (
+    SELECT
+      *
+    FROM "temp"."main"."anon_shown_groups"
+    WHERE
+      "anon_kept"
+  ) AS "anon_withholding"
+    ON "anon_persons"."anon_class_0" IS NOT DISTINCT FROM "anon_withholding"."anon_class_0"
+    AND "anon_persons"."anon_key_0" IS NOT DISTINCT FROM "anon_withholding"."anon_key_0"
+    AND "anon_persons"."anon_is_present" IS NOT DISTINCT FROM "anon_withholding"."anon_is_present"
+  WHERE
+    anon_withholding.anon_withheld > 0
+  GROUP BY
+    "anon_withholding"."anon_class_0",
+    "anon_withholding"."anon_key_0",
+    "anon_withholding"."anon_is_present"
+);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_2" AS
+SELECT
+  *
+FROM (
+  SELECT
+    "anon_met"."anon_person_0",
+    "anon_met"."anon_class_0",
+    CASE WHEN anon_withheld.anon_person_0 IS NULL THEN "anon_shown"."anon_class_1" END AS "anon_class_1",
+    anon_met.anon_rows
+  FROM "temp"."main"."anon_met_persons" AS anon_met
+  LEFT JOIN (
+    SELECT
+      "anon_class_0",
+      "anon_key_0",
+      "anon_is_present",
+      "anon_class_1"
+    FROM "temp"."main"."anon_shown_groups" AS anon_judged
+    WHERE
+      anon_kept
+  ) AS anon_shown
+    ON "anon_met"."anon_class_0" IS NOT DISTINCT FROM "anon_shown"."anon_class_0"
+    AND "anon_met"."anon_key_0" IS NOT DISTINCT FROM "anon_shown"."anon_key_0"
+    AND "anon_met"."anon_is_present" IS NOT DISTINCT FROM "anon_shown"."anon_is_present"
+  LEFT JOIN "temp"."main"."anon_withheld_persons" AS anon_withheld
+    ON anon_withheld.anon_person_0 = anon_met.anon_person_0
+)
+WHERE
+  NOT LIST_MAX(["anon_class_0", "anon_class_1"]) IS NULL;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_met_persons";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_joint_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_released_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_withheld_persons";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_earlier_labels";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
+SELECT
+  "anon_class_0",
+  "anon_class_1",
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST, "anon_class_1" ASC NULLS FIRST) AS UINTEGER) AS anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
+FROM "temp"."main"."anon_persons_of_2" AS anon_persons
+GROUP BY
+  "anon_class_0",
+  "anon_class_1";
+
+-- shared: read anon_joint_classes 1;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_joint_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_2";
+
+-- shared: read released 1;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_absent_persons";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_persons";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_1";
+
+COMMIT;
+

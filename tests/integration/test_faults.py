@@ -343,16 +343,16 @@ class TestAfterAnError:
         monkeypatch.setattr(RollUps, "learn", learn)
         with sa.connect() as session:
             columns = ", ".join(f"i % {number + 2} AS q{number}" for number in range(6))
-            session.connection.execute(f"CREATE TABLE t AS SELECT {columns}, i % 11 AS s FROM range(1000) AS r (i)")
+            session.connection.execute(f"CREATE TABLE t AS SELECT {columns}, i AS person FROM range(1000) AS r (i)")
             names = [f"q{number}" for number in range(6)]
             for name in names:
                 session.taxonomies.load(name, sa.Taxonomy.flat(), source="t")
             policy = sa.Policy(
                 quasi_identifiers=names,
-                sensitive=["s"],
-                privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("s", 2)],  # nodes are counted by SQL
+                identifiers=["person"],
+                individual="person",  # individuals are counted by SQL
+                privacy=[sa.KAnonymity(5)],
                 quality=sa.Entropy(),
-                search="ola",
             )
             with pytest.raises(RuntimeError, match="a bug") if fails else nullcontext():
                 session.anonymize("t", policy, into="published")

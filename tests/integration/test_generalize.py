@@ -129,7 +129,16 @@ class TestTheCutBesideARelease:
         assert "table of cuts differs" in caught.value.problems[0]
         assert session.connection.execute("FROM duckdb_tables() SELECT table_name ORDER BY ALL").fetchall() == [
             (name,)
-            for name in ("cuts", "new", "patients", "released", "taxonomy", "taxonomy_domain", "taxonomy_origin")
+            for name in (
+                "cuts",
+                "new",
+                "patients",
+                "released",
+                "releases",
+                "taxonomy",
+                "taxonomy_domain",
+                "taxonomy_origin",
+            )
         ]
 
     def test_the_note_of_the_release_tells_the_cut(self, session: sa.Session) -> None:

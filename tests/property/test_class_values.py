@@ -166,6 +166,9 @@ def test_classes_at_a_bound_are_judged_as_by_the_database(run: Run, data: st.Dat
         model = type(model)(**{**model.model_dump(), bound.measure.field: value})
     except sa.PolicyError:
         assume(False)
+    # DuckDB 1.5 reads some numbers of 16 digits and more as one of the next ones.
+    literal = session().connection.sql(f"SELECT CAST({model.bounds[-1].threshold!r} AS DOUBLE)").fetchall()[0][0]
+    assume(literal == model.bounds[-1].threshold)
     changed = large_policy(model, *data.draw(st.sampled_from([[], [sa.KAnonymity(2), sa.BetaLikeness("drug", 4)]])))
     with encoded(Run(run.rows, run.columns, run.taxonomies, changed, [])) as table:
         with mock.patch.object(NodeCounter, "answer", autospec=True, side_effect=NodeCounter.answer) as asked:

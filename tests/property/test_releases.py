@@ -218,11 +218,12 @@ def store(table: str, columns: Mapping[str, str], rows: Rows) -> None:
 
 
 def inventory() -> set[tuple[Any, ...]]:
-    """Everything that the catalog lists: tables, views, macros, types and schemas, temporary ones too."""
+    """All that the catalog has but the list of releases: tables, views, macros, types, schemas, temporary ones too."""
     return set(
         session()
         .connection.execute(
             "SELECT 'table', database_name, schema_name, table_name FROM duckdb_tables() "
+            "WHERE schema_name <> 'anon' OR table_name <> 'releases' "
             "UNION ALL SELECT 'view', database_name, schema_name, view_name FROM duckdb_views() "
             "UNION ALL SELECT 'schema', database_name, schema_name, '' FROM duckdb_schemas() "
             "UNION ALL SELECT 'type', database_name, schema_name, type_name FROM duckdb_types() "

@@ -115,8 +115,10 @@ def with_joint_classes(
     try:
         joint = compare_releases(engine, engine.resolve(source), named)
     except PolicyError as error:
-        problems = error.problems or (str(error),)
-        return found.model_copy(update={"shortfalls": (*found.shortfalls, *problems)})
+        # The sources that were given are not the release: a policy that was recorded has no place of them, for one.
+        reasons = "; ".join(error.problems or (str(error),))
+        note = f"what it shows together with {names}, which cannot be found out: {reasons}"
+        return found.model_copy(update={"not_covered": (*found.not_covered, note)})
     if joint.k is None or joint.k >= k:
         return found
     shortfall = f"together with {names}: joint classes have {joint.k:,} persons, not {k:,}"

@@ -367,8 +367,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_earlier_labels";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_0";
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
 SELECT
   "anon_class_0",
@@ -1669,8 +1667,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_withheld_persons";
 DROP TABLE IF EXISTS "temp"."main"."anon_earlier_labels";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_0";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
 SELECT

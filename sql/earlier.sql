@@ -30,12 +30,12 @@ GROUP BY :persons_by;
 -- name: key_problems
 -- keys of persons
 -- One row: the rows of a source without a key, and the keys of several rows.
--- :met (anon_person_0 VARCHAR, anon_rows BIGINT, anon_is_present BOOLEAN)
+-- :persons (anon_person_0 VARCHAR, anon_rows BIGINT)
 -- :persons_by anon_person_0
 SELECT
     CAST(coalesce(sum(anon_rows) FILTER (WHERE list_max([:persons_by]) IS NULL), 0) AS BIGINT) AS without_key,
     count(*) FILTER (WHERE anon_rows > 1 AND list_max([:persons_by]) IS NOT NULL) AS repeated_keys
-FROM :met AS anon_met;
+FROM :persons AS anon_persons;
 
 -- name: joint_groups
 -- joint classes of earlier releases and the next
@@ -232,18 +232,6 @@ FROM :joint AS anon_joint;
 SELECT anon_persons.:persons_by, CAST(anon_joint.anon_earlier AS INTEGER) AS anon_earlier, anon_persons.anon_rows
 FROM :persons AS anon_persons
 INNER JOIN :joint AS anon_joint ON anon_persons.:classes IS NOT DISTINCT FROM anon_joint.:classes;
-
--- name: source_keys
--- keys of persons in a source
--- One row: the rows of a source without a key, and the keys of several rows.
--- :source ("id" VARCHAR)
--- :key id
-SELECT
-    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_person IS NULL), 0) AS BIGINT) AS without_key,
-    count(*) FILTER (WHERE anon_rows > 1 AND anon_person IS NOT NULL) AS repeated_keys
-FROM (
-    SELECT anon_person, count(*) AS anon_rows FROM (SELECT :key AS anon_person FROM :source AS anon_source) GROUP BY anon_person
-);
 
 -- name: class_labels
 -- labels of the classes of a release

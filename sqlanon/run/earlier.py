@@ -224,7 +224,7 @@ def _bound(
         PolicyError: there are others.
     """
     own, columns = found.policy, found.policy.taxonomy_columns
-    others = [name for name in columns if not _is_same(engine, found, name)]
+    others = _other_taxonomies(engine, found.record, columns)
     present = engine.taxonomy
     if others:
         # Files of taxonomies are not recorded: those of the present policy may be the same.
@@ -232,7 +232,7 @@ def _bound(
         own = own.model_copy(update={"taxonomies": {**present_rules, **own.taxonomies}})
         stack.enter_context(reading_taxonomies(engine, engine.warehouse.anon("taxonomy")))
         stack.enter_context(own_taxonomies(engine, found.origin, own))
-        others = [name for name in columns if not _is_same(engine, found, name)]
+        others = _other_taxonomies(engine, found.record, columns)
     if others:
         raise PolicyError(
             f"{found.release.source.description} was made with other taxonomies than there are now; load those again:",
@@ -245,9 +245,10 @@ def _bound(
     return bound
 
 
-def _is_same(engine: Engine, found: Found, name: str) -> bool:
-    shapes = taxonomies.shapes(engine, [name])
-    return name in shapes and shapes[name].sha256 == found.record.taxonomy_sha256.get(name)
+def _other_taxonomies(engine: Engine, record: Record, columns: Sequence[str]) -> list[str]:
+    """The columns whose taxonomies are not those that a record has the hashes of."""
+    shapes = taxonomies.shapes(engine, columns)
+    return [name for name in columns if name not in shapes or shapes[name].sha256 != record.taxonomy_sha256.get(name)]
 
 
 def _keys(key: str | None, policies: Sequence[Policy], bounds: Sequence[BoundPolicy]) -> list[tuple[str, ...]]:
@@ -261,22 +262,18 @@ def _keys(key: str | None, policies: Sequence[Policy], bounds: Sequence[BoundPol
 
 def _other_codings(policies: Sequence[Policy]) -> list[str]:
     """Quasi-identifiers that some policies code and others do not, or otherwise: their rows are not found again."""
-    names = {folded(name) for policy in policies for name in policy.quasi_identifiers}
-    codings = [
-        {(bound, folded(name)): value for bound in ("bottom", "top") for name, value in _coding(policy, bound).items()}
-        for policy in policies
-    ]
-    differing = {place for one in codings for place in one if any(other.get(place) != one[place] for other in codings)}
-    return [
-        f'"{name}" has another {bound} coding in some of the policies: give a key'
-        for bound, name in sorted(differing)
-        if name in names
-    ]
-
-
-def _coding(policy: Policy, bound: str) -> dict[str, float]:
-    """The bounds of coded columns."""
-    return policy.bottom_coding if bound == "bottom" else policy.top_coding
+    names = dict.fromkeys(folded(name) for policy in policies for name in policy.quasi_identifiers)
+    problems = []
+    for kind in ("bottom", "top"):
+        codings = [
+            {folded(name): value for name, value in getattr(policy, f"{kind}_coding").items()} for policy in policies
+        ]
+        problems += [
+            f'"{name}" has another {kind} coding in some of the policies: give a key'
+            for name in names
+            if len({coding.get(name) for coding in codings}) > 1
+        ]
+    return problems
 
 
 def _are_of_several_types(

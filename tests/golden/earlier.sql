@@ -78,40 +78,7 @@ FROM anon_sums;
 
 -- shared: read taxonomy_origin 1;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
-  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
-
--- shared: read taxonomy_origin 1;
-
--- shared: read taxonomy 11;
+-- shared: read taxonomy 7;
 
 -- shared: read taxonomy 1;
 
@@ -135,23 +102,24 @@ BEGIN;
 
 -- shared: read taxonomy 7;
 
+WITH "anon_source_keys" AS (
+  SELECT
+    "patient_id" AS "anon_person_0"
+  FROM "memory"."main"."visits"
+), "anon_persons" AS (
+  SELECT
+    "anon_person_0",
+    COUNT(*) AS "anon_rows"
+  FROM "anon_source_keys"
+  GROUP BY
+    "anon_person_0"
+)
 SELECT
   CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
-    anon_person IS NULL), 0) AS BIGINT) AS without_key,
+    LIST_MAX(["anon_person_0"]) IS NULL), 0) AS BIGINT) AS without_key,
   COUNT(*) FILTER(WHERE
-    anon_rows > 1 AND NOT anon_person IS NULL) AS repeated_keys
-FROM (
-  SELECT
-    anon_person,
-    COUNT(*) AS anon_rows
-  FROM (
-    SELECT
-      "patient_id" AS anon_person
-    FROM "memory"."main"."visits" AS anon_source
-  )
-  GROUP BY
-    anon_person
-);
+    anon_rows > 1 AND NOT LIST_MAX(["anon_person_0"]) IS NULL) AS repeated_keys
+FROM "anon_persons";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
 

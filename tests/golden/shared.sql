@@ -2800,7 +2800,7 @@ SELECT
     LIST_MAX(["anon_person_0"]) IS NULL), 0) AS BIGINT) AS without_key,
   COUNT(*) FILTER(WHERE
     anon_rows > 1 AND NOT LIST_MAX(["anon_person_0"]) IS NULL) AS repeated_keys
-FROM "temp"."main"."anon_met_persons" AS anon_met;
+FROM "temp"."main"."anon_met_persons" AS anon_persons;
 
 -- read anon_joint_classes 1
 SELECT

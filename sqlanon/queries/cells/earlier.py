@@ -48,6 +48,13 @@ def with_persons(encoding: Encoding, query: exp.Select, table: str | None = None
     return left_join(query, exp.alias_(PERSONS.table, PERSONS.name, table=True), on)
 
 
+def with_numbers(encoding: Encoding, query: exp.Select, table: str) -> exp.Select:
+    """The query of the rows of the source, and the number of their joint class if there are earlier releases."""
+    if encoding.spec.earlier is None:
+        return query
+    return with_persons(encoding, query, table).select(aliased(number_of_row(), EARLIER), copy=False)
+
+
 def number_of_row() -> exp.Expr:
     """The number of the joint class of a row that :func:`with_persons` has joined."""
     return exp.func("coalesce", column(EARLIER, PERSONS.name), number(0))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import NOBODY, PERSONS, SQL, number_of_row, person_key, person_value, with_persons
+from sqlanon.queries.cells.earlier import NOBODY, PERSONS, SQL, person_key, person_value, with_numbers
 from sqlanon.queries.cells.encoding import EARLIER
 from sqlanon.queries.cells.labels import dense_rank
 from sqlanon.queries.cells.rows import with_leaves
@@ -23,9 +24,12 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     bits,
     column,
+    count_rows,
+    grouped,
     left_join,
     number,
     select,
+    subquery,
 )
 from sqlanon.queries.release.rows import KEPT_CLASSES
 
@@ -115,7 +119,7 @@ class NextRelease:
     @property
     def key_problems(self) -> exp.Query:
         """One row: the rows of its source ``without_key``, and ``repeated_keys``."""
-        return SQL.query("key_problems", met=MET, persons_by=self._persons_by)
+        return _key_problems(MET, self._persons_by)
 
     @property
     def mismatches(self) -> exp.Query:
@@ -236,8 +240,7 @@ def withheld_persons(recoding: Recoding) -> Step:
     (key,) = encoding.spec.earlier.keys
     person = aliased(person_value(column(key, "anon_source"), encoding.spec.earlier.as_text), person_key(0))
     rows = select([person], exp.alias_(encoding.spec.source.copy(), "anon_source", table=True))
-    rows = with_persons(encoding, recoding.join_to_source(rows, "anon_source"), "anon_source")
-    rows = rows.select(aliased(number_of_row(), EARLIER), copy=False)
+    rows = with_numbers(encoding, recoding.join_to_source(rows, "anon_source"), "anon_source")
     codes = exp.alias_(KEPT_CLASSES.table, "anon_codes", table=True)
     classes = select([column(EARLIER, "anon_codes"), column(WITHHELD, "anon_codes")], codes)
     classes = recoding.join_labels_to_codes(classes, "anon_codes")
@@ -262,7 +265,15 @@ def without_withheld() -> exp.Update:
 
 def source_keys(source: exp.Expr, key: str, *, as_text: bool) -> exp.Query:
     """One row: the rows of a source ``without_key``, and ``repeated_keys``."""
-    return SQL.query("source_keys", source=source, key=person_value(column(key), as_text))
+    name = person_key(0)
+    keys = select([aliased(person_value(column(key), as_text), name)], source.copy())
+    counted = select([column(name), aliased(count_rows(), "anon_rows")], subquery(keys, "anon_source_keys"))
+    return _key_problems(grouped(counted, [column(name)]), [name])
+
+
+def _key_problems(persons: Relation | exp.Query, keys: Sequence[str]) -> exp.Query:
+    """Those of persons with the number of their rows, ``anon_rows``."""
+    return SQL.query("key_problems", persons=persons, persons_by=keys)
 
 
 def joint_classes(releases: int) -> Step:

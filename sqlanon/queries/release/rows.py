@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import number_of_key, number_of_row, with_persons
+from sqlanon.queries.cells.earlier import number_of_key, with_numbers
 from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.keys import WORD_BITS
 from sqlanon.queries.classes.recoding import Recoding, as_label
@@ -135,9 +135,7 @@ def _rows_of_source(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Se
     encoding = recoding.encoding
     query = select([], exp.alias_(encoding.spec.source.copy(), "anon_source", table=True))
     query = _with_kept_columns(recoding.join_to_source(query, "anon_source"), columns)
-    if encoding.spec.earlier is not None:
-        query = with_persons(encoding, query, "anon_source").select(aliased(number_of_row(), EARLIER), copy=False)
-    return query.select(aliased(number(1), ROW_COUNT), copy=False)
+    return with_numbers(encoding, query, "anon_source").select(aliased(number(1), ROW_COUNT), copy=False)
 
 
 def _rows_of_cells(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:

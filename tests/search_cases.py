@@ -40,6 +40,7 @@ QUALITIES = (
     sa.DM(),
     sa.AECS(),
 )
+WITHOUT_WEIGHTS = [quality for quality in QUALITIES if not quality.counts_suppressed_weight]
 LIMITS = (0.0, 0.05, 0.1, 0.29, 0.34, 0.5, 1.0)
 EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEWER = settings(EXAMPLES, max_examples=examples(30))

@@ -27,10 +27,10 @@ from tests.effort import examples
 from tests.property.test_releases import Run, load, session
 from tests.search_cases import (
     LIMITS,
-    QUALITIES,
     SENSITIVE,
     SENSITIVE_TAXONOMIES,
     WIDE_LIMITS,
+    WITHOUT_WEIGHTS,
     Table,
     WideLimits,
     policy_for,
@@ -42,16 +42,12 @@ pytestmark = pytest.mark.one_line
 EXAMPLES = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-WITHOUT_WEIGHTS = [quality for quality in QUALITIES if not quality.counts_suppressed_weight]
-
-
 @st.composite
 def runs(draw: st.DrawFn) -> Run:
     """A table that is to be k-anonymous."""
     table, quality = draw(tables()), draw(st.sampled_from(WITHOUT_WEIGHTS))
     policy = policy_for(table, [sa.KAnonymity(draw(st.integers(2, 6)))], quality, draw(st.sampled_from(LIMITS)))
-    columns = dict.fromkeys([*table.taxonomies, *SENSITIVE], "VARCHAR")
-    return Run(table.rows, columns, {**SENSITIVE_TAXONOMIES, **table.taxonomies}, policy, table.population)
+    return Run.of(table, policy)
 
 
 @contextmanager

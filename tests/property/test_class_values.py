@@ -29,10 +29,10 @@ from tests.property.test_releases import Run, load, session
 from tests.property.test_sizes_first import check_sizes
 from tests.search_cases import (
     LIMITS,
-    QUALITIES,
     SENSITIVE,
     SENSITIVE_TAXONOMIES,
     WIDE_LIMITS,
+    WITHOUT_WEIGHTS,
     Table,
     WideLimits,
     models_of,
@@ -45,9 +45,6 @@ pytestmark = pytest.mark.one_line
 EXAMPLES = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-WITHOUT_WEIGHTS = [quality for quality in QUALITIES if not quality.counts_suppressed_weight]
-
-
 @st.composite
 def runs(draw: st.DrawFn, *others: PrivacyModel) -> Run:
     """A table with a policy of models of sensitive values, and of others that go with them."""
@@ -55,8 +52,7 @@ def runs(draw: st.DrawFn, *others: PrivacyModel) -> Run:
     models = [draw(model), *others, *draw(st.lists(model | st.integers(2, 4).map(sa.KAnonymity), max_size=2))]
     models = [*{(type(each), each.columns, each.bounds[0].measure): each for each in models}.values()]
     policy = policy_for(table, models, draw(st.sampled_from(WITHOUT_WEIGHTS)), draw(st.sampled_from(LIMITS)))
-    columns = dict.fromkeys([*table.taxonomies, *SENSITIVE], "VARCHAR")
-    return Run(table.rows, columns, {**SENSITIVE_TAXONOMIES, **table.taxonomies}, policy, table.population)
+    return Run.of(table, policy)
 
 
 @contextmanager

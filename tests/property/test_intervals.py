@@ -56,8 +56,7 @@ def runs(draw: st.DrawFn) -> Run:
     models = [draw(model), *draw(st.lists(model | others, max_size=2))]
     models = [*{(type(each), each.columns, each.bounds[0].measure): each for each in models}.values()]
     policy = policy_for(table, models, draw(st.sampled_from(QUALITIES)), draw(st.sampled_from(LIMITS)))
-    columns = dict.fromkeys([*table.taxonomies, *SENSITIVE], "VARCHAR")
-    return Run(table.rows, columns, {**SENSITIVE_TAXONOMIES, **table.taxonomies}, policy, table.population)
+    return Run.of(table, policy)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from tests.brute_force import Answer, Measured, Task
 from tests.effort import examples
 from tests.in_pieces import reading_in_pieces
 from tests.oracle import Row, Rows, Taxonomy
-from tests.search_cases import privacy_models
+from tests.search_cases import SENSITIVE, SENSITIVE_TAXONOMIES, Table, privacy_models
 from tests.strategies import INTEGER_VALUES, TEXT_VALUES, distinct_names, taxonomies
 
 EXAMPLES = settings(max_examples=examples(70), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -61,6 +61,12 @@ class Run:
     taxonomies: Mapping[str, Taxonomy]
     policy: sa.Policy
     population: Rows
+
+    @classmethod
+    def of(cls, table: Table, policy: sa.Policy) -> Run:
+        """A table of texts with a policy."""
+        columns = dict.fromkeys([*table.taxonomies, *SENSITIVE], "VARCHAR")
+        return cls(table.rows, columns, {**SENSITIVE_TAXONOMIES, **table.taxonomies}, policy, table.population)
 
     @property
     def task(self) -> Task:

@@ -2,8 +2,8 @@
 
 -- name: releases_table
 -- releases table
--- A row per release that was made, and per partition of a fit. Rows are added, and marked as forgotten; none is removed
--- but that of a release that was not published after all. There is no cell value in it, nor the text of a query.
+-- A row per release that was made, and per partition of a fit. A run adds a row, and removes it if it publishes nothing
+-- after all; a user marks rows as forgotten. The table has neither cell values nor the texts of queries.
 CREATE TABLE IF NOT EXISTS anon.releases (
     target VARCHAR NOT NULL,
     datasets VARCHAR[] NOT NULL,

@@ -1227,7 +1227,7 @@ def joint_classes(releases: Sequence[Shown]) -> Counter[tuple[tuple[Value, ...] 
 def shown_beside(earlier: Sequence[Shown], labelled: Shown, k: int) -> Counter[tuple[Any, Any]]:
     """How many persons of each joint class a release shows beside earlier ones.
 
-    As spec/earlier.md, E3, but for joint classes in place of whole ones, the largest of which lends what is missing.
+    It follows spec/earlier.md, E3, for joint classes in place of whole ones; the largest one lends missing persons.
     """
     persons = {person for release in (*earlier, labelled) for person in release}
     sizes = Counter((tuple(release.get(person) for release in earlier), labelled.get(person)) for person in persons)

@@ -16,9 +16,9 @@ class ReleaseRegister(Part):
     """The releases that sessions on a warehouse have made: ``session.releases``.
 
     They are the rows of the table ``anon.releases`` of the warehouse, made with its first release: where each was
-    published, from which data sets, by which policy and method, at which node, with how many rows, and of how many the
-    smallest class is. No cell value is among them, nor the text of a query. Dry runs, runs that fail, and runs that
-    leave their target as it is add none.
+    published, its data sets, policy, method and node, the number of its rows, and the size of its smallest class. They
+    have neither cell values nor the texts of queries. Dry runs, runs that fail, and runs that leave their target as it
+    is add none.
 
     A session that is read-only lists none, and its report says so. The list of a session in memory ends with it.
     """
@@ -55,7 +55,7 @@ class ReleaseRegister(Part):
             the releases that it has marked.
 
         Raises:
-            PolicyError: the reason is empty, there is none of that name, or it was forgotten before.
+            PolicyError: the reason is blank, the list lacks the release, or somebody has marked it before.
             EngineError: the warehouse is read-only.
         """
         from sqlanon.releases.listing import forget

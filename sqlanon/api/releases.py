@@ -45,7 +45,7 @@ class Releases(Part):
         Raises:
             PolicyError: there are fewer than two, or lists why they cannot be compared: a source is not what a release
                 was made from, a key has several rows, or the taxonomies have changed.
-            EngineError: there is no release of a name, or it has no provenance.
+            EngineError: a release cannot be found, or lacks its provenance.
         """
         from sqlanon.model.policy.earlier import Earlier
         from sqlanon.run.earlier import compare_releases

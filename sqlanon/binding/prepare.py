@@ -25,11 +25,11 @@ from sqlanon.queries.tables.taxonomies import leaves_of
 
 
 def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earlier: bool = False) -> BoundPolicy:
-    """Bind a policy to a source; ``has_earlier`` says that the earlier releases of the policy are at hand, too.
+    """Bind a policy to a source; ``has_earlier`` says that the caller has found the earlier releases of the policy.
 
     Raises:
         PolicyError: columns and roles do not match one to one, the lattice is too large for its search, or there are
-            earlier releases and they are not at hand.
+            earlier releases that the caller has not looked for.
         TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
         EngineError: the connection has a default collation.
     """

@@ -45,7 +45,7 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
     """Mark all releases of a target as forgotten that are not, and return them.
 
     Raises:
-        PolicyError: there is no reason, none of that name is on the list, or it was forgotten before.
+        PolicyError: the reason is blank, the list lacks the release, or somebody has marked it before.
         EngineError: the warehouse is open read-only.
     """
     if not reason.strip():

@@ -68,7 +68,7 @@ def earlier_releases(
 
     Raises:
         PolicyError: lists all that stands in the way.
-        EngineError: there is no release of a name, or it has no provenance.
+        EngineError: a release cannot be found, or lacks its provenance.
     """
     with _releases(engine, source, policy.held_with, policy, read) as found:
         yield found
@@ -84,7 +84,7 @@ def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Ear
 
     Raises:
         PolicyError: lists all that stands in the way.
-        EngineError: there is no release of a name, or it has no provenance.
+        EngineError: a release cannot be found, or lacks its provenance.
     """
     problems = [*key_misfits(named)]
     if len(named) < 2:

@@ -34,7 +34,7 @@ snapshots = st.dictionaries(st.integers(0, 23), people, min_size=1)
 
 @st.composite
 def sequences(draw: st.DrawFn) -> list[Snapshot]:
-    """Snapshots of which each has most persons of the one before, so that few are missing in a joint class."""
+    """Each snapshot keeps most persons of the one before, so that a joint class lacks few."""
     found = [draw(snapshots)]
     for number in range(1, draw(st.integers(2, 4))):
         before = found[-1]

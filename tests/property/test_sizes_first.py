@@ -36,8 +36,8 @@ def test_what_sizes_tell_of_a_node_is_true(run: Run, limit: float) -> None:
         allowed = int(limit * table.context.row_count)
         table = replace(table, context=replace(table.context, allowed_rows=allowed))
         asked = inquiry(list(table.context.lattice.nodes()), 0.5)
-        told, known = (counter(engine, table).answer(asked) for counter in (SizesFirst, NodeCounter))
-        check_sizes(told, known, allowed)
+        counted, known = (counter(engine, table).answer(asked) for counter in (SizesFirst, NodeCounter))
+        check_sizes(counted, known, allowed)
 
 
 def check_sizes(counted: Sequence[NodeSummary], known: Sequence[NodeSummary], allowed: int) -> None:

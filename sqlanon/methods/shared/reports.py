@@ -129,7 +129,7 @@ def report(
         seconds,
         quality=policy.quality.measure,
         loss=policy.quality.loss(node, table.context),
-        # Those of classes were counted over joint classes, which are none of the release.
+        # Losses of classes were counted over joint classes; the release has other classes.
         losses={**({} if policy.held_with else node.class_losses), "lm": node.lm, "ncp": node.ncp},
         rows=decision.rows,
         suppressed_rows=node.suppressed_rows,

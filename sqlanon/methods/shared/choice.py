@@ -247,11 +247,12 @@ def finer_nodes(
     swaps = swaps[: min(max(int(SHARE_OF_SWAPS * outcome.checked_nodes), MIN_SWAPS), MAX_SWAPS)]
     nodes = [*satisfying, *asked(swaps, counts=not problem.quality.class_losses)]
     compared = {
-        node.levels for place in range(len(best)) for node in _finer(problem, best, nodes, place)[:MAX_COMPARED]
+        node.levels: node for place in range(len(best)) for node in _finer(problem, best, nodes, place)[:MAX_COMPARED]
     }
+    lacking = sorted(levels for levels, node in compared.items() if problem.needs_labels(node))
+    compared |= {node.levels: node for node in asked(lacking, counts=False)}
     found = sorted(
-        (_compared(problem, best, least, node) for node in asked(sorted(compared), counts=False)),
-        key=lambda node: node.loss,
+        (_compared(problem, best, least, compared[levels]) for levels in sorted(compared)), key=lambda node: node.loss
     )
     names = problem.context.lattice.quasi_identifiers
     cheapest = (next((node for node in found if name in node.finer), None) for name in names)
@@ -261,7 +262,7 @@ def finer_nodes(
 
 def _compared(problem: SearchProblem, best: Levels, least: float, node: NodeSummary) -> FinerNode:
     lattice = problem.context.lattice
-    before, now, loss = lattice.named(best), lattice.named(node.levels), problem.quality.loss(node, problem.context)
+    before, now, loss = lattice.named(best), lattice.named(node.levels), problem.loss(node)
     return FinerNode(
         node=now,
         finer={name: level for name, level in now.items() if level < before[name]},

@@ -75,6 +75,10 @@ def _field_of(kind: AnyKind) -> str:
 
 
 def _rebuild() -> None:
-    """Have the policy, and what holds one, know the kinds that there are now."""
+    """Have the policy, and what holds one, know the kinds that there are now.
+
+    What has checked no value so far is built with them when it does.
+    """
     for model in (Policy, Fit):
-        model.model_rebuild(force=True)
+        if model.__pydantic_complete__:
+            model.model_rebuild(force=True)

@@ -430,7 +430,10 @@ HAVING
 
 -- shared: read anon_cells 7;
 
--- shared: read anon_cells 8;
+SELECT
+  "anon_key_0",
+  LEAST("anon_row_count", 10) AS "anon_row_count"
+FROM "temp"."main"."anon_cells";
 
 SELECT
   "anon_earlier",

@@ -2445,7 +2445,7 @@ ORDER BY
 -- read anon_cells 8
 SELECT
   "anon_key_0",
-  "anon_row_count"
+  LEAST("anon_row_count", 5) AS "anon_row_count"
 FROM "temp"."main"."anon_cells";
 
 -- read anon_cells 9

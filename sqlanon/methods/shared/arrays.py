@@ -70,7 +70,9 @@ def grouped(words: NDArray[Any]) -> tuple[Ints, Ints]:
 
 def key_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
     """The words of the keys of a result, of shape (words, count)."""
-    found = [arrays[encoding.key(word)] for word in range(encoding.keys.word_count)]
+    found: list[Ints] = [np.asarray(arrays[encoding.key(word)]) for word in range(encoding.keys.word_count)]
+    if len(found) == 1:
+        return found[0][np.newaxis]
     words: Ints = np.array(found, dtype=np.int64).reshape(len(found), count)
     return words
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.arrays import Ints, Scratch, changes, grouped, key_words, sums_of
@@ -24,7 +25,7 @@ from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.lattice import Levels, LossContext, NodeSummary, Table
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.cells.keys import KeyLayout
-from sqlanon.queries.kit.nodes import column, select
+from sqlanon.queries.kit.nodes import aliased, column, number, select
 from sqlanon.search import Inquiry
 
 AT_ONCE = 256
@@ -150,18 +151,17 @@ class SizedCells:
 def sized_cells(engine: Compute, table: EncodedTable) -> SizedCells | None:
     """The cells of a table; None if more than their sizes counts, or they are too many or elsewhere."""
     encoding, bounds = table.encoding, table.encoding.criteria.bounds
-    words = range(encoding.keys.word_count)
-    has_room = 0 < table.cell_count * len(words) <= MAX_WORDS
+    has_room = 0 < table.cell_count * encoding.keys.word_count <= MAX_WORDS
     sized = bool(bounds) and all(bound.measure == CLASS_SIZE for bound in bounds)
     if not (has_room and sized and rows_count(table)) or engine.is_far(encoding.cells.table):
         return None
-    names = [*(encoding.key(word) for word in words), ROW_COUNT]
-    found = engine.arrays(select([*map(column, names)], encoding.cells.table), "cells as arrays")
     # A class of twice k can lend whatever others need beside earlier releases.
     most = encoding.criteria.k * (1 if encoding.spec.earlier is None else 2)
-    rows: Ints = np.minimum(found[ROW_COUNT], most).astype(np.int64)
-    bottom = (0,) * len(encoding.spec.shapes)
-    return SizedCells.of(encoding.keys, bottom, key_words(encoding, found, len(rows)), rows, most)
+    rows = aliased(exp.func("least", column(ROW_COUNT), number(most)), ROW_COUNT)
+    names = map(encoding.key, range(encoding.keys.word_count))
+    found = engine.arrays(select([*map(column, names), rows], encoding.cells.table), "cells as arrays")
+    bottom, words = (0,) * len(encoding.spec.shapes), key_words(encoding, found, len(found[ROW_COUNT]))
+    return SizedCells.of(encoding.keys, bottom, words, found[ROW_COUNT], most)
 
 
 def rows_count(table: EncodedTable) -> bool:

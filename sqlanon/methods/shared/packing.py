@@ -36,7 +36,7 @@ def narrowed(layout: KeyLayout, words: Ints) -> tuple[KeyLayout, NarrowInts]:
             start = each.shift
         if (each.word, start) not in halves:
             halves[each.word, start] = len(parts)
-            parts.append((words[each.word] >> start & (1 << NARROW_BITS) - 1).astype(np.uint32))
+            parts.append((words[each.word] >> start).astype(np.uint32))  # the lowest bits
         return Field(halves[each.word, start], each.shift - start, each.width)
 
     fields = {place: moved(each) for place, each in layout.fields.items()}

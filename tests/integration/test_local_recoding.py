@@ -73,6 +73,7 @@ def leaves() -> dict[str, dict[str, set[str]]]:
     return found
 
 
+@pytest.mark.one_line
 class TestAdult:
     pytestmark = pytest.mark.adult
 

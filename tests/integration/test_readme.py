@@ -120,6 +120,7 @@ def test_the_blocks_of_the_readme_run(after_the_readme: Path) -> None:
     assert (after_the_readme / "visits_k5.parquet").exists()
 
 
+@pytest.mark.one_line
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_blocks_of_a_guide_run(guide: str, after_the_readme: Path, tmp_path: Path) -> None:
     if guide == "sqlanon/guides/dbt.md" and not DBT.exists():

@@ -26,6 +26,8 @@ from sqlanon.papers.ipa import published_queries as queries
 from sqlanon.queries.kit.macros import schema_statements
 from tests.fixed_chance import FixedChance
 
+pytestmark = pytest.mark.one_line
+
 NODE = {"years": 1, "gender": 0, "zip_code": 1}
 TEENS = ("[10 - 19]", "M", "[20000 - 29999]")
 TWENTIES = ("[20 - 29]", "F", "[30000 - 39999]")

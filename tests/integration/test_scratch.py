@@ -63,6 +63,14 @@ def test_what_is_made_anew_belongs_to_the_scope_that_makes_it(engine: DuckDBEngi
     assert made(engine) == set()
 
 
+def test_a_scope_that_was_empty_when_another_one_began(engine: DuckDBEngine) -> None:
+    with engine.scratch():
+        with engine.scratch():
+            pass
+        make(engine, FIRST)
+    assert made(engine) == set()
+
+
 @pytest.mark.parametrize("in_transaction", [True, False])
 def test_a_scope_that_fails(engine: DuckDBEngine, in_transaction: bool) -> None:
     def fail() -> None:

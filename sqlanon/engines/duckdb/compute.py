@@ -194,11 +194,11 @@ class DuckDBCompute:
         try:
             yield
         except BaseException:
-            self._scopes.remove(scope)
+            self._scopes.pop()
             with suppress(EngineError):  # what went before says more
                 self._remove(scope, only_far=self._is_in_transaction)
             raise
-        self._scopes.remove(scope)
+        self._scopes.pop()
         self._remove(scope)
 
     def _keep_in_mind(self, removal: exp.Drop) -> None:

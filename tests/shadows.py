@@ -32,6 +32,7 @@ from sqlanon.model.policy.policy import policy_of
 from sqlanon.queries.kit.nodes import DIALECT, select
 from tests.exercises.test_a_second_engine import Ready
 from tests.far_rows import FarRows
+from tests.reports import alone
 from tests.sail import sail
 
 SETTINGS = ("-n", "0", "-q", "-W", "ignore::pytest.PytestAssertRewriteWarning")
@@ -107,7 +108,7 @@ class Shadows:
                 self._note(_plain(error))
                 return
             self.made += 1
-            here, there = (each.report for each in made)
+            here, there = map(alone, made)
             differing = {
                 name: (getattr(here, name), getattr(there, name))
                 for name in type(here).model_fields.keys() - {"seconds", "source", "into"}

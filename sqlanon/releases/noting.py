@@ -154,8 +154,7 @@ def noting(
     """
     table.is_there(engine)
     # Before the transaction of the run: the origins of a query take settings of the connection.
-    datasets = () if engine.warehouse.is_read_only else datasets_of(engine, source)
-    noted = Noting(engine, datasets, into, fit)
+    noted = Noting(engine, datasets_of(engine, source), into, fit)
     try:
         yield noted
     except BaseException:

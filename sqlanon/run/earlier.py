@@ -183,17 +183,22 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     """The release of a name; what stands in the way if it cannot be held together with others."""
     release, record, policy = recorded_release(engine, named.release, engine.resolve)
     record = record.spelled_like(policy.quasi_identifiers)
-    problems = [*release.shortfalls]
-    if not isinstance(policy.method, FullDomain) or release.is_of_fit:
-        problems.append(WITHOUT_CLASSES)
-    if policy.individual is not None:
-        problems.append(SEVERAL_ROWS)
-    if record.rows is not None and record.rows.masked:
-        problems.append(MASKED)
+    problems = [*in_the_way(release, record, policy)]
     if problems or not isinstance(record.labels, NodeRecord):
         return [f"{release.source.description}: {problem}" for problem in problems]
     origin = source if named.source is None else engine.resolve(named.source, restricted=True)
     return Found(release, record, policy, origin, record.labels)
+
+
+def in_the_way(release: Published, record: Record, policy: Policy) -> Iterator[str]:
+    """Why a release cannot be compared with others, a sentence each."""
+    yield from release.shortfalls
+    if not isinstance(policy.method, FullDomain) or release.is_of_fit:
+        yield WITHOUT_CLASSES
+    if policy.individual is not None:
+        yield SEVERAL_ROWS
+    if record.rows is not None and record.rows.masked:
+        yield MASKED
 
 
 def _beside(releases: Sequence[Found], place: int) -> tuple[int, ...]:

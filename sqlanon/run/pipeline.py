@@ -25,12 +25,15 @@ from sqlanon.model.release import Guarantee, Release
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, tables_beside, target_for
+from sqlanon.releases.names import target_name
 from sqlanon.releases.noting import noting
 from sqlanon.run.alternatives import local_loss, with_local_loss
 from sqlanon.run.earlier import earlier_releases, read_with
+from sqlanon.run.others import Others, examined_beside, other_releases
 from sqlanon.run.unchanged import made_from, published_earlier
 
 NOTHING_ASKED = Request()
+NO_OTHERS = Others()
 
 
 # More than six parameters: what is asked for in a policy, for one run, of the target, and of the progress.
@@ -85,7 +88,9 @@ def anonymize(
             companions = tables_beside(
                 engine, target, request.tables, published=run.companions, read=read, replace=replace
             )
-            release = carry_out(engine, run, noted.of(target), companions, inputs, stages)
+            own = target_name(engine, into, target)
+            with other_releases(engine, bound, noted.datasets, own) as listed:
+                release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
     stages.finish()
     return release.model_copy(update={"report": noted.reported(release.report)})
 
@@ -98,6 +103,7 @@ def carry_out(
     companions: Mapping[str, Target],
     inputs: Inputs | None,
     stages: Stages,
+    listed: Others = NO_OTHERS,
 ) -> Release:
     """The stages up to the last one, which has begun and ends where the targets are left.
 
@@ -123,6 +129,8 @@ def carry_out(
             others = {name: companions[name].write(query) for name, query in run.companion_rows().items()}
         with stages.stage("verify"):
             run.verify(written, others)
+            if publication is not None and examined is not None:
+                examined = examined_beside(engine, examined, listed, publication.node, written)
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
         report = with_notes(run.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.

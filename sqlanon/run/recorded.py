@@ -21,14 +21,14 @@ ROLES = {
 
 
 def recorded_release(
-    engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource]
+    engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource], *, hashes_rows: bool = True
 ) -> tuple[Published, Record, Policy]:
-    """A release as it is found, its record, and the policy that is recorded.
+    """A release as it is found (:func:`published`), its record, and the policy that is recorded.
 
     Raises:
         EngineError: there is none, or it has no provenance of a release.
     """
-    found = published(engine, release, resolve)
+    found = published(engine, release, resolve, hashes_rows=hashes_rows)
     record = found.record
     if record is None or record.policy is None or _is_beside(record):
         reason = f"{found.source.description} has no provenance of a release: measure it as any other table"

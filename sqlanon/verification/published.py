@@ -61,7 +61,12 @@ class Published:
 
 
 def published(
-    engine: Engine, release: Any, resolve: Callable[[Any], ResolvedSource], *, without_provenance: bool = False
+    engine: Engine,
+    release: Any,
+    resolve: Callable[[Any], ResolvedSource],
+    *,
+    without_provenance: bool = False,
+    hashes_rows: bool = True,
 ) -> Published:
     """A release, whatever was done to it since it was written.
 
@@ -70,6 +75,7 @@ def published(
         release: what the user calls it.
         resolve: finds all that is not a folder of ours.
         without_provenance: whether it may be a table or file without a record.
+        hashes_rows: whether the rows of a table are compared with their hash, which takes a scan.
 
     Raises:
         EngineError: there is none, or it cannot be read.
@@ -85,7 +91,7 @@ def published(
         return _folder(engine, name)
     source = resolve(release)
     notes = notes_of(engine, source)
-    changes = [*changes_of_content(engine, source, notes)]
+    changes = [*changes_of_content(engine, source, notes)] if hashes_rows or source.files else []
     if not source.files and notes:
         changes += changes_beside(engine, source.relation, notes[0])
     found = _recorded(source, columns_of(engine, source), notes, without_provenance=without_provenance)

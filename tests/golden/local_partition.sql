@@ -10,7 +10,7 @@ ATTACH '<folder>/fit' AS "anon_fit" (RECOVERY_MODE no_wal_writes);
 
 -- shared: read fit 1;
 
--- shared: read releases 1;
+-- shared: read releases 2;
 
 -- shared: read taxonomy_origin 1;
 
@@ -40,7 +40,7 @@ FROM (
     age % 4 <> 1
 );
 
--- shared: read releases 1;
+-- shared: read releases 2;
 
 SET explain_output = 'all';
 
@@ -1122,7 +1122,7 @@ WHERE
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2
   );
 
--- shared: read releases 1;
+-- shared: read releases 2;
 
 BEGIN;
 
@@ -1134,7 +1134,7 @@ COMMIT;
 
 -- shared: read CHECKPOINT 1;
 
--- shared: read releases 1;
+-- shared: read releases 2;
 
 BEGIN;
 

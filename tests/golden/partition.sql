@@ -10,7 +10,7 @@ ATTACH '<folder>/fit' AS "anon_fit" (RECOVERY_MODE no_wal_writes);
 
 -- shared: read fit 1;
 
--- shared: read releases 1;
+-- shared: read releases 2;
 
 -- shared: read taxonomy_origin 1;
 
@@ -40,7 +40,7 @@ FROM (
     admission >= CAST('2025-07-01' AS DATE)
 );
 
--- shared: read releases 1;
+-- shared: read releases 2;
 
 SET explain_output = 'all';
 
@@ -471,7 +471,7 @@ WHERE
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2
   );
 
--- shared: read releases 1;
+-- shared: read releases 2;
 
 BEGIN;
 
@@ -483,7 +483,7 @@ COMMIT;
 
 -- shared: read CHECKPOINT 1;
 
--- shared: read releases 1;
+-- shared: read releases 2;
 
 BEGIN;
 

@@ -134,6 +134,10 @@ def _held_together(session: sa.Session, _: Path) -> object:
     return session.anonymize("visits", FEW_COLUMNS.model_copy(update={"earlier": (earlier,)}), RELEASE)
 
 
+def _listed(session: sa.Session, _: Path) -> None:
+    session.anonymize("visits", FEW_COLUMNS, "earlier_release")
+
+
 def _sampled(session: sa.Session, _: Path) -> object:
     policy = sa.Policy(
         quasi_identifiers=["age", "sex"],
@@ -264,6 +268,7 @@ PLANS = {
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "synthetic": Plan(_clinic, _synthesized),
     "earlier": Plan(_hospital, _held_together, before=_published_before),
+    "other_release": Plan(_hospital, _anonymized(FEW_COLUMNS.with_k(50)), before=_listed),
     "partition": Plan(_hospital, _applied, before=_fit),
     "local_partition": Plan(_hospital, _applied_classes, before=_fit_classes),
 }

@@ -2767,6 +2767,25 @@ ORDER BY
   anon_taxonomy.attribute ASC,
   anon_taxonomy.level ASC;
 
+-- read releases 1
+SELECT
+  target,
+  datasets,
+  method,
+  policy_sha256,
+  node,
+  row_count,
+  min_class_size,
+  record_sha256,
+  fit_sha256,
+  made_at,
+  forgotten_at,
+  forgotten_reason
+FROM "memory".anon.releases
+ORDER BY
+  made_at ASC NULLS FIRST,
+  rowid ASC NULLS FIRST;
+
 -- create anon_earlier_labels 1
 CREATE TEMPORARY TABLE "temp"."main"."anon_earlier_labels" AS
 SELECT
@@ -2811,12 +2830,100 @@ SELECT
     anon_persons = 1) AS unique_persons
 FROM "temp"."main"."anon_joint_classes" AS anon_joint;
 
+-- read anon_kept 1
+SELECT
+  LIST_PRODUCT(
+    [
+      CAST((
+        SELECT
+          COUNT(*)
+        FROM "temp"."main"."anon_kept"
+      ) AS DOUBLE),
+      CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE)
+    ]
+  ) AS "groups",
+  COUNT(*) AS "source_rows",
+  COUNT("patient_id") AS "filled_0",
+  COUNT("patient_id") AS "rows_0",
+  COUNT(DISTINCT "patient_id") AS "values_0",
+  COUNT("ssn") AS "filled_1",
+  COUNT("ssn") AS "rows_1",
+  COUNT(DISTINCT "ssn") AS "values_1",
+  COUNT("zip") AS "filled_2",
+  COUNT("zip") AS "rows_2",
+  COUNT(DISTINCT "zip") AS "values_2",
+  COUNT("admission") AS "filled_3",
+  COUNT("admission") AS "rows_3",
+  COUNT(DISTINCT "admission") AS "values_3",
+  COUNT("length_of_stay") AS "filled_4",
+  COUNT("length_of_stay") AS "rows_4",
+  COUNT(DISTINCT "length_of_stay") AS "values_4"
+FROM "memory"."main"."visits" AS anon_source;
+
+-- read anon_judged_cells 2
+WITH "anon_groups" AS (
+  SELECT
+    "anon_key_0" & 7421932185906577408 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 7421932185906577408
+), "anon_labels" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_groups_2" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+)
+SELECT
+  0 AS "position",
+  "anon_labels"."label" AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups"
+LEFT JOIN "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 7421932185906577408
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  1 AS "position",
+  "anon_labels"."label" AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_2" AS "anon_groups"
+LEFT JOIN "anon_labels_2" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 1729382256910270464
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30;
+
 -- read fit 1
 SELECT
   *
 FROM "anon_fit"."main"."fit";
 
--- read releases 1
+-- read releases 2
 SELECT
   *
 FROM "anon_fit"."main"."releases";

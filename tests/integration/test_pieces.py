@@ -16,6 +16,7 @@ from sqlanon.engines.duckdb.reading import pieces
 from sqlanon.queries.kit.nodes import DIALECT, Step
 from tests.conftest import copy_of
 from tests.in_pieces import reading_in_pieces
+from tests.reports import alone
 
 ROWS = 5000
 PER_PIECE = 700
@@ -177,7 +178,7 @@ def test_the_release_is_the_same(session: sa.Session, folder: Path, source: str,
 
 def rounded_report(release: sa.Release) -> dict[str, object]:
     """The report, with sums to as many digits as do not depend on their order."""
-    report = release.report.model_dump(mode="json", exclude={"into", "seconds"})
+    report = alone(release).model_dump(mode="json", exclude={"into", "seconds"})
     found: dict[str, object] = json.loads(json.dumps(report), parse_float=lambda digits: round(float(digits), 9))
     return found
 

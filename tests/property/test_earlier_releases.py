@@ -142,3 +142,28 @@ def test_releases_of_one_table_need_no_key(
         query = f"SELECT tag, {', '.join(names)} FROM release_{place}"
         earlier.append({tag: tuple(labels) for tag, *labels in session.connection.execute(query).fetchall()})
         assert min(oracle.joint_classes(earlier).values()) >= k
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(snapshots, st.sampled_from(NODES), st.sampled_from(NODES), st.tuples(st.integers(2, 4), st.integers(2, 4)))
+def test_a_run_counts_the_joint_classes_with_another_release(
+    session: sa.Session, snapshot: Snapshot, one: tuple[int, int], other: tuple[int, int], k: tuple[int, int]
+) -> None:
+    load(session, "snapshot_0", snapshot)
+    session.connection.execute("DROP TABLE IF EXISTS anon.releases")
+    releases = []
+    for name, (age, sex), least in zip(("one", "other"), (one, other), k, strict=True):
+        try:
+            release = session.anonymize(
+                "snapshot_0", policy(least, 1.0, ()), name, node={"age": age, "sex": sex}, replace=True
+            )
+        except sa.UnsatisfiableError:
+            return
+        releases.append(shown(session, name))
+    assert release.report.findings is not None
+    (found,) = (each.joint for each in release.report.findings.other_releases)
+    sizes = oracle.joint_classes(releases)
+    assert found is not None
+    assert (found.k, found.class_count, found.person_count) == (min(sizes.values()), len(sizes), sizes.total())
+    assert found.unique_persons == sum(size == 1 for size in sizes.values())
+    assert found.persons_at_risk == sum(size for size in sizes.values() if size < min(k))

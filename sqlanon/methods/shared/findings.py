@@ -104,7 +104,7 @@ def _repeated_identifiers(engine: Compute, publication: Publication) -> Iterator
             # A ward, or a yes and no, has few values of many rows each.
             is_person = values > filled / values
             can_be_named = is_person and filled == found["source_rows"]
-            can_be_named = can_be_named and _is_accepted(bound.policy, {"individual": name})
+            can_be_named = can_be_named and is_accepted(bound.policy, {"individual": name})
             yield RepeatedIdentifier(
                 column=name,
                 rows=filled,
@@ -132,11 +132,12 @@ def _homogeneous_columns(engine: Compute, publication: Publication) -> Iterator[
             column=name,
             homogeneous_rows=found[f"homogeneous_{place}"],
             released_rows=found["rows"],
-            proposal=_as_toml("privacy", model) if _is_accepted(policy, {"privacy": models}) else None,
+            proposal=_as_toml("privacy", model) if is_accepted(policy, {"privacy": models}) else None,
         )
 
 
-def _is_accepted(policy: Policy, changes: Mapping[str, Any]) -> bool:
+def is_accepted(policy: Policy, changes: Mapping[str, Any]) -> bool:
+    """Whether a policy takes other fields."""
     try:
         Policy(**{**policy.model_dump(mode="json"), **changes})
     except PolicyError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlanon.model.release.joint import OtherRelease
 from sqlanon.model.release.measurement import Result
 from sqlanon.report.document import Document, Part, Table, notes, percent
 
@@ -236,6 +237,9 @@ class Findings(Result):
         unexamined_pairs: how many pairs of columns have values enough to be nearly unique together, and were not looked
             at, since there are too many.
         unexamined_pairs_listed: the first hundred of them.
+        other_releases: what the release shows together with others of the same data set: the latest on the list of the
+            warehouse that are still there, and that the policy does not name.
+        uncompared_releases: how many older ones are there.
     """
 
     repeated_identifiers: tuple[RepeatedIdentifier, ...] = ()
@@ -248,6 +252,8 @@ class Findings(Result):
     unexamined_columns: tuple[str, ...] = ()
     unexamined_pairs: int = 0
     unexamined_pairs_listed: tuple[tuple[str, str], ...] = ()
+    other_releases: tuple[OtherRelease, ...] = ()
+    uncompared_releases: int = 0
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -270,6 +276,12 @@ class Findings(Result):
         return (*notes(heading, self.sentences), *((table,) if rows else ()))
 
     def _sentences(self) -> Iterator[str]:
+        yield from (found.sentence for found in self.other_releases)
+        if self.uncompared_releases:
+            yield (
+                f"{self.uncompared_releases:,} older releases of the data set are on the list, and were not compared: "
+                "sqlanon compare-releases compares them"
+            )
         yield from (found.sentence for found in self.repeated_identifiers if found.is_person)
         yield from (found.sentence for found in self.homogeneous_columns)
         yield from (found.sentence for found in self.revealing_columns)

@@ -67,6 +67,38 @@ class JointClasses(PartialResult):
         return Document("Joint classes", (*parts, table))
 
 
+class OtherRelease(Result):
+    """Another release of the same data set, which the warehouse lists and the policy does not name.
+
+    Attributes:
+        release: its target.
+        joint: what it shows together with the release of the run; None if that is not known.
+        reason: why that is not known.
+        proposal: a line for the policy, in TOML, which holds both together; None if no joint class is too small, or the
+            policy does not take it.
+    """
+
+    release: str
+    joint: JointClasses | None = None
+    reason: str | None = None
+    proposal: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What both show together, and what to write in the policy."""
+        together, joint = f'together with "{self.release}"', self.joint
+        if joint is None:
+            return f"what the release shows {together} is not known: {self.reason}"
+        if joint.met:
+            return f"{together}, joint classes have {count(joint.k)} persons at least"
+        few = (
+            f"{together}, {count(joint.persons_at_risk)} of {count(joint.person_count)} persons stand in joint classes "
+            f"of fewer than {count(joint.required_k)}, the fewest {count(joint.k)}"
+        )
+        held = "" if self.proposal is None else f"{self.proposal} holds both together; "
+        return f'{few}: {held}earlier = "none" says that nobody has both'
+
+
 def _in_words(labels: dict[str, str | None] | None) -> str:
     if labels is None:
         return "not shown"

@@ -204,7 +204,7 @@ class Encoding:
 
     def label(self, position: int) -> str:
         """The column with the labels of a quasi-identifier in the rows of a release."""
-        return f"anon_label_{position}"
+        return label_of(position)
 
     @property
     def label_columns(self) -> tuple[str, ...]:
@@ -289,6 +289,11 @@ class Encoding:
 
     def _sensitive_position(self, name: str) -> int:
         return self.spec.protected.index(name)
+
+
+def label_of(position: int) -> str:
+    """The column with the labels of a quasi-identifier, see :meth:`Encoding.label`."""
+    return f"anon_label_{position}"
 
 
 def encoding_for(spec: CellSpec, criteria: Criteria, *, label_losses: tuple[str, ...]) -> Encoding:

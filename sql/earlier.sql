@@ -1,83 +1,65 @@
 -- Releases that follow each other: the joint classes of their persons, and what a further release has to leave out.
 --
 -- A release has classes with numbers from 1 on. Of a person whom it does not show, left out or not in its source, the number
--- is NULL: nobody who sees the release alone can distinguish these.
+-- is 0: nobody who sees the release alone can distinguish these.
 
--- name: met_persons
--- persons of earlier releases beside those of the next source
--- The persons that earlier releases show or that the next source has (anon_is_present), each once: the numbers of their
--- classes, the key of the class that their row is in, and how many rows that is.
--- :persons (anon_person_0 VARCHAR, anon_class_1 UINTEGER, anon_rows BIGINT)
--- :keyed (anon_person_0 VARCHAR, anon_key_0 BIGINT)
--- :persons_by anon_person_0
--- :classes anon_class_1
--- :keys anon_key_0
--- :any_classes any_value(anon_class_1) AS anon_class_1
--- :any_keys any_value(anon_key_0) AS anon_key_0
-SELECT
-    :persons_by,
-    :any_classes,
-    :any_keys,
-    greatest(coalesce(max(anon_rows), 0), count(*) FILTER (WHERE anon_is_present)) AS anon_rows,
-    bool_or(anon_is_present) AS anon_is_present
-FROM (
-    SELECT :persons_by, :classes, anon_rows, FALSE AS anon_is_present FROM :persons AS anon_persons
-    UNION ALL BY NAME
-    SELECT :persons_by, :keys, TRUE AS anon_is_present FROM :keyed AS anon_keyed
-)
-GROUP BY :persons_by;
-
--- name: key_problems
--- keys of persons
--- One row: the rows of a source without a key, and the keys of several rows.
--- :persons (anon_person_0 VARCHAR, anon_rows BIGINT)
--- :persons_by anon_person_0
-SELECT
-    CAST(coalesce(sum(anon_rows) FILTER (WHERE list_max([:persons_by]) IS NULL), 0) AS BIGINT) AS without_key,
-    count(*) FILTER (WHERE anon_rows > 1 AND list_max([:persons_by]) IS NOT NULL) AS repeated_keys
-FROM :persons AS anon_persons;
-
--- name: joint_groups
--- joint classes of earlier releases and the next
--- The persons of each combination of classes in earlier releases and the key of a class in the next.
--- :met (anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_rows BIGINT, anon_is_present BOOLEAN)
--- :classes anon_class_1
--- :keys anon_key_0
-SELECT :classes, :keys, anon_is_present, CAST(sum(anon_rows) AS BIGINT) AS anon_class_size
-FROM :met AS anon_met
-GROUP BY :classes, :keys, anon_is_present;
-
--- name: released_classes
--- classes of a release as it is
--- The combinations of labels that a release has, as texts, with a number from 1 on (:name) and their rows.
+-- name: released_labels
+-- labels of a release
+-- The combinations of labels that a release has, as texts, with their rows.
 -- :released ("sex" VARCHAR)
 -- :texts sex AS anon_label_0
 -- :labels anon_label_0
--- :name anon_class_2
-SELECT
-    :labels,
-    CAST(row_number() OVER (ORDER BY :labels ASC NULLS FIRST) AS UINTEGER) AS :name,
-    count(*) AS anon_released_rows
+SELECT :labels, count(*) AS anon_released_rows
 FROM (SELECT TRUE AS anon_is_released, :texts FROM :released AS anon_released)
 GROUP BY :labels
 HAVING count(*) > 0;
 
+-- name: released_classes
+-- classes of a release as it is
+-- The labels of a release by the keys that they make, with a number from 1 on (:name).
+-- :labelled (anon_label_0 VARCHAR, anon_released_rows BIGINT, anon_key_0 BIGINT)
+-- :keys anon_key_0
+-- :name anon_class_1
+SELECT *, CAST(row_number() OVER (ORDER BY :keys ASC NULLS FIRST) AS UINTEGER) AS :name
+FROM :labelled AS anon_labelled;
+
+-- name: persons_by_classes
+-- persons of earlier releases by their classes
+-- The persons of the sources of all releases, each once: the numbers of their classes, and how many rows of a source they
+-- are; if that is not the same in each, then in those that have more of them.
+-- :rows (anon_person_0 VARCHAR, anon_class_0 UINTEGER)
+-- :persons_by anon_person_0
+-- :shown coalesce(any_value(anon_class_0), 0) AS anon_class_0
+-- :sources count(anon_class_0)
+SELECT :persons_by, :shown, CAST(ceil(count(*) / :sources) AS BIGINT) AS anon_rows
+FROM :rows AS anon_sources
+GROUP BY :persons_by;
+
+-- name: key_problems
+-- keys of persons
+-- One row: the rows without a key, and the keys of several rows of a source.
+-- :persons (anon_person_0 VARCHAR, anon_rows BIGINT)
+-- :key anon_person_0
+SELECT
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE :key IS NULL), 0) AS BIGINT) AS without_key,
+    count(*) FILTER (WHERE anon_rows > 1 AND :key IS NOT NULL) AS repeated_keys
+FROM :persons AS anon_persons;
+
 -- name: shown_groups
 -- joint classes that a release shows
--- Joint groups with the number of their class, if the release has its labels, and whether it may show them (anon_kept): it
--- has the labels, and, where it was held together with earlier releases, the group has k persons.
--- :labelled (anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_label_0 VARCHAR, anon_is_present BOOLEAN, anon_class_size BIGINT)
--- :released (anon_label_0 VARCHAR, anon_class_2 UINTEGER, anon_released_rows BIGINT)
--- :columns anon_class_1, anon_key_0, anon_is_present, anon_class_size
--- :labels anon_label_0
--- :name anon_class_2
+-- The persons of each combination of classes of a release (:name) and of those that it was held together with, and whether
+-- it may show them (anon_kept).
+-- :persons (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_rows BIGINT)
+-- :classes anon_class_0
+-- :name anon_class_1
 -- :k 5
 SELECT
-    anon_labelled.:columns,
-    anon_released.:name,
-    anon_labelled.anon_is_present AND anon_released.:name IS NOT NULL AND anon_labelled.anon_class_size >= :k AS anon_kept
-FROM :labelled AS anon_labelled
-LEFT JOIN :released AS anon_released ON anon_labelled.:labels IS NOT DISTINCT FROM anon_released.:labels;
+    :classes,
+    :name,
+    CAST(sum(anon_rows) AS BIGINT) AS anon_class_size,
+    :name > 0 AND sum(anon_rows) >= :k AS anon_kept
+FROM :persons AS anon_persons
+GROUP BY :classes, :name;
 
 -- name: jointly_kept
 -- classes that a release keeps beside earlier ones
@@ -148,9 +130,9 @@ HAVING sum(anon_rows) <> 0;
 -- name: withheld_persons
 -- persons who are withheld for others
 -- The keys of the persons whom a class withholds: those whose MD5 come first, which no release shows.
--- :persons (anon_person_0 VARCHAR, anon_class_1 UINTEGER, anon_key_0 BIGINT)
--- :withholding (anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_withheld BIGINT)
--- :grouped anon_class_1, anon_key_0
+-- :persons (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_class_1 UINTEGER)
+-- :withholding (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_withheld BIGINT)
+-- :grouped anon_class_0, anon_class_1
 -- :k 5
 SELECT unnest(anon_first[1:anon_withheld]) AS anon_person_0
 FROM (
@@ -158,7 +140,7 @@ FROM (
         arg_min(anon_persons.anon_person_0, md5(anon.text_of(anon_persons.anon_person_0)), :k) AS anon_first,
         any_value(anon_withholding.anon_withheld) AS anon_withheld
     FROM :persons AS anon_persons
-    INNER JOIN :withholding AS anon_withholding ON anon_persons.:grouped IS NOT DISTINCT FROM anon_withholding.:grouped
+    INNER JOIN :withholding AS anon_withholding ON anon_persons.:grouped = anon_withholding.:grouped
     WHERE anon_withholding.anon_withheld > 0
     GROUP BY anon_withholding.:grouped
 );
@@ -176,40 +158,50 @@ LEFT JOIN (
 ) AS anon_made ON anon_made.:name = anon_released.:name
 WHERE anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
 
--- name: persons_in_classes
--- persons by their classes in earlier releases
--- The persons whom some release shows, with the numbers of their classes; the last is that of one more release.
--- :met (anon_person_0 VARCHAR, anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_rows BIGINT, anon_is_present BOOLEAN)
--- :judged (anon_class_1 UINTEGER, anon_key_0 BIGINT, anon_is_present BOOLEAN, anon_class_2 UINTEGER, anon_kept BOOLEAN)
+-- name: shown_persons
+-- persons by the classes that a release shows
+-- The persons with 0 for their class in a release (:name) where it withholds them or does not show their joint class.
+-- :persons (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_class_1 UINTEGER)
+-- :judged (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_kept BOOLEAN)
+-- :grouped anon_class_0, anon_class_1
+-- :name anon_class_1
 -- :withheld (anon_person_0 VARCHAR)
--- :columns anon_person_0, anon_class_1
--- :grouped anon_class_1, anon_key_0, anon_is_present
--- :classes anon_class_1, anon_class_2
--- :name anon_class_2
-SELECT *
-FROM (
-    SELECT
-        anon_met.:columns,
-        CASE WHEN anon_withheld.anon_person_0 IS NULL THEN anon_shown.:name END AS :name,
-        anon_met.anon_rows
-    FROM :met AS anon_met
-    LEFT JOIN (SELECT :grouped, :name FROM :judged AS anon_judged WHERE anon_kept) AS anon_shown
-        ON anon_met.:grouped IS NOT DISTINCT FROM anon_shown.:grouped
-    LEFT JOIN :withheld AS anon_withheld ON anon_withheld.anon_person_0 = anon_met.anon_person_0
-)
-WHERE list_max([:classes]) IS NOT NULL;
+SELECT
+    anon_persons.* REPLACE (
+        CASE WHEN anon_withheld.anon_person_0 IS NULL THEN coalesce(anon_shown.:name, 0) ELSE 0 END AS :name
+    )
+FROM :persons AS anon_persons
+LEFT JOIN :judged AS anon_shown ON anon_persons.:grouped = anon_shown.:grouped
+LEFT JOIN :withheld AS anon_withheld ON anon_withheld.anon_person_0 = anon_persons.anon_person_0;
+
+-- name: persons_beside
+-- persons of earlier releases and of the present source
+-- The rows of the present source with their class in the release (:name) and the number of their joint class in the earlier
+-- ones (:number), and the persons of these who have no row any more.
+-- :rows (anon_person_0 VARCHAR, anon_class_1 UINTEGER)
+-- :persons (anon_person_0 VARCHAR, anon_earlier INTEGER, anon_rows BIGINT)
+-- :persons_by anon_person_0
+-- :number anon_class_0
+-- :name anon_class_1
+SELECT
+    abs(coalesce(anon_persons.anon_earlier, 0)) AS :number,
+    coalesce(anon_shown.:name, 0) AS :name,
+    CASE WHEN anon_shown.:name IS NULL THEN anon_persons.anon_rows ELSE 1 END AS anon_rows
+FROM :rows AS anon_shown
+FULL JOIN :persons AS anon_persons ON anon_shown.:persons_by IS NOT DISTINCT FROM anon_persons.:persons_by;
 
 -- name: joint_classes
 -- joint classes of releases
 -- The joint classes that releases show, with numbers from 1 on (anon_earlier), and their persons.
--- :persons (anon_class_1 UINTEGER, anon_rows BIGINT)
--- :classes anon_class_1
+-- :persons (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_rows BIGINT)
+-- :classes anon_class_0, anon_class_1
 SELECT
     :classes,
-    CAST(row_number() OVER (ORDER BY :classes ASC NULLS FIRST) AS UINTEGER) AS anon_earlier,
+    CAST(row_number() OVER (ORDER BY :classes ASC) AS UINTEGER) AS anon_earlier,
     CAST(sum(anon_rows) AS BIGINT) AS anon_persons
 FROM :persons AS anon_persons
-GROUP BY :classes;
+GROUP BY :classes
+HAVING list_max([:classes]) > 0;
 
 -- name: joint_sizes
 -- persons of joint classes
@@ -231,15 +223,7 @@ FROM :joint AS anon_joint;
 -- :classes anon_class_1
 SELECT anon_persons.:persons_by, CAST(anon_joint.anon_earlier AS INTEGER) AS anon_earlier, anon_persons.anon_rows
 FROM :persons AS anon_persons
-INNER JOIN :joint AS anon_joint ON anon_persons.:classes IS NOT DISTINCT FROM anon_joint.:classes;
-
--- name: class_labels
--- labels of the classes of a release
--- The classes of a release by number, with their labels in the order of its quasi-identifiers (anon_labels).
--- :released (anon_label_0 VARCHAR, anon_class_2 UINTEGER)
--- :labels anon_label_0
--- :name anon_class_2
-SELECT :name, [:labels] AS anon_labels FROM :released AS anon_released;
+INNER JOIN :joint AS anon_joint ON anon_persons.:classes = anon_joint.:classes;
 
 -- name: persons_at_risk
 -- persons in joint classes that are too small

@@ -23,8 +23,8 @@ from sqlanon.model.record import Record
 from sqlanon.model.release.joint import OtherRelease
 from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.cells.encoding import label_of
-from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.release.meet import released_classes
+from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.queries.release.earlier import released_labels
 from sqlanon.releases.listing import listed
 from sqlanon.releases.names import comparable, comparables, table_called
 from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, in_the_way
@@ -49,7 +49,7 @@ class Others:
 
 @contextmanager
 def other_releases(engine: Engine, bound: BoundPolicy, datasets: Sequence[str], target: str) -> Iterator[Others]:
-    """The other releases of the data sets of a run, with tables of their classes for the time of a block.
+    """The other releases of the data sets of a run, with tables of their labels for the time of a block.
 
     These are made before the transaction of the run, which a file that cannot be read any more would end.
 
@@ -135,7 +135,7 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
 
 
 def _other(engine: Engine, bound: BoundPolicy, other: ListedRelease, number: int) -> ReleaseAtNode | OtherRelease:
-    """A release of the list as it can be compared, with the table of its classes, or the reason why it cannot."""
+    """A release of the list as it can be compared, with the table of its labels, or the reason why it cannot."""
     if other.state == "unseen":
         return OtherRelease(release=other.target, reason="it cannot be looked at from this session")
     if other.fit_sha256 is not None:
@@ -149,15 +149,15 @@ def _other(engine: Engine, bound: BoundPolicy, other: ListedRelease, number: int
             return OtherRelease(release=other.target, reason="; ".join(problems))
         levels = _levels_of(record)
         places = {folded(each): label_of(place) for place, each in enumerate(bound.policy.quasi_identifiers)}
-        classes = Relation(f"anon_classes_of_other_{number}", "class")
+        found = Relation(f"anon_labels_of_other_{number}", "class")
         labels = {each: places[folded(each)] for each in policy.quasi_identifiers}
-        engine.run(released_classes(classes, release.source.relation, 0, labels))
+        engine.run(Step(found, released_labels(release.source.relation, labels), "labels of a release"))
     except SqlanonError as error:
         return OtherRelease(release=other.target, reason=str(error))
     columns = zip(bound.policy.quasi_identifiers, bound.heights, strict=True)
     node = tuple(levels.get(folded(each), height) for each, height in columns)
     rows = None if record.rows is None else record.rows.source
-    return ReleaseAtNode(other.target, node, classes, policy.criteria.k, rows)
+    return ReleaseAtNode(other.target, node, found, policy.criteria.k, rows)
 
 
 def _levels_of(record: Record) -> Mapping[str, int]:

@@ -118,233 +118,153 @@ WITH "anon_source_keys" AS (
 )
 SELECT
   CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
-    LIST_MAX(["anon_person_0"]) IS NULL), 0) AS BIGINT) AS without_key,
+    "anon_person_0" IS NULL), 0) AS BIGINT) AS without_key,
   COUNT(*) FILTER(WHERE
-    anon_rows > 1 AND NOT LIST_MAX(["anon_person_0"]) IS NULL) AS repeated_keys
+    anon_rows > 1 AND NOT "anon_person_0" IS NULL) AS repeated_keys
 FROM "anon_persons";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
 
 -- shared: create anon_coded_labels 2;
 
 -- shared: read anon_coded_labels 1;
 
--- shared: create anon_earlier_labels 1;
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_release_0" AS
+SELECT
+  "anon_coded"."position",
+  "anon_coded"."depth",
+  "anon_coded"."value",
+  "anon_coded"."label",
+  "anon_coded"."code",
+  "anon_coded"."lm",
+  "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR((
+      "child" << "shift"
+    )) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 4, 0, 61),
+  (1, 0, 0, 59),
+  (0, 3, 0, 58),
+  (0, 2, 0, 57),
+  (0, 1, 0, 56),
+  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_met_persons" AS
-SELECT
-  "anon_person_0",
-  ANY_VALUE("anon_key_0") AS "anon_key_0",
-  GREATEST(COALESCE(MAX(anon_rows), 0), COUNT(*) FILTER(WHERE
-    anon_is_present)) AS anon_rows,
-  BOOL_OR(CAST(anon_is_present AS BOOLEAN)) AS anon_is_present
-FROM (
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_0" AS
+WITH "anon_counted" AS (
   SELECT
-    "anon_person_0",
-    anon_rows,
-    FALSE AS anon_is_present
+    "anon_label_0",
+    "anon_label_1",
+    COUNT(*) AS anon_released_rows
   FROM (
     SELECT
-      NULL AS "anon_person_0",
-      NULL AS "anon_rows"
-    LIMIT 0
-  ) AS "anon_persons"
-  UNION ALL BY NAME
-  SELECT
-    "anon_person_0",
-    "anon_key_0",
-    TRUE AS anon_is_present
-  FROM (
-    SELECT
-      "anon_source"."patient_id" AS "anon_person_0",
-      (
-        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
-      ) & 9151314442816847872 AS "anon_key_0"
-    FROM "memory"."main"."earlier_visits" AS anon_source
-    LEFT JOIN "temp"."main"."anon_earlier_labels" AS anon_labels_0
-      ON "anon_labels_0"."position" = 0
-      AND "anon_labels_0"."depth" = 0
-      AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-    LEFT JOIN "temp"."main"."anon_earlier_labels" AS anon_labels_1
-      ON "anon_labels_1"."position" = 1
-      AND "anon_labels_1"."depth" = 0
-      AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
-  ) AS "anon_keyed"
-)
-GROUP BY
-  "anon_person_0";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_joint_groups" AS
-SELECT
-  "anon_key_0",
-  anon_is_present,
-  CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size
-FROM "temp"."main"."anon_met_persons" AS anon_met
-GROUP BY
-  "anon_key_0",
-  anon_is_present;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes" AS
-SELECT
-  "anon_label_0",
-  "anon_label_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_label_0" ASC NULLS FIRST, "anon_label_1" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0",
-  COUNT(*) AS anon_released_rows
-FROM (
-  SELECT
-    TRUE AS anon_is_released,
-    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
-  FROM "memory"."main"."earlier_release" AS anon_released
-)
-GROUP BY
-  "anon_label_0",
-  "anon_label_1"
-HAVING
-  COUNT(*) > 0;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
-WITH "anon_labels_0" AS (
+      TRUE AS anon_is_released,
+      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
+      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+    FROM "memory"."main"."earlier_release" AS anon_released
+  )
+  GROUP BY
+    "anon_label_0",
+    "anon_label_1"
+  HAVING
+    COUNT(*) > 0
+), "anon_labels_0" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "label" AS "anon_label_0"
-  FROM "temp"."main"."anon_earlier_labels"
+    "label"
+  FROM "temp"."main"."anon_labels_of_release_0"
   WHERE
     "position" = 0 AND "depth" = 1
 ), "anon_labels_1" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "label" AS "anon_label_1"
-  FROM "temp"."main"."anon_earlier_labels"
+    "label"
+  FROM "temp"."main"."anon_labels_of_release_0"
   WHERE
     "position" = 1 AND "depth" = 0
 ), "anon_labelled" AS (
   SELECT
-    *,
-    "anon_labels_0"."anon_label_0",
-    "anon_labels_1"."anon_label_1"
-  FROM "temp"."main"."anon_joint_groups" AS anon_groups
+    "anon_counted"."anon_label_0",
+    "anon_counted"."anon_label_1",
+    "anon_counted"."anon_released_rows",
+    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+  FROM "anon_counted"
   LEFT JOIN "anon_labels_0"
-    ON (
-      "anon_groups"."anon_key_0" & 7421932185906577408
-    ) = "anon_labels_0"."anon_key_0"
+    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
   LEFT JOIN "anon_labels_1"
-    ON (
-      "anon_groups"."anon_key_0" & 1729382256910270464
-    ) = "anon_labels_1"."anon_key_0"
+    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
 )
 SELECT
-  "anon_labelled"."anon_key_0",
-  "anon_labelled"."anon_is_present",
-  "anon_labelled"."anon_class_size",
-  "anon_released"."anon_class_0",
-  anon_labelled.anon_is_present
-  AND NOT "anon_released"."anon_class_0" IS NULL
-  AND anon_labelled.anon_class_size >= 1 AS anon_kept,
-  0 AS "anon_withheld"
-FROM "anon_labelled"
-LEFT JOIN "temp"."main"."anon_released_classes" AS anon_released
-  ON "anon_labelled"."anon_label_0" IS NOT DISTINCT FROM "anon_released"."anon_label_0"
-  AND "anon_labelled"."anon_label_1" IS NOT DISTINCT FROM "anon_released"."anon_label_1";
-
--- shared: read anon_met_persons 1;
-
-WITH "anon_made" AS (
-  SELECT
-    "anon_class_0",
-    SUM(anon_class_size) AS anon_class_size
-  FROM "temp"."main"."anon_shown_groups" AS anon_judged
-  WHERE
-    anon_kept
-  GROUP BY
-    "anon_class_0"
-)
-SELECT
-  COUNT(*) AS classes
-FROM "temp"."main"."anon_released_classes" AS anon_released
-LEFT JOIN "anon_made"
-  ON "anon_made"."anon_class_0" = "anon_released"."anon_class_0"
-WHERE
-  anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_withheld_persons" AS
-SELECT
-  UNNEST(anon_first[1:anon_withheld]) AS anon_person_0
-FROM (
-  SELECT
-    ARG_MIN(
-      anon_persons.anon_person_0,
-      MD5(CAST(COALESCE(anon_persons.anon_person_0, NULL) AS TEXT)),
-      5
-    ) AS anon_first,
-    ANY_VALUE(anon_withholding.anon_withheld) AS anon_withheld
-  FROM "temp"."main"."anon_met_persons" AS anon_persons
-  INNER JOIN (
-    SELECT
-      *
-    FROM "temp"."main"."anon_shown_groups"
-    WHERE
-      "anon_kept"
-  ) AS "anon_withholding"
-    ON "anon_persons"."anon_key_0" IS NOT DISTINCT FROM "anon_withholding"."anon_key_0"
-    AND "anon_persons"."anon_is_present" IS NOT DISTINCT FROM "anon_withholding"."anon_is_present"
-  WHERE
-    anon_withholding.anon_withheld > 0
-  GROUP BY
-    "anon_withholding"."anon_key_0",
-    "anon_withholding"."anon_is_present"
-);
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_1" AS
-SELECT
-  *
-FROM (
-  SELECT
-    "anon_met"."anon_person_0",
-    CASE WHEN anon_withheld.anon_person_0 IS NULL THEN "anon_shown"."anon_class_0" END AS "anon_class_0",
-    anon_met.anon_rows
-  FROM "temp"."main"."anon_met_persons" AS anon_met
-  LEFT JOIN (
-    SELECT
-      "anon_key_0",
-      "anon_is_present",
-      "anon_class_0"
-    FROM "temp"."main"."anon_shown_groups" AS anon_judged
-    WHERE
-      anon_kept
-  ) AS anon_shown
-    ON "anon_met"."anon_key_0" IS NOT DISTINCT FROM "anon_shown"."anon_key_0"
-    AND "anon_met"."anon_is_present" IS NOT DISTINCT FROM "anon_shown"."anon_is_present"
-  LEFT JOIN "temp"."main"."anon_withheld_persons" AS anon_withheld
-    ON anon_withheld.anon_person_0 = anon_met.anon_person_0
-)
-WHERE
-  NOT LIST_MAX(["anon_class_0"]) IS NULL;
-
-DROP TABLE IF EXISTS "temp"."main"."anon_met_persons";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_joint_groups";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_released_classes";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_withheld_persons";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_earlier_labels";
+  *,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
+FROM "anon_labelled";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
+WITH "anon_sources" AS (
+  SELECT
+    "anon_source"."patient_id" AS "anon_person_0",
+    COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
+  FROM "memory"."main"."earlier_visits" AS anon_source
+  LEFT JOIN "temp"."main"."anon_labels_of_release_0" AS anon_labels_0
+    ON "anon_labels_0"."position" = 0
+    AND "anon_labels_0"."depth" = 0
+    AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_labels_of_release_0" AS anon_labels_1
+    ON "anon_labels_1"."position" = 1
+    AND "anon_labels_1"."depth" = 0
+    AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
+    ON (
+      (
+        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
+      ) & 9151314442816847872
+    ) = "anon_released"."anon_key_0"
+)
+SELECT
+  "anon_person_0",
+  COALESCE(ANY_VALUE("anon_class_0"), 0) AS "anon_class_0",
+  CAST(CEIL(COUNT(*) / CAST(NOT ANY_VALUE("anon_class_0") IS NULL AS INT)) AS BIGINT) AS anon_rows
+FROM "anon_sources"
+GROUP BY
+  "anon_person_0";
+
+SELECT
+  CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
+    "anon_person_0" IS NULL), 0) AS BIGINT) AS without_key,
+  COUNT(*) FILTER(WHERE
+    anon_rows > 1 AND NOT "anon_person_0" IS NULL) AS repeated_keys
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
+SELECT
+  "anon_class_0",
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size,
+  "anon_class_0" > 0 AND SUM(anon_rows) >= 1 AS anon_kept
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
+GROUP BY
+  "anon_class_0";
+
+-- shared: read anon_shown_groups 1;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
 SELECT
   "anon_class_0",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST) AS UINTEGER) AS anon_earlier,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC) AS UINTEGER) AS anon_earlier,
   CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
-FROM "temp"."main"."anon_persons_of_1" AS anon_persons
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
 GROUP BY
-  "anon_class_0";
+  "anon_class_0"
+HAVING
+  LIST_MAX(["anon_class_0"]) > 0;
 
 -- shared: read anon_joint_classes 1;
 
@@ -353,9 +273,11 @@ SELECT
   "anon_persons"."anon_person_0",
   CAST(anon_joint.anon_earlier AS INT) AS anon_earlier,
   anon_persons.anon_rows
-FROM "temp"."main"."anon_persons_of_1" AS anon_persons
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
 INNER JOIN "temp"."main"."anon_joint_classes" AS anon_joint
-  ON "anon_persons"."anon_class_0" IS NOT DISTINCT FROM "anon_joint"."anon_class_0";
+  ON "anon_persons"."anon_class_0" = "anon_joint"."anon_class_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_0";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_joint_classes";
 
@@ -897,6 +819,7 @@ SELECT
       "anon_kept"."anon_key_0" & 63
     ) >> 0
   ) AS "anon_earlier",
+  "anon_kept"."anon_key_0",
   "anon_labels_0"."anon_code_0_1",
   "anon_labels_1"."anon_code_1_0"
 FROM "anon_kept"
@@ -923,71 +846,32 @@ FROM (
   FROM (
     SELECT
       "anon_source"."patient_id" AS "anon_person_0",
-      "anon_labels_0"."anon_label_0",
-      "anon_labels_1"."anon_label_1",
-      COALESCE("anon_persons"."anon_earlier", 0) AS "anon_earlier"
+      (
+        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | (
+          CAST("anon_persons"."anon_earlier" AS BIGINT) << 0
+        )
+      ) & 9151314442816847935 AS "anon_key_0"
     FROM "memory"."main"."visits" AS anon_source
-    LEFT JOIN (
-      SELECT
-        "value",
-        "label" AS "anon_label_0"
-      FROM "temp"."main"."anon_labels"
-      WHERE
-        "position" = 0 AND "depth" = 1
-    ) AS "anon_labels_0"
-      ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-    LEFT JOIN (
-      SELECT
-        "value",
-        "label" AS "anon_label_1"
-      FROM "temp"."main"."anon_labels"
-      WHERE
-        "position" = 1 AND "depth" = 0
-    ) AS "anon_labels_1"
-      ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
     LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
       ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_source"."patient_id"
+    LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+      ON "anon_labels_0"."position" = 0
+      AND "anon_labels_0"."depth" = 0
+      AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+    LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+      ON "anon_labels_1"."position" = 1
+      AND "anon_labels_1"."depth" = 0
+      AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
   ) AS "anon_persons"
-  INNER JOIN (
-    SELECT
-      "anon_codes"."anon_earlier",
-      "anon_codes"."anon_withheld",
-      "anon_labels_0"."anon_label_0",
-      "anon_labels_1"."anon_label_1"
-    FROM "temp"."main"."anon_kept" AS anon_codes
-    LEFT JOIN (
-      SELECT DISTINCT
-        "code" AS "anon_code_0_1",
-        "label" AS "anon_label_0"
-      FROM "temp"."main"."anon_labels"
-      WHERE
-        "position" = 0 AND "depth" = 1
-    ) AS "anon_labels_0"
-      ON "anon_labels_0"."anon_code_0_1" = "anon_codes"."anon_code_0_1"
-    LEFT JOIN (
-      SELECT DISTINCT
-        "code" AS "anon_code_1_0",
-        "label" AS "anon_label_1"
-      FROM "temp"."main"."anon_labels"
-      WHERE
-        "position" = 1 AND "depth" = 0
-    ) AS "anon_labels_1"
-      ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
-    WHERE
-      "anon_codes"."anon_withheld" > 0
-  ) AS "anon_withholding"
-    ON "anon_persons"."anon_label_0" IS NOT DISTINCT FROM "anon_withholding"."anon_label_0"
-    AND "anon_persons"."anon_label_1" IS NOT DISTINCT FROM "anon_withholding"."anon_label_1"
-    AND "anon_persons"."anon_earlier" IS NOT DISTINCT FROM "anon_withholding"."anon_earlier"
+  INNER JOIN "temp"."main"."anon_kept" AS anon_withholding
+    ON "anon_persons"."anon_key_0" = "anon_withholding"."anon_key_0"
   WHERE
     anon_withholding.anon_withheld > 0
   GROUP BY
-    "anon_withholding"."anon_label_0",
-    "anon_withholding"."anon_label_1",
-    "anon_withholding"."anon_earlier"
+    "anon_withholding"."anon_key_0"
 );
 
-UPDATE "temp"."main"."anon_persons" SET "anon_earlier" = -1 FROM "temp"."main"."anon_withheld_persons" AS anon_withheld WHERE "anon_withheld"."anon_person_0" = "anon_persons"."anon_person_0";
+UPDATE "temp"."main"."anon_persons" SET "anon_earlier" = -"anon_earlier" FROM "temp"."main"."anon_withheld_persons" AS anon_withheld WHERE "anon_withheld"."anon_person_0" = "anon_persons"."anon_person_0";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_withheld_persons";
 
@@ -1281,86 +1165,54 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read released 4;
 
-DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
-
--- shared: create anon_coded_labels 2;
-
--- shared: read anon_coded_labels 1;
-
--- shared: create anon_earlier_labels 1;
-
-DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_met_persons" AS
-SELECT
-  "anon_person_0",
-  ANY_VALUE("anon_class_0") AS "anon_class_0",
-  ANY_VALUE("anon_key_0") AS "anon_key_0",
-  GREATEST(COALESCE(MAX(anon_rows), 0), COUNT(*) FILTER(WHERE
-    anon_is_present)) AS anon_rows,
-  BOOL_OR(CAST(anon_is_present AS BOOLEAN)) AS anon_is_present
-FROM (
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_1" AS
+WITH "anon_counted" AS (
   SELECT
-    "anon_person_0",
-    "anon_class_0",
-    anon_rows,
-    FALSE AS anon_is_present
-  FROM "temp"."main"."anon_persons_of_1" AS anon_persons
-  UNION ALL BY NAME
-  SELECT
-    "anon_person_0",
-    "anon_key_0",
-    TRUE AS anon_is_present
+    "anon_label_0",
+    "anon_label_1",
+    COUNT(*) AS anon_released_rows
   FROM (
     SELECT
-      "anon_source"."patient_id" AS "anon_person_0",
-      (
-        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
-      ) & 9151314442816847872 AS "anon_key_0"
-    FROM "memory"."main"."visits" AS anon_source
-    LEFT JOIN "temp"."main"."anon_earlier_labels" AS anon_labels_0
-      ON "anon_labels_0"."position" = 0
-      AND "anon_labels_0"."depth" = 0
-      AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-    LEFT JOIN "temp"."main"."anon_earlier_labels" AS anon_labels_1
-      ON "anon_labels_1"."position" = 1
-      AND "anon_labels_1"."depth" = 0
-      AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
-  ) AS "anon_keyed"
-)
-GROUP BY
-  "anon_person_0";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_joint_groups" AS
-SELECT
-  "anon_class_0",
-  "anon_key_0",
-  anon_is_present,
-  CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size
-FROM "temp"."main"."anon_met_persons" AS anon_met
-GROUP BY
-  "anon_class_0",
-  "anon_key_0",
-  anon_is_present;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes" AS
-SELECT
-  "anon_label_0",
-  "anon_label_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_label_0" ASC NULLS FIRST, "anon_label_1" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1",
-  COUNT(*) AS anon_released_rows
-FROM (
+      TRUE AS anon_is_released,
+      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
+      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+    FROM "memory"."main"."released" AS anon_released
+  )
+  GROUP BY
+    "anon_label_0",
+    "anon_label_1"
+  HAVING
+    COUNT(*) > 0
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labelled" AS (
   SELECT
-    TRUE AS anon_is_released,
-    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
-  FROM "memory"."main"."released" AS anon_released
+    "anon_counted"."anon_label_0",
+    "anon_counted"."anon_label_1",
+    "anon_counted"."anon_released_rows",
+    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+  FROM "anon_counted"
+  LEFT JOIN "anon_labels_0"
+    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
+  LEFT JOIN "anon_labels_1"
+    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
 )
-GROUP BY
-  "anon_label_0",
-  "anon_label_1"
-HAVING
-  COUNT(*) > 0;
+SELECT
+  *,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1"
+FROM "anon_labelled";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
 SELECT
@@ -1397,58 +1249,53 @@ FROM (
       ) AS anon_hidden,
       ROW_NUMBER() OVER (
         PARTITION BY anon_numbered.anon_earlier, anon_kept
-        ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
+        ORDER BY anon_class_size DESC, "anon_class_1" ASC NULLS FIRST
       ) AS anon_place
     FROM (
       SELECT
         *,
         CASE
-          WHEN LIST_MAX(["anon_class_0"]) IS NULL
-          THEN 0
-          ELSE DENSE_RANK() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST)
+          WHEN GREATEST("anon_class_0") > 0
+          THEN DENSE_RANK() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST)
+          ELSE 0
         END AS anon_earlier
       FROM (
         SELECT
-          "anon_labelled"."anon_class_0",
-          "anon_labelled"."anon_key_0",
-          "anon_labelled"."anon_is_present",
-          "anon_labelled"."anon_class_size",
-          "anon_released"."anon_class_1",
-          anon_labelled.anon_is_present
-          AND NOT "anon_released"."anon_class_1" IS NULL
-          AND anon_labelled.anon_class_size >= 5 AS anon_kept
+          "anon_class_0",
+          "anon_class_1",
+          CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size,
+          "anon_class_1" > 0 AND SUM(anon_rows) >= 5 AS anon_kept
         FROM (
           SELECT
-            *,
-            "anon_labels_0"."anon_label_0",
-            "anon_labels_1"."anon_label_1"
-          FROM "temp"."main"."anon_joint_groups" AS anon_groups
-          LEFT JOIN (
-            SELECT DISTINCT
-              "anon_key_0",
-              "label" AS "anon_label_0"
-            FROM "temp"."main"."anon_earlier_labels"
-            WHERE
-              "position" = 0 AND "depth" = 1
-          ) AS "anon_labels_0"
-            ON (
-              "anon_groups"."anon_key_0" & 7421932185906577408
-            ) = "anon_labels_0"."anon_key_0"
-          LEFT JOIN (
-            SELECT DISTINCT
-              "anon_key_0",
-              "label" AS "anon_label_1"
-            FROM "temp"."main"."anon_earlier_labels"
-            WHERE
-              "position" = 1 AND "depth" = 0
-          ) AS "anon_labels_1"
-            ON (
-              "anon_groups"."anon_key_0" & 1729382256910270464
-            ) = "anon_labels_1"."anon_key_0"
-        ) AS "anon_labelled"
-        LEFT JOIN "temp"."main"."anon_released_classes" AS anon_released
-          ON "anon_labelled"."anon_label_0" IS NOT DISTINCT FROM "anon_released"."anon_label_0"
-          AND "anon_labelled"."anon_label_1" IS NOT DISTINCT FROM "anon_released"."anon_label_1"
+            ABS(COALESCE(anon_persons.anon_earlier, 0)) AS "anon_class_0",
+            COALESCE("anon_shown"."anon_class_1", 0) AS "anon_class_1",
+            CASE WHEN "anon_shown"."anon_class_1" IS NULL THEN anon_persons.anon_rows ELSE 1 END AS anon_rows
+          FROM (
+            SELECT
+              "anon_source"."patient_id" AS "anon_person_0",
+              COALESCE("anon_released"."anon_class_1", 0) AS "anon_class_1"
+            FROM "memory"."main"."visits" AS anon_source
+            LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+              ON "anon_labels_0"."position" = 0
+              AND "anon_labels_0"."depth" = 0
+              AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+            LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+              ON "anon_labels_1"."position" = 1
+              AND "anon_labels_1"."depth" = 0
+              AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+            LEFT JOIN "temp"."main"."anon_released_classes_1" AS anon_released
+              ON (
+                (
+                  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
+                ) & 9151314442816847872
+              ) = "anon_released"."anon_key_0"
+          ) AS "anon_shown"
+          FULL JOIN "temp"."main"."anon_persons" AS anon_persons
+            ON "anon_shown"."anon_person_0" IS NOT DISTINCT FROM "anon_persons"."anon_person_0"
+        ) AS "anon_persons"
+        GROUP BY
+          "anon_class_0",
+          "anon_class_1"
       ) AS "anon_classes"
     ) AS anon_numbered
     LEFT JOIN (
@@ -1466,8 +1313,6 @@ CROSS JOIN (VALUES
 WHERE
   anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1;
 
--- shared: read anon_met_persons 1;
-
 WITH "anon_made" AS (
   SELECT
     "anon_class_1",
@@ -1480,103 +1325,41 @@ WITH "anon_made" AS (
 )
 SELECT
   COUNT(*) AS classes
-FROM "temp"."main"."anon_released_classes" AS anon_released
+FROM "temp"."main"."anon_released_classes_1" AS anon_released
 LEFT JOIN "anon_made"
   ON "anon_made"."anon_class_1" = "anon_released"."anon_class_1"
 WHERE
   anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_withheld_persons" AS
-SELECT
-  UNNEST(anon_first[1:anon_withheld]) AS anon_person_0
-FROM (
-  SELECT
-    ARG_MIN(
-      anon_persons.anon_person_0,
-      MD5(CAST(COALESCE(anon_persons.anon_person_0, NULL) AS TEXT)),
-      5
-    ) AS anon_first,
-    ANY_VALUE(anon_withholding.anon_withheld) AS anon_withheld
-  FROM "temp"."main"."anon_met_persons" AS anon_persons
-  INNER JOIN (
-    SELECT
-      *
-    FROM "temp"."main"."anon_shown_groups"
-    WHERE
-      "anon_kept"
-  ) AS "anon_withholding"
-    ON "anon_persons"."anon_class_0" IS NOT DISTINCT FROM "anon_withholding"."anon_class_0"
-    AND "anon_persons"."anon_key_0" IS NOT DISTINCT FROM "anon_withholding"."anon_key_0"
-    AND "anon_persons"."anon_is_present" IS NOT DISTINCT FROM "anon_withholding"."anon_is_present"
-  WHERE
-    anon_withholding.anon_withheld > 0
-  GROUP BY
-    "anon_withholding"."anon_class_0",
-    "anon_withholding"."anon_key_0",
-    "anon_withholding"."anon_is_present"
-);
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_2" AS
-SELECT
-  *
-FROM (
-  SELECT
-    "anon_met"."anon_person_0",
-    "anon_met"."anon_class_0",
-    CASE WHEN anon_withheld.anon_person_0 IS NULL THEN "anon_shown"."anon_class_1" END AS "anon_class_1",
-    anon_met.anon_rows
-  FROM "temp"."main"."anon_met_persons" AS anon_met
-  LEFT JOIN (
-    SELECT
-      "anon_class_0",
-      "anon_key_0",
-      "anon_is_present",
-      "anon_class_1"
-    FROM "temp"."main"."anon_shown_groups" AS anon_judged
-    WHERE
-      anon_kept
-  ) AS anon_shown
-    ON "anon_met"."anon_class_0" IS NOT DISTINCT FROM "anon_shown"."anon_class_0"
-    AND "anon_met"."anon_key_0" IS NOT DISTINCT FROM "anon_shown"."anon_key_0"
-    AND "anon_met"."anon_is_present" IS NOT DISTINCT FROM "anon_shown"."anon_is_present"
-  LEFT JOIN "temp"."main"."anon_withheld_persons" AS anon_withheld
-    ON anon_withheld.anon_person_0 = anon_met.anon_person_0
-)
-WHERE
-  NOT LIST_MAX(["anon_class_0", "anon_class_1"]) IS NULL;
-
-DROP TABLE IF EXISTS "temp"."main"."anon_met_persons";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_joint_groups";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_released_classes";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_withheld_persons";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_earlier_labels";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
+WITH "anon_persons" AS (
+  SELECT
+    "anon_class_0",
+    CASE WHEN "anon_kept" THEN "anon_class_1" ELSE 0 END AS "anon_class_1",
+    "anon_class_size" AS "anon_rows"
+  FROM "temp"."main"."anon_shown_groups"
+)
 SELECT
   "anon_class_0",
   "anon_class_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST, "anon_class_1" ASC NULLS FIRST) AS UINTEGER) AS anon_earlier,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC, "anon_class_1" ASC) AS UINTEGER) AS anon_earlier,
   CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
-FROM "temp"."main"."anon_persons_of_2" AS anon_persons
+FROM "anon_persons"
 GROUP BY
   "anon_class_0",
-  "anon_class_1";
+  "anon_class_1"
+HAVING
+  LIST_MAX(["anon_class_0", "anon_class_1"]) > 0;
 
 -- shared: read anon_joint_classes 1;
 
+-- shared: read released 1;
+
 DROP TABLE IF EXISTS "temp"."main"."anon_joint_classes";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_2";
+DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
 
--- shared: read released 1;
+DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_1";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 
@@ -1594,7 +1377,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_persons";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_1";
+DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_of_release_0";
 
 COMMIT;
 

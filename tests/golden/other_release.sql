@@ -14,11 +14,10 @@
 
 -- shared: read releases 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_classes_of_other_0" AS
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_other_0" AS
 SELECT
   "anon_label_0",
   "anon_label_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_label_0" ASC NULLS FIRST, "anon_label_1" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0",
   COUNT(*) AS anon_released_rows
 FROM (
   SELECT
@@ -80,7 +79,10 @@ ORDER BY
 
 -- shared: read anon_cells 7;
 
--- shared: read anon_cells 8;
+SELECT
+  "anon_key_0",
+  LEAST("anon_row_count", 50) AS "anon_row_count"
+FROM "temp"."main"."anon_cells";
 
 WITH "anon_cells" AS (
   SELECT
@@ -552,162 +554,139 @@ FROM "temp"."main"."anon_cells" AS anon_cells;
 
 -- shared: read released 4;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_shown_by_first" AS
-WITH "anon_cells" AS (
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_0" AS
+WITH "anon_counted" AS (
   SELECT
-    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_groups" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
-    TRUE AS "anon_is_present"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
+    *
+  FROM "temp"."main"."anon_labels_of_other_0"
 ), "anon_labels_0" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "label" AS "anon_label_0"
+    "label"
   FROM "temp"."main"."anon_labels"
   WHERE
     "position" = 0 AND "depth" = 1
 ), "anon_labels_1" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "label" AS "anon_label_1"
+    "label"
   FROM "temp"."main"."anon_labels"
   WHERE
     "position" = 1 AND "depth" = 0
 ), "anon_labelled" AS (
   SELECT
-    *,
-    "anon_labels_0"."anon_label_0",
-    "anon_labels_1"."anon_label_1"
-  FROM "anon_groups"
+    "anon_counted"."anon_label_0",
+    "anon_counted"."anon_label_1",
+    "anon_counted"."anon_released_rows",
+    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+  FROM "anon_counted"
   LEFT JOIN "anon_labels_0"
-    ON (
-      "anon_groups"."anon_key_0" & 7421932185906577408
-    ) = "anon_labels_0"."anon_key_0"
+    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
   LEFT JOIN "anon_labels_1"
-    ON (
-      "anon_groups"."anon_key_0" & 1729382256910270464
-    ) = "anon_labels_1"."anon_key_0"
+    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
 )
 SELECT
-  "anon_labelled"."anon_key_0",
-  "anon_labelled"."anon_is_present",
-  "anon_labelled"."anon_class_size",
-  "anon_released"."anon_class_0",
-  anon_labelled.anon_is_present
-  AND NOT "anon_released"."anon_class_0" IS NULL
-  AND anon_labelled.anon_class_size >= 1 AS anon_kept
-FROM "anon_labelled"
-LEFT JOIN "temp"."main"."anon_classes_of_other_0" AS anon_released
-  ON "anon_labelled"."anon_label_0" IS NOT DISTINCT FROM "anon_released"."anon_label_0"
-  AND "anon_labelled"."anon_label_1" IS NOT DISTINCT FROM "anon_released"."anon_label_1";
+  *,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
+FROM "anon_labelled";
 
-WITH "anon_made" AS (
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_1" AS
+WITH "anon_counted" AS (
   SELECT
-    "anon_class_0",
-    SUM(anon_class_size) AS anon_class_size
-  FROM "temp"."main"."anon_shown_by_first" AS anon_judged
-  WHERE
-    anon_kept
+    "anon_label_0",
+    "anon_label_1",
+    COUNT(*) AS anon_released_rows
+  FROM (
+    SELECT
+      TRUE AS anon_is_released,
+      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
+      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+    FROM "memory"."main"."released" AS anon_released
+  )
   GROUP BY
-    "anon_class_0"
-)
-SELECT
-  COUNT(*) AS classes
-FROM "temp"."main"."anon_classes_of_other_0" AS anon_released
-LEFT JOIN "anon_made"
-  ON "anon_made"."anon_class_0" = "anon_released"."anon_class_0"
-WHERE
-  anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_written_classes" AS
-SELECT
-  "anon_label_0",
-  "anon_label_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_label_0" ASC NULLS FIRST, "anon_label_1" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1",
-  COUNT(*) AS anon_released_rows
-FROM (
-  SELECT
-    TRUE AS anon_is_released,
-    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
-  FROM "memory"."main"."released" AS anon_released
-)
-GROUP BY
-  "anon_label_0",
-  "anon_label_1"
-HAVING
-  COUNT(*) > 0;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_shown_by_both" AS
-WITH "anon_labels_0" AS (
+    "anon_label_0",
+    "anon_label_1"
+  HAVING
+    COUNT(*) > 0
+), "anon_labels_0" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "label" AS "anon_label_0"
+    "label"
   FROM "temp"."main"."anon_labels"
   WHERE
     "position" = 0 AND "depth" = 3
 ), "anon_labels_1" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "label" AS "anon_label_1"
+    "label"
   FROM "temp"."main"."anon_labels"
   WHERE
     "position" = 1 AND "depth" = 0
 ), "anon_labelled" AS (
   SELECT
-    *,
-    "anon_labels_0"."anon_label_0",
-    "anon_labels_1"."anon_label_1"
-  FROM "temp"."main"."anon_shown_by_first" AS anon_groups
+    "anon_counted"."anon_label_0",
+    "anon_counted"."anon_label_1",
+    "anon_counted"."anon_released_rows",
+    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+  FROM "anon_counted"
   LEFT JOIN "anon_labels_0"
-    ON (
-      "anon_groups"."anon_key_0" & 7205759403792793600
-    ) = "anon_labels_0"."anon_key_0"
+    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
   LEFT JOIN "anon_labels_1"
-    ON (
-      "anon_groups"."anon_key_0" & 1729382256910270464
-    ) = "anon_labels_1"."anon_key_0"
+    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
 )
 SELECT
-  "anon_labelled"."anon_key_0",
-  "anon_labelled"."anon_class_0",
-  "anon_labelled"."anon_is_present",
-  "anon_labelled"."anon_class_size",
-  "anon_released"."anon_class_1",
-  anon_labelled.anon_is_present
-  AND NOT "anon_released"."anon_class_1" IS NULL
-  AND anon_labelled.anon_class_size >= 1 AS anon_kept
-FROM "anon_labelled"
-LEFT JOIN "temp"."main"."anon_written_classes" AS anon_released
-  ON "anon_labelled"."anon_label_0" IS NOT DISTINCT FROM "anon_released"."anon_label_0"
-  AND "anon_labelled"."anon_label_1" IS NOT DISTINCT FROM "anon_released"."anon_label_1";
+  *,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1"
+FROM "anon_labelled";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
-WITH "anon_persons" AS (
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_2" AS
+WITH "anon_classes_of_cells" AS (
   SELECT
-    "anon_class_0",
-    "anon_class_1",
-    "anon_class_size" AS "anon_rows"
-  FROM "temp"."main"."anon_shown_by_both"
-  WHERE
-    NOT "anon_class_0" IS NULL OR NOT "anon_class_1" IS NULL
+    "anon_cells"."anon_row_count",
+    COALESCE("anon_released_classes_0"."anon_class_0", 0) AS "anon_class_0",
+    COALESCE("anon_released_classes_1"."anon_class_1", 0) AS "anon_class_1"
+  FROM "temp"."main"."anon_cells" AS anon_cells
+  LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released_classes_0
+    ON (
+      "anon_cells"."anon_key_0" & 9151314442816847872
+    ) = "anon_released_classes_0"."anon_key_0"
+  LEFT JOIN "temp"."main"."anon_released_classes_1" AS anon_released_classes_1
+    ON (
+      "anon_cells"."anon_key_0" & 8935141660703064064
+    ) = "anon_released_classes_1"."anon_key_0"
 )
 SELECT
   "anon_class_0",
   "anon_class_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST, "anon_class_1" ASC NULLS FIRST) AS UINTEGER) AS anon_earlier,
-  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
-FROM "anon_persons"
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+FROM "anon_classes_of_cells"
 GROUP BY
   "anon_class_0",
   "anon_class_1";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
+SELECT
+  "anon_class_0",
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size,
+  "anon_class_0" > 0 AND SUM(anon_rows) >= 1 AS anon_kept
+FROM "temp"."main"."anon_persons_of_2" AS anon_persons
+GROUP BY
+  "anon_class_0";
+
+-- shared: read anon_shown_groups 1;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
+SELECT
+  "anon_class_0",
+  "anon_class_1",
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC, "anon_class_1" ASC) AS UINTEGER) AS anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
+FROM "temp"."main"."anon_persons_of_2" AS anon_persons
+GROUP BY
+  "anon_class_0",
+  "anon_class_1"
+HAVING
+  LIST_MAX(["anon_class_0", "anon_class_1"]) > 0;
 
 -- shared: read anon_joint_classes 1;
 
@@ -718,11 +697,13 @@ FROM "temp"."main"."anon_joint_classes" AS anon_joint;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_joint_classes";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_shown_by_both";
+DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_written_classes";
+DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_2";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_shown_by_first";
+DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_0";
 
 -- shared: read released 1;
 
@@ -740,5 +721,5 @@ DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
 
-DROP TABLE IF EXISTS "temp"."main"."anon_classes_of_other_0";
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_of_other_0";
 

@@ -2786,40 +2786,24 @@ ORDER BY
   made_at ASC NULLS FIRST,
   rowid ASC NULLS FIRST;
 
--- create anon_earlier_labels 1
-CREATE TEMPORARY TABLE "temp"."main"."anon_earlier_labels" AS
+-- read anon_shown_groups 1
+WITH "anon_made" AS (
+  SELECT
+    "anon_class_0",
+    SUM(anon_class_size) AS anon_class_size
+  FROM "temp"."main"."anon_shown_groups" AS anon_judged
+  WHERE
+    anon_kept
+  GROUP BY
+    "anon_class_0"
+)
 SELECT
-  "anon_coded"."position",
-  "anon_coded"."depth",
-  "anon_coded"."value",
-  "anon_coded"."label",
-  "anon_coded"."code",
-  "anon_coded"."lm",
-  "anon_coded"."ncp",
-  COALESCE(
-    BIT_OR((
-      "child" << "shift"
-    )) FILTER(WHERE
-      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
-    0
-  ) AS "anon_key_0"
-FROM "temp"."main"."anon_coded_labels" AS anon_coded
-LEFT JOIN (VALUES
-  (0, 4, 0, 61),
-  (1, 0, 0, 59),
-  (0, 3, 0, 58),
-  (0, 2, 0, 57),
-  (0, 1, 0, 56),
-  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
-  USING ("position", "depth");
-
--- read anon_met_persons 1
-SELECT
-  CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
-    LIST_MAX(["anon_person_0"]) IS NULL), 0) AS BIGINT) AS without_key,
-  COUNT(*) FILTER(WHERE
-    anon_rows > 1 AND NOT LIST_MAX(["anon_person_0"]) IS NULL) AS repeated_keys
-FROM "temp"."main"."anon_met_persons" AS anon_persons;
+  COUNT(*) AS classes
+FROM "temp"."main"."anon_released_classes_0" AS anon_released
+LEFT JOIN "anon_made"
+  ON "anon_made"."anon_class_0" = "anon_released"."anon_class_0"
+WHERE
+  anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
 
 -- read anon_joint_classes 1
 SELECT

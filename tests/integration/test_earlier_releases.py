@@ -231,6 +231,21 @@ class TestRefusals:
         with pytest.raises(sa.PolicyError, match="persons of other releases cannot be found"):
             session.anonymize("summer", policy(earlier=[sa.Earlier("first", source="spring", key="ward")]), "second")
 
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [
+            ("SET id = NULL WHERE id = 1", "1 rows have none"),
+            ("SET id = 2 WHERE id = 1", "1 values are in several rows"),
+        ],
+    )
+    def test_keys_that_are_none_in_an_earlier_source(self, session: sa.Session, change: str, problem: str) -> None:
+        session.connection.execute(f"CREATE TABLE summer AS FROM spring; UPDATE spring {change}")
+        session.anonymize("summer", policy(), "second", node={"age": 2})
+        held = [sa.Earlier("second", source="summer", key="id"), sa.Earlier("first", source="spring", key="id")]
+        with pytest.raises(sa.PolicyError, match='"id" does not identify the persons of table "spring"') as raised:
+            session.anonymize("summer", policy(earlier=held), "third")
+        assert raised.value.problems == (problem,)
+
     def test_other_taxonomies(self, session: sa.Session) -> None:
         session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))
         with pytest.raises(sa.PolicyError, match='"age" has another hash than is recorded'):
@@ -291,6 +306,17 @@ class TestRefusals:
             session.compare_releases(["first"], source="spring")
 
 
+def test_a_release_is_held_together_with_some_of_those_before_it(session: sa.Session) -> None:
+    """What it leaves out follows from these alone, however small its joint classes are with others."""
+    load(session, "patients", [21, 22, 26, 27])
+    load(session, "patients", [21, 22, 26, 27], first=5, sex="m")
+    session.anonymize("patients", policy(), "first", node={"age": 2})
+    session.anonymize("patients", policy(quasi_identifiers=["sex"], identifiers=["id", "age"]), "by_sex")
+    session.anonymize("patients", policy(earlier=["first"]), "third", node={"age": 1})
+    joint = session.compare_releases(["first", "by_sex", "third"], source="patients")
+    assert (joint.k, joint.class_count, joint.person_count) == (2, 4, 8)
+
+
 def test_nobody_has_both(session: sa.Session) -> None:
     load(session, "spring", [21, 22, 23, 24, 25])
     release = session.anonymize("spring", policy(earlier="none"), "first")
@@ -301,7 +327,7 @@ def test_a_run_is_explained(session: sa.Session) -> None:
     load(session, "spring", [21, 22, 23, 24, 25])
     session.anonymize("spring", policy(), "first")
     steps = [step.purpose for step in session.explain("spring", policy(earlier=["first"]))]
-    assert "persons of earlier releases beside those of the next source" in steps
+    assert "persons of earlier releases by their classes" in steps
     assert "joint classes" in steps
 
 

@@ -89,7 +89,7 @@ class FullDomainRun(Run):
         self.encoding = self.table.encoding
         recoding = AtNode(self.encoding, node.levels)
         self.kept = publishing.keep_classes(engine, recoding)
-        withhold_persons(engine, AtNode(replace(self.encoding, has_label_texts=True), node.levels))
+        withhold_persons(engine, recoding)
         self.decision = _decide(engine, self.table, self.outcome, node)
         self.row_count, self.attained = self.decision.rows.released, self.decision.attained
         key, masked = self.request.pseudonym_key, self.decision.masked
@@ -107,11 +107,12 @@ class FullDomainRun(Run):
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        earlier, levels, k = self.request.earlier, self.decision.node.levels, self.bound.policy.criteria.k
+        earlier, k = self.request.earlier, self.bound.policy.criteria.k
         if not earlier:
             return []
+        recoding = AtNode(self.table.alone().encoding, self.decision.node.levels)
         try:
-            self.joint = classes_with(self.engine, earlier, self.bound, levels, written.relation)
+            self.joint = classes_with(self.engine, earlier, self.bound, recoding, written.relation)
         except PolicyError as error:
             return [str(error)]
         attained = self.joint.k

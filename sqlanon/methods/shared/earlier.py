@@ -2,14 +2,15 @@
 
 A release is made again as far as that takes: its source says in which class each person is, and the release itself
 which classes it shows. Where it was held together with still earlier ones, their joint classes say what it has left out
-of these classes. Rows stay in the database; persons become numbers of joint classes.
+of these classes. All sources are read in one statement. Rows stay in the database; persons become numbers of joint
+classes.
 
 Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008), differences (Byun et al. 2006).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -26,12 +27,10 @@ from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClass, JointClasses
 from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, encoding_for
 from sqlanon.queries.cells.unknown import UNKNOWN
-from sqlanon.queries.classes.recoding import AtNode, Recoding
+from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.release import earlier as queries
-
-LABELS = Relation("anon_earlier_labels", "node")
-"""Those of the release at hand, beside those of the run."""
+from sqlanon.queries.release.earlier import ReleasedClasses, class_of
 
 
 @dataclass(frozen=True)
@@ -80,19 +79,18 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     first, k = releases[0], bound.policy.criteria.k
     keys = keys_of(bound, first.keys)
     if first.is_by_person:
-        query = queries.source_keys(bound.source, keys[0], as_text=first.as_text)
-        found = engine.fetch(query, "keys of persons")[0]
-        _refuse_keys(bound.description, keys[0], found)
-    join_releases(engine, releases)
-    joint = joint_classes(engine, releases)
+        _refuse_keys(engine, bound, keys[0], as_text=first.as_text)
+    persons = find_persons(engine, releases, [release_classes(engine, *each) for each in enumerate(releases)])
+    joint = joint_classes(engine, releases, persons)
     if joint.k is not None and joint.k < k:
         raise UnsatisfiableError(
             f"{' and '.join(joint.releases)} leave joint classes of fewer than {k:,} persons already (the fewest: "
             f"{joint.k:,}), and no later release can mend that:",
             ["what can help: a smaller k, or fewer releases in earlier, if nobody can have all of them"],
         )
-    engine.run(queries.numbered_persons(len(releases), len(keys)))
-    engine.drop(queries.JOINT)
+    engine.run(queries.numbered_persons(persons, [*map(class_of, range(len(releases)))], keys))
+    for relation in (persons, queries.JOINT):
+        engine.drop(relation)
     earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text)
     return replace(bound.cells, earlier=earlier)
 
@@ -108,10 +106,10 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
         PolicyError: as :func:`cells_beside`.
     """
     k = min(each.bound.policy.criteria.k for each in releases)
-    join_releases(engine, releases, with_labels=True)
-    joint = joint_classes(engine, releases)
+    classes = [release_classes(engine, *each) for each in enumerate(releases)]
+    joint = joint_classes(engine, releases, find_persons(engine, releases, classes))
     at_risk = engine.fetch(queries.persons_at_risk(k), "persons at risk", "node")[0]
-    rows = engine.fetch(queries.smallest_classes(len(releases), k, LISTED), "joint classes at risk", "class")
+    rows = engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class")
     smallest = tuple(
         JointClass(
             labels=tuple(_labels(each, row[f"labels_{place}"]) for place, each in enumerate(releases)),
@@ -143,7 +141,7 @@ def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(spelled[folded(name)] for name in keys)
 
 
-def withhold_persons(engine: Compute, recoding: Recoding) -> None:
+def withhold_persons(engine: Compute, recoding: AtNode) -> None:
     """Take those persons out of the joint classes whom the classes that are kept withhold, after these are made."""
     earlier = recoding.encoding.spec.earlier
     if earlier is None or not earlier.is_by_person:
@@ -154,94 +152,95 @@ def withhold_persons(engine: Compute, recoding: Recoding) -> None:
 
 
 def classes_with(
-    engine: Compute, releases: Sequence[EarlierRelease], bound: BoundPolicy, levels: Levels, written: exp.Expr
+    engine: Compute, releases: Sequence[EarlierRelease], bound: BoundPolicy, recoding: AtNode, written: exp.Expr
 ) -> JointClasses:
     """The joint classes of a release that was written and the earlier ones, after :func:`cells_beside`.
 
     They are counted from its rows and those of its source, and not from cells.
 
+    Args:
+        engine: the database.
+        releases: the earlier ones.
+        bound: the policy of the release.
+        recoding: its labels alone.
+        written: its rows.
+
     Raises:
         PolicyError: it has other rows than it is to have beside these.
     """
-    present = replace(
-        releases[0],
-        name="the release",
-        bound=bound,
-        levels=levels,
-        released=written,
-        keys=keys_of(bound, releases[0].keys),
-        beside=tuple(range(len(releases))),
-    )
-    together = [*releases, present]
-    join_releases(engine, together, after=len(releases))
-    joint = joint_classes(engine, together)
-    engine.drop(queries.JOINT)
-    engine.drop(queries.persons_of(len(together)))
-    return joint
+    first, k = releases[0], bound.policy.criteria.k
+    present = ReleasedClasses.of(recoding, written, len(releases))
+    engine.run(present.step)
+    persons = queries.persons_beside(present, keys_of(bound, first.keys), as_text=first.as_text)
+    classes = [queries.ALL_EARLIER, present.name]
+    engine.run(queries.shown_groups(persons, classes, k, is_by_person=first.is_by_person))
+    _refuse_misfits(engine, "the release", bound, present)
+    engine.run(queries.joint_classes(queries.shown_classes(classes), classes))
+    found = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
+    return JointClasses(releases=(*(release.name for release in releases), "the release"), **found)
 
 
-def join_releases(
-    engine: Compute, releases: Sequence[EarlierRelease], after: int = 0, *, with_labels: bool = False
-) -> None:
-    """Make the table of the persons by their classes, where there is one for the releases before ``after``.
+def release_classes(engine: Compute, place: int, release: EarlierRelease) -> ReleasedClasses:
+    """The classes of a release that ``place`` others precede: there is a table of them afterwards."""
+    bound = release.bound
+    spec = replace(bound.cells, protected=(), protected_shapes={}, compared=(), earlier=None)
+    find_unknown_rows(engine, spec)
+    labels = Relation(f"anon_labels_of_release_{place}", "node")
+    encoding = replace(encoding_for(spec, bound.policy.criteria, label_losses=()), labels=labels)
+    recoding = AtNode(encode_taxonomies(engine, encoding), release.levels)
+    classes = ReleasedClasses.of(recoding, release.released, place)
+    engine.run(classes.step)
+    engine.drop(UNKNOWN)
+    return classes
 
-    ``with_labels`` keeps the labels of classes, too.
+
+def find_persons(engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses]) -> Relation:
+    """The table of the persons by their classes, which is made.
 
     Raises:
         PolicyError: as :func:`cells_beside`.
     """
-    for place, release in enumerate(releases[after:], after):
-        _join(engine, release, place, with_labels=with_labels)
-        if place > after:
-            engine.drop(queries.persons_of(place))
+    first, persons = releases[0], queries.persons_of(0)
+    engine.run(queries.persons_by_classes(classes, [each.keys for each in releases], as_text=first.as_text))
+    if first.is_by_person and any(engine.fetch(queries.key_problems(persons), "keys of persons")[0].values()):
+        for release in releases:
+            _refuse_keys(engine, release.bound, release.keys[0], as_text=first.as_text)
+    for release, found in zip(releases, classes, strict=True):
+        k, shown = release.bound.policy.criteria.k, [*map(class_of, release.beside), found.name]
+        engine.run(queries.shown_groups(persons, shown, k, is_by_person=first.is_by_person))
+        _refuse_misfits(engine, release.name, release.bound, found)
+        if release.beside:
+            before, persons = persons, queries.persons_of(found.place)
+            for step in queries.shown_persons(persons, before, shown, k):
+                engine.run(step)
+            engine.drop(before)
+            engine.drop(queries.WITHHELD_PERSONS)
+        engine.drop(queries.JUDGED)
+    return persons
 
 
-def joint_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses:
+def joint_classes(engine: Compute, releases: Sequence[EarlierRelease], persons: Relation) -> JointClasses:
     """The joint classes of releases whose persons are known by their classes; there is a table of them afterwards."""
-    engine.run(queries.joint_classes(len(releases)))
+    engine.run(queries.joint_classes(persons, [*map(class_of, range(len(releases)))]))
     found = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
     return JointClasses(releases=tuple(release.name for release in releases), **found)
 
 
-def _join(engine: Compute, release: EarlierRelease, place: int, *, with_labels: bool) -> None:
-    """Make the table of the persons by their classes in one release more, from that of those before it."""
-    bound = release.bound
-    spec = replace(bound.cells, protected=(), protected_shapes={}, compared=(), earlier=None)
-    engine.drop(UNKNOWN)
-    find_unknown_rows(engine, spec)
-    encoding = replace(encoding_for(spec, bound.policy.criteria, label_losses=()), labels=LABELS, has_label_texts=True)
-    recoding = AtNode(encode_taxonomies(engine, encoding), release.levels)
-    k = bound.policy.criteria.k
-    following = queries.NextRelease(
-        recoding, release.released, release.keys, release.is_by_person, release.as_text, place, release.beside, k
-    )
-    for step in following.steps:
-        engine.run(step)
-    _refuse_misfits(engine, release, following)
-    for step in [*following.numbering, *([following.class_labels] if with_labels else [])]:
-        engine.run(step)
-    made = (queries.MET, queries.GROUPS, queries.RELEASED, queries.JUDGED, queries.WITHHELD_PERSONS)
-    for relation in (*made, LABELS, UNKNOWN):
-        engine.drop(relation)
-
-
-def _refuse_misfits(engine: Compute, release: EarlierRelease, following: queries.NextRelease) -> None:
-    description = release.bound.description
-    if release.is_by_person:
-        _refuse_keys(description, release.keys[0], engine.fetch(following.key_problems, "keys of persons")[0])
-    differing = engine.fetch(following.mismatches, "a release beside its source")[0]["classes"]
+def _refuse_misfits(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClasses) -> None:
+    differing = engine.fetch(queries.mismatches(classes), "a release beside its source")[0]["classes"]
     if differing:
         raise PolicyError(
-            f"{release.name} is not what its policy makes of {description}: {differing:,} classes have another "
-            "number of rows; give the source as it was then, such as a copy, a version or a query"
+            f"{name} is not what its policy makes of {bound.description}: {differing:,} classes have another number "
+            "of rows; give the source as it was then, such as a copy, a version or a query"
         )
 
 
-def _refuse_keys(description: str, name: str, found: Mapping[str, int]) -> None:
+def _refuse_keys(engine: Compute, bound: BoundPolicy, name: str, *, as_text: bool) -> None:
+    found = engine.fetch(queries.source_keys(bound.source, name, as_text=as_text), "keys of persons")[0]
     problems = []
     if found["without_key"]:
         problems.append(f"{found['without_key']:,} rows have none")
     if found["repeated_keys"]:
         problems.append(f"{found['repeated_keys']:,} values are in several rows")
     if problems:
-        raise PolicyError(f'"{name}" does not identify the persons of {description}:', problems)
+        raise PolicyError(f'"{name}" does not identify the persons of {bound.description}:', problems)

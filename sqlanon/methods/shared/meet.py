@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from sqlglot import exp
 
 from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.lattice import Levels
 from sqlanon.model.release.joint import JointClasses
-from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.release import earlier, meet
-
-WRITTEN = Relation("anon_written_classes", "class")
-"""The classes of the release that was written."""
+from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.kit.nodes import Relation, select
+from sqlanon.queries.release import earlier as queries
+from sqlanon.queries.release.earlier import ReleasedClasses
 
 
 @dataclass(frozen=True)
@@ -23,14 +24,14 @@ class ReleaseAtNode:
     Attributes:
         name: what it is called.
         levels: the node.
-        classes: its classes, see :func:`sqlanon.queries.release.meet.released_classes`.
+        labels: the combinations of its labels, see :func:`sqlanon.queries.release.earlier.released_labels`.
         k: what its policy asks for.
         source_rows: the rows of its source.
     """
 
     name: str
     levels: Levels
-    classes: Relation
+    labels: Relation
     k: int
     source_rows: int | None
 
@@ -52,18 +53,21 @@ def joint_classes_with(
     rows = table.context.row_count + table.unknown.suppressed
     if other.source_rows not in (None, rows):
         return f"its source had {other.source_rows:,} rows, and this one has {rows:,}"
-    policy, encoding = table.bound.policy, replace(table.encoding, has_label_texts=True)
-    found = meet.Meet(encoding, (other.levels, node.summary.levels), (other.classes, WRITTEN))
+    at_nodes = [AtNode(table.encoding, levels) for levels in (other.levels, node.summary.levels)]
+    classes = [
+        ReleasedClasses(at_nodes[0], select([exp.Star()], other.labels.table), 0),
+        ReleasedClasses.of(at_nodes[1], written.relation, 1),
+    ]
+    names = [each.name for each in classes]
     with engine.scratch():
-        engine.run(found.shown(0))
-        differing = engine.fetch(found.mismatches, "a release beside its source")[0]["classes"]
+        for step in (*(each.step for each in classes), persons := queries.persons_of_cells(classes)):
+            engine.run(step)
+        engine.run(queries.shown_groups(persons.makes, names[:1], 1, is_by_person=False))
+        differing = engine.fetch(queries.mismatches(classes[0]), "a release beside its source")[0]["classes"]
         if differing:
             return f"its source was another one: {differing:,} of its classes have another number of rows now"
-        labels = dict(zip(policy.quasi_identifiers, encoding.label_columns, strict=True))
-        engine.run(meet.released_classes(WRITTEN, written.relation, 1, labels))
-        engine.run(found.shown(1))
-        engine.run(found.joint)
-        k = min(other.k, policy.criteria.k)
-        sizes = engine.fetch(earlier.joint_sizes(), "joint classes", "node")[0]
-        at_risk = engine.fetch(earlier.persons_at_risk(k), "persons at risk", "node")[0]
+        engine.run(queries.joint_classes(persons.makes, names))
+        k = min(other.k, table.bound.policy.criteria.k)
+        sizes = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
+        at_risk = engine.fetch(queries.persons_at_risk(k), "persons at risk", "node")[0]
     return JointClasses(releases=(other.name, written.description), required_k=k, **sizes, **at_risk)

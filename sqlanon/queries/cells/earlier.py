@@ -17,14 +17,14 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, bits, cas
 SQL = Queries("earlier")
 
 PERSONS = Relation("anon_persons", "rows")
-"""The persons in earlier releases: the texts of their keys, the number of their joint class, and how many they are."""
+"""The persons in earlier releases: their keys, the number of their joint class, and how many they are.
+
+The number of those who are withheld is negative, which that of no class is.
+"""
 
 NUMBER_OF_ABSENT = "anon_absent"
 ABSENT = Relation("anon_absent_persons", "class")
 """By joint class of the earlier releases, its persons who have no row in the present source."""
-
-NOBODY = -1
-"""The number in place of the joint class of persons who are withheld: no class has it."""
 
 
 def person_key(place: int) -> str:

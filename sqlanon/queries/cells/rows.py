@@ -166,12 +166,18 @@ def with_leaves(
     return query
 
 
-def key_word(encoding: Encoding, word: int) -> exp.Expr:
-    """A word of the key of a row joined by :func:`with_leaves`: the bits of its quasi-identifiers there."""
-    positions = [place for place in range(len(encoding.spec.shapes)) if word in encoding.keys.label_masks(place, 0)]
+def key_word(
+    encoding: Encoding, word: int, positions: Iterable[int] | None = None, numbers: str = COMBINATIONS
+) -> exp.Expr:
+    """A word of the key of a row joined by :func:`with_leaves` at the same positions: the bits of its values there.
+
+    ``numbers`` is the table that has the number of its joint class in earlier releases, if there are any.
+    """
+    positions = range(len(encoding.spec.shapes)) if positions is None else positions
+    positions = [place for place in positions if word in encoding.keys.label_masks(place, 0)]
     found: list[exp.Expr] = [column(encoding.key(word), encoding.labels_of(position)) for position in positions]
     if encoding.spec.earlier is not None and encoding.keys.always is not None and encoding.keys.always.word == word:
-        found.append(bits_of_number(encoding, COMBINATIONS))
+        found.append(bits_of_number(encoding, numbers))
     return all_bits(found)
 
 

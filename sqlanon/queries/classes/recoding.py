@@ -222,7 +222,8 @@ class AtNode(_ByValue):
 
     def _codes_of_keys(self, query: exp.Select, table: str) -> exp.Select:
         if self.encoding.spec.earlier is not None:
-            query = query.select(aliased(number_of_key(self.encoding, table), EARLIER), copy=False)
+            words = (column(self.encoding.key(word), table) for word in self.encoding.keys.node_masks(self.levels))
+            query = query.select(aliased(number_of_key(self.encoding, table), EARLIER), *words, copy=False)
         return self.join_codes(query, table)  # of the few classes that cells make
 
     def _labels(self, position: int, columns: Iterable[exp.Expr], *conditions: exp.Expr) -> exp.Select:

@@ -149,7 +149,7 @@ def _releases(
         raise PolicyError("it cannot be found out what the releases show together:", problems)
     with ExitStack() as stack:
         rules = {} if present is None else present.taxonomies
-        bounds = [_bound(stack, engine, rules, each, read) for each in releases]
+        bounds = [bound_to(stack, engine, rules, each, read) for each in releases]
         keys = _keys(named[0].key, policies, bounds)
         as_text = _are_of_several_types(engine, source, keys, bounds)
         yield tuple(
@@ -216,12 +216,12 @@ def _missing_before(releases: Sequence[Found], place: int) -> Iterator[str]:
             yield f'{name} was held together with "{each.release}", which has to stand before it in earlier, unchanged'
 
 
-def _bound(
+def bound_to(
     stack: ExitStack,
     engine: Engine,
     rules: Mapping[str, TaxonomyRule],
     found: Found,
-    read: Callable[[ResolvedSource], ResolvedSource],
+    read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
 ) -> BoundPolicy:
     """The policy of a release bound to its source, with the taxonomies that it was made with.
 

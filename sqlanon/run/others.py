@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
 from sqlanon.methods.shared.findings import Examined, is_accepted
-from sqlanon.methods.shared.meet import ReleaseAtNode, joint_classes_with
+from sqlanon.methods.shared.meet import (
+    ReleaseAtNode,
+    WrittenRelease,
+    joint_classes_with,
+    with_more_columns,
+    written_release,
+)
 from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.datasets import table_named
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
+from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import Record
-from sqlanon.model.release.joint import OtherRelease
+from sqlanon.model.privacy import KAnonymity
+from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.earlier import released_labels
 from sqlanon.releases.listing import listed
 from sqlanon.releases.names import comparable, comparables, table_called
-from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, in_the_way
+from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, in_the_way
 from sqlanon.run.recorded import recorded_release
+
+WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"
 
 MOST = 5
 """How many releases a run is compared with: the latest."""
@@ -41,21 +52,26 @@ class Others:
     Attributes:
         found: the latest, each to be compared with the release of the run, or with the reason why it is not.
         left: how many older ones there are.
+        with_more_columns: the policy of the run with quasi-identifiers that others have besides; None if none has.
     """
 
     found: Sequence[ReleaseAtNode | OtherRelease] = ()
     left: int = 0
+    with_more_columns: BoundPolicy | None = None
 
 
 @contextmanager
-def other_releases(engine: Engine, bound: BoundPolicy, datasets: Sequence[str], target: str) -> Iterator[Others]:
+def other_releases(
+    engine: Engine, source: ResolvedSource, bound: BoundPolicy, datasets: Sequence[str], target: str
+) -> Iterator[Others]:
     """The other releases of the data sets of a run, with tables of their labels for the time of a block.
 
     These are made before the transaction of the run, which a file that cannot be read any more would end.
 
     Args:
         engine: the database.
-        bound: the policy, bound to the source of the run.
+        source: the source of the run.
+        bound: its policy, bound to that.
         datasets: its data sets.
         target: its target as the list has it, whose present release is replaced.
     """
@@ -71,12 +87,15 @@ def other_releases(engine: Engine, bound: BoundPolicy, datasets: Sequence[str], 
     ]
     latest = others[-MOST:]
     obstacle = _obstacle(engine, bound)
-    with engine.scratch():
+    with engine.scratch(), ExitStack() as stack:
+        looked_up = {each.target: obstacle or _looked_up(engine, source, bound, each) for each in latest}
+        alike, more = _alike(bound, looked_up)
+        both = _with_columns(stack, engine, bound, more) if more else bound
         found = [
-            OtherRelease(release=each.target, reason=obstacle) if obstacle else _other(engine, bound, each, number)
-            for number, each in enumerate(latest)
+            _at_node(engine, target, each, bound, both, Relation(f"anon_labels_of_other_{number}", "class"))
+            for number, (target, each) in enumerate(alike.items())
         ]
-        yield Others(found, len(others) - len(latest))
+        yield Others(found, len(others) - len(latest), None if isinstance(both, str) else both)
 
 
 def examined_beside(
@@ -91,27 +110,52 @@ def examined_beside(
         node: the node that was published.
         written: the release.
     """
-    found = tuple(_beside(engine, each, node, written) for each in others.found)
+    with engine.scratch():
+        compared = _Comparison(engine, node, written, others.with_more_columns)
+        found = tuple(each if isinstance(each, OtherRelease) else compared.to(each) for each in others.found)
     update = {"other_releases": found, "uncompared_releases": others.left}
     return replace(examined, findings=examined.findings.model_copy(update=update))
 
 
-def _beside(
-    engine: Compute, other: ReleaseAtNode | OtherRelease, node: PublishedNode | None, written: ResolvedSource
-) -> OtherRelease:
-    if isinstance(other, OtherRelease):
-        return other
-    assert node is not None
-    policy = node.table.bound.policy
-    if policy.suppression == "mask" and node.summary.suppressed_rows:
-        return OtherRelease(release=other.name, reason=f"of the release of this run, {MASKED}")
-    joint = joint_classes_with(engine, node, written, other)
-    if isinstance(joint, str):
-        reason = f"{joint}; name it in earlier with its source as it was then, and the key of a person"
-        return OtherRelease(release=other.name, reason=reason)
-    is_proposed = not joint.met and is_accepted(policy, {"earlier": [{"release": other.name}]})
-    line = f"earlier = {json.dumps([other.name], ensure_ascii=False)}"
-    return OtherRelease(release=other.name, joint=joint, proposal=line if is_proposed else None)
+@dataclass(frozen=True)
+class _Comparison:
+    """The release of a run, compared with others."""
+
+    engine: Compute
+    node: PublishedNode | None
+    written: ResolvedSource
+    with_more: BoundPolicy | None
+
+    def to(self, other: ReleaseAtNode) -> OtherRelease:
+        """The other release, with the joint classes or the reason why they are not known."""
+        assert self.node is not None
+        policy = self.node.table.bound.policy
+        if policy.suppression == "mask" and self.node.summary.suppressed_rows:
+            return OtherRelease(release=other.name, reason=f"of the release of this run, {MASKED}")
+        joint = self._joint(other)
+        if isinstance(joint, str):
+            return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
+        is_proposed = not joint.met and is_accepted(policy, {"earlier": [{"release": other.name}]})
+        line = f"earlier = {json.dumps([other.name], ensure_ascii=False)}"
+        return OtherRelease(release=other.name, joint=joint, proposal=line if is_proposed else None)
+
+    def _joint(self, other: ReleaseAtNode) -> JointClasses | str:
+        release: WrittenRelease | str = self._release
+        if other.source_rows not in (None, self._release.source_rows):
+            return f"its source had {other.source_rows:,} rows, and this one has {self._release.source_rows:,}"
+        if len(other.levels) > len(self._release.levels):
+            release = self._release_with_more
+        return release if isinstance(release, str) else joint_classes_with(self.engine, release, other)
+
+    @cached_property
+    def _release(self) -> WrittenRelease:
+        assert self.node is not None
+        return written_release(self.node, self.written)
+
+    @cached_property
+    def _release_with_more(self) -> WrittenRelease | str:
+        assert self.with_more is not None
+        return with_more_columns(self.engine, self._release, self.with_more)
 
 
 def _may_be_there(other: ListedRelease) -> bool:
@@ -134,61 +178,117 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
     return None
 
 
-def _other(engine: Engine, bound: BoundPolicy, other: ListedRelease, number: int) -> ReleaseAtNode | OtherRelease:
-    """A release of the list as it can be compared, with the table of its labels, or the reason why it cannot."""
+def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other: ListedRelease) -> Found | str:
+    """A release of the list with its record, spelled like the columns of the source; or why it is not compared."""
     if other.state == "unseen":
-        return OtherRelease(release=other.target, reason="it cannot be looked at from this session")
+        return "it cannot be looked at from this session"
     if other.fit_sha256 is not None:
-        return OtherRelease(release=other.target, reason=WITHOUT_CLASSES)
+        return WITHOUT_CLASSES
     table = table_called(other.target, engine.warehouse.name)
     name = other.target if table is None else table_named([table.catalog, table.db, table.name])
     try:
         release, record, policy = recorded_release(engine, name, engine.resolve, hashes_rows=False)
-        problems = [*in_the_way(release, record, policy), *_other_cells(bound, record, policy)]
-        if problems:
-            return OtherRelease(release=other.target, reason="; ".join(problems))
-        levels = _levels_of(record)
-        places = {folded(each): label_of(place) for place, each in enumerate(bound.policy.quasi_identifiers)}
-        found = Relation(f"anon_labels_of_other_{number}", "class")
-        labels = {each: places[folded(each)] for each in policy.quasi_identifiers}
-        engine.run(Step(found, released_labels(release.source.relation, labels), "labels of a release"))
     except SqlanonError as error:
-        return OtherRelease(release=other.target, reason=str(error))
-    columns = zip(bound.policy.quasi_identifiers, bound.heights, strict=True)
-    node = tuple(levels.get(folded(each), height) for each, height in columns)
-    rows = None if record.rows is None else record.rows.source
-    return ReleaseAtNode(other.target, node, found, policy.criteria.k, rows)
-
-
-def _levels_of(record: Record) -> Mapping[str, int]:
-    assert isinstance(record.labels, NodeRecord)
-    return {folded(name): level for name, level in record.labels.levels.items()}
-
-
-def _other_cells(bound: BoundPolicy, record: Record, policy: Policy) -> Iterator[str]:
-    """Why the classes of a release do not consist of cells of a run, a sentence each."""
+        return _reason(error)
+    columns = bound.policy.quasi_identifiers
+    record, policy = record.spelled_like(columns), policy.spelled_like(columns)
+    problems = [*in_the_way(release, record, policy)]
     if record.earlier:
         names = " and ".join(f'"{each.release}"' for each in record.earlier)
-        yield f"it was held together with {names}: name all of them in earlier"
-    own, others = _treatments(bound.policy, bound.taxonomy_hashes), _treatments(policy, record.taxonomy_sha256)
-    if missing := [name for name in policy.quasi_identifiers if folded(name) not in own]:
-        yield f"it has other quasi-identifiers: {', '.join(missing)}"
-    elif unlike := [name for name in policy.quasi_identifiers if others[folded(name)] != own[folded(name)]]:
-        yield f"it was made with other taxonomies, codings or unknown values of {', '.join(unlike)}"
-    elif _left_out(policy) != _left_out(bound.policy):
-        yield "rows with other unknown values were left out of it"
-
-
-def _treatments(policy: Policy, hashes: Mapping[str, str]) -> dict[str, tuple[object, ...]]:
-    """What becomes of the values of each quasi-identifier."""
-    by_column = [
-        {folded(name): value for name, value in given.items()}
-        for given in (hashes, policy.bottom_coding, policy.top_coding)
-    ]
-    at_top = {folded(name) for name in policy.columns_with("top")}
-    names = map(folded, policy.quasi_identifiers)
-    return {name: (*(given.get(name) for given in by_column), name in at_top) for name in names}
+        problems.append(f"it was held together with {names}: name all of them in earlier")
+    if _left_out(policy) != _left_out(bound.policy):
+        problems.append("rows with other unknown values were left out of it")
+    if problems or not isinstance(record.labels, NodeRecord):
+        return "; ".join(problems)
+    return Found(release, record, policy, source, record.labels)
 
 
 def _left_out(policy: Policy) -> set[str]:
     return {folded(name) for name in policy.columns_with("suppress")}
+
+
+def _reason(error: SqlanonError) -> str:
+    return "; ".join(getattr(error, "problems", ())) or str(error)
+
+
+def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[dict[str, Found | str], dict[str, Found]]:
+    """The releases without those that treat a column otherwise, and the columns that some have besides those of a run.
+
+    Of two releases that treat one of these otherwise than each other, the second one is not compared.
+    """
+    treated = _treatments(bound.policy, bound.taxonomy_hashes)
+    alike, more = dict(looked_up), dict[str, Found]()
+    for target, found in looked_up.items():
+        if isinstance(found, str):
+            continue
+        own = _treatments(found.policy, found.record.taxonomy_sha256)
+        unlike = [name for name, treatment in own.items() if treated.get(name, treatment) != treatment]
+        if unlike:
+            alike[target] = f"it was made with other taxonomies, codings or unknown values of {', '.join(unlike)}"
+            continue
+        more |= {name: found for name in own if name not in treated}
+        treated |= own
+    return alike, more
+
+
+def _treatments(policy: Policy, hashes: Mapping[str, str]) -> dict[str, tuple[object, ...]]:
+    """What becomes of the values of each quasi-identifier."""
+    given = (hashes, policy.bottom_coding, policy.top_coding)
+    at_top = policy.columns_with("top")
+    return {name: (*(each.get(name) for each in given), name in at_top) for name in policy.quasi_identifiers}
+
+
+def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Mapping[str, Found]) -> BoundPolicy | str:
+    """The policy of a run with more quasi-identifiers, bound to its source; or why that cannot be."""
+    policies = {
+        **dict.fromkeys(bound.policy.quasi_identifiers, bound.policy),
+        **{name: found.policy for name, found in more.items()},
+    }
+    names = {folded(name) for name in policies}
+
+    def fields(field: str) -> dict[str, Any]:
+        given = {name: getattr(policy, field) for name, policy in policies.items()}
+        return {name: values[name] for name, values in given.items() if name in values}
+
+    first, *_ = more.values()
+    hashes = {name: found.record.taxonomy_sha256.get(name) for name, found in more.items()}
+    try:
+        policy = Policy(
+            quasi_identifiers=[*policies],
+            identifiers=[name for name in bound.policy.columns if folded(name) not in names],
+            privacy=[KAnonymity(2)],
+            unknown={name: action_for(each.unknown, name) for name, each in policies.items()},
+            taxonomies=fields("taxonomies"),
+            bottom_coding=fields("bottom_coding"),
+            top_coding=fields("top_coding"),
+        )
+        record = first.record.model_copy(update={"taxonomy_sha256": {**bound.taxonomy_hashes, **hashes}})
+        with ExitStack() as entered:  # left at once if it fails
+            both = bound_to(entered, engine, {}, replace(first, policy=policy, record=record))
+            stack.enter_context(entered.pop_all())
+            return both
+    except SqlanonError as error:
+        return _reason(error)
+
+
+# More than six parameters: a release, in either of two lattices.
+def _at_node(
+    engine: Engine, target: str, found: Found | str, own: BoundPolicy, both: BoundPolicy | str, made: Relation
+) -> ReleaseAtNode | OtherRelease:
+    """A release at a node of the lattice of a run, or with more columns, after the table of its labels was made."""
+    if isinstance(found, str):
+        return OtherRelease(release=target, reason=found)
+    has_more = not {*found.policy.quasi_identifiers} <= {*own.policy.quasi_identifiers}
+    bound = both if has_more else own
+    if isinstance(bound, str):
+        return OtherRelease(release=target, reason=bound)
+    names = [*map(folded, bound.policy.quasi_identifiers)]
+    labels = {name: label_of(names.index(folded(name))) for name in found.policy.quasi_identifiers}
+    try:
+        engine.run(Step(made, released_labels(found.release.source.relation, labels), "labels of a release"))
+    except SqlanonError as error:
+        return OtherRelease(release=target, reason=_reason(error))
+    levels = {folded(name): level for name, level in found.labels.levels.items()}
+    node = tuple(levels.get(name, height) for name, height in zip(names, bound.heights, strict=True))
+    rows = None if found.record.rows is None else found.record.rows.source
+    return ReleaseAtNode(target, node, made, found.policy.criteria.k, rows)

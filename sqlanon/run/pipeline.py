@@ -89,7 +89,7 @@ def anonymize(
                 engine, target, request.tables, published=run.companions, read=read, replace=replace
             )
             own = target_name(engine, into, target)
-            with other_releases(engine, bound, noted.datasets, own) as listed:
+            with other_releases(engine, source, bound, noted.datasets, own) as listed:
                 release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
     stages.finish()
     return release.model_copy(update={"report": noted.reported(release.report)})

@@ -1,25 +1,36 @@
-"""What a release shows together with another one of the same rows, counted from the cells of its run."""
+"""What a release shows together with another one of the same rows, counted from cells."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.methods.shared.cells import encode_taxonomies, make_cells
 from sqlanon.methods.shared.publishing import PublishedNode
+from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.lattice import Levels
 from sqlanon.model.release.joint import JointClasses
+from sqlanon.queries.cells.encoding import Encoding, encoding_for
+from sqlanon.queries.cells.rows import cell_counts
+from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation, select
 from sqlanon.queries.release import earlier as queries
 from sqlanon.queries.release.earlier import ReleasedClasses
 
+LABELS, CELLS = Relation("anon_labels_of_both", "node"), Relation("anon_cells_of_both", "cell")
+"""Those of all columns, beside those of the run."""
+
+OTHER_SOURCE = "its source was another one"
+
 
 @dataclass(frozen=True)
 class ReleaseAtNode:
-    """Another release, at a node of the lattice of a run.
+    """Another release, at a node of the lattice of a run, or of one with more columns.
 
     Attributes:
         name: what it is called.
@@ -36,27 +47,63 @@ class ReleaseAtNode:
     source_rows: int | None
 
 
-def joint_classes_with(
-    engine: Compute, node: PublishedNode, written: ResolvedSource, other: ReleaseAtNode
-) -> JointClasses | str:
-    """The joint classes of another release and the one that was written, or why the rows of their sources differ.
+@dataclass(frozen=True)
+class WrittenRelease:
+    """The release of a run.
 
-    Either release shows all rows of a class of the meet of their nodes, or none: both leave out whole classes alone.
+    Attributes:
+        written: it.
+        encoding: the cells of its source.
+        levels: its node.
+        k: what its policy asks for.
+        source_rows: the rows of its source.
+    """
+
+    written: ResolvedSource
+    encoding: Encoding
+    levels: Levels
+    k: int
+    source_rows: int
+
+
+def written_release(node: PublishedNode, written: ResolvedSource) -> WrittenRelease:
+    """A release that was written, with the cells of its run."""
+    table, policy = node.table, node.table.bound.policy
+    rows = table.context.row_count + table.unknown.suppressed
+    return WrittenRelease(written, table.encoding, node.summary.levels, policy.criteria.k, rows)
+
+
+def with_more_columns(engine: Compute, release: WrittenRelease, bound: BoundPolicy) -> WrittenRelease | str:
+    """The same release with cells by more columns, or why its source is not theirs.
 
     Args:
         engine: the database.
-        node: what was published.
-        written: the release.
-        other: the other release.
+        release: the release.
+        bound: a policy with these columns, after those of the release.
     """
-    table = node.table
-    rows = table.context.row_count + table.unknown.suppressed
-    if other.source_rows not in (None, rows):
-        return f"its source had {other.source_rows:,} rows, and this one has {rows:,}"
-    at_nodes = [AtNode(table.encoding, levels) for levels in (other.levels, node.summary.levels)]
+    spec = bound.cells
+    engine.drop(UNKNOWN)
+    find_unknown_rows(engine, spec)
+    encoding = encoding_for(spec, bound.policy.criteria, label_losses=())
+    encoding = replace(encoding, labels=LABELS, cells=CELLS)
+    encoding = encode_taxonomies(engine, encoding)
+    make_cells(engine, encoding)
+    unmapped = engine.fetch(cell_counts(encoding), "cells")[0]["unmapped"]
+    if unmapped:
+        return f"{OTHER_SOURCE}: {unmapped:,} rows have values now that its taxonomies lack"
+    more = bound.heights[len(release.levels) :]
+    return replace(release, encoding=encoding, levels=(*release.levels, *more))
+
+
+def joint_classes_with(engine: Compute, release: WrittenRelease, other: ReleaseAtNode) -> JointClasses | str:
+    """The joint classes of another release and the one that was written, or why the rows of their sources differ.
+
+    Either release shows all rows of a class of the meet of their nodes, or none: both leave out whole classes alone.
+    """
+    at_nodes = [AtNode(release.encoding, levels) for levels in (other.levels, release.levels)]
     classes = [
         ReleasedClasses(at_nodes[0], select([exp.Star()], other.labels.table), 0),
-        ReleasedClasses.of(at_nodes[1], written.relation, 1),
+        ReleasedClasses.of(at_nodes[1], release.written.relation, 1),
     ]
     names = [each.name for each in classes]
     with engine.scratch():
@@ -65,9 +112,9 @@ def joint_classes_with(
         engine.run(queries.shown_groups(persons.makes, names[:1], 1, is_by_person=False))
         differing = engine.fetch(queries.mismatches(classes[0]), "a release beside its source")[0]["classes"]
         if differing:
-            return f"its source was another one: {differing:,} of its classes have another number of rows now"
+            return f"{OTHER_SOURCE}: {differing:,} of its classes have another number of rows now"
         engine.run(queries.joint_classes(persons.makes, names))
-        k = min(other.k, table.bound.policy.criteria.k)
+        k = min(other.k, release.k)
         sizes = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
         at_risk = engine.fetch(queries.persons_at_risk(k), "persons at risk", "node")[0]
-    return JointClasses(releases=(other.name, written.description), required_k=k, **sizes, **at_risk)
+    return JointClasses(releases=(other.name, release.written.description), required_k=k, **sizes, **at_risk)

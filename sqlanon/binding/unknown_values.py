@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.engines import paths
 from sqlanon.engines.base import Compute, Engine
-from sqlanon.errors import TaxonomyError
+from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import folded
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -199,3 +199,25 @@ def _named(node: exp.Expr) -> exp.Expr:
 def _stored() -> exp.Table:
     """The taxonomies of a warehouse, for whoever has opened that."""
     return exp.Table(this=identifier("taxonomy"), db=identifier("anon"))
+
+
+def refuse_unlabelled(engine: Compute, description: str, query: exp.Query, release: str) -> None:
+    """Refuse a source with values that have no label in the cut of a release.
+
+    Args:
+        engine: the database.
+        description: what the source is called.
+        query: the rows of these values by column: attribute, row_count.
+        release: what the release is called.
+
+    Raises:
+        PolicyError: there are some; says how many rows have them, by column.
+    """
+    rows = engine.fetch(query, "values without a label")
+    counts: Mapping[str, int] = {row["attribute"]: int(row["row_count"]) for row in rows}
+    if problems := [f'"{name}": {count:,} rows' for name, count in counts.items() if count]:
+        raise PolicyError(
+            f"values of {description} have no label in the cut of {release}; values are compared as text, so check "
+            "spelling, white space and type:",
+            problems,
+        )

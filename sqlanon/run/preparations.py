@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
+from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
@@ -15,7 +16,6 @@ from sqlanon.methods.cuts.shared.points import no_list, no_number
 from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.labels import ClassesRecord, CutRecord
-from sqlanon.model.methods.cuts import as_text, interval_label
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.preparations import Flattened, Flattening, Generalized
 from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, RecordError
@@ -153,20 +153,20 @@ def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | Class
 def _generalize(
     engine: Engine, source: ResolvedSource, record: Record, cut: CutRecord, release: str, target: Target
 ) -> Generalized:
-    predictors = Predictors((*cut.labels,), (*cut.intervals,), (*cut.items,))
+    predictors = Predictors.of(cut)
     relation, columns = spelled(source.relation, engine.describe(source.relation), predictors.all)
     if problems := list(_misfits(columns, predictors)):
         raise PolicyError(f"{source.description} does not fit the cut of {release}:", problems)
     names = [column.name for column in columns]
     with engine.transaction(), engine.scratch():
         _refuse_taxonomies(engine, record, (*predictors.categories, *predictors.sets), release)
-        engine.put(queries.LABELS, queries.noted_labels(list(_labels(cut))))
-        engine.put(queries.PARTS, queries.noted_parts(list(_parts(cut))))
+        engine.put(queries.LABELS, queries.noted_labels(cut))
+        engine.put(queries.PARTS, queries.noted_parts(cut))
         engine.run(queries.cuts(engine.taxonomy))
         unknown = {} if record.policy is None else record.policy.unknown
         suppressed = [name for name in predictors.categories if action_for(unknown, name) == "suppress"]
         known = known_rows(relation, suppressed, engine.taxonomy)
-        _refuse_values(engine, source, queries.without_label(known, predictors), release)
+        refuse_unlabelled(engine, source.description, queries.without_label(known, predictors), release)
         whole, rows = (_row_count(engine, each) for each in (relation, known))
         target.write(queries.generalized(known, names, predictors))
         made = GeneralizedRecord(columns=tuple(predictors.all), policy_sha256=record.policy_sha256, rows=rows)
@@ -212,30 +212,3 @@ def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], re
             problems.append(f'the taxonomy "{name}" is another one: load that of the release')
     if problems:
         raise TaxonomyError(f"the labels of {release} are those of taxonomies that are not here:", problems)
-
-
-def _labels(cut: CutRecord) -> Iterator[tuple[str, int | None, str]]:
-    for name, labels in {**cut.labels, **cut.items}.items():
-        yield from ((name, level, label) for level, label in labels if label is not None)
-
-
-def _parts(cut: CutRecord) -> Iterator[tuple[str, float | None, float | None, str]]:
-    for name, intervals in cut.intervals.items():
-        for low, high in intervals:
-            yield name, low, high, interval_label(as_text(low), as_text(high))
-    for name, labels in cut.items.items():
-        # As long as all items have one label, it is theirs.
-        if all(label is not None for _, label in labels):
-            yield from ((name, None, None, label) for _, label in labels if label is not None)
-
-
-def _refuse_values(engine: Compute, source: ResolvedSource, query: exp.Query, release: str) -> None:
-    counts: Mapping[str, int] = {
-        row["attribute"]: int(row["row_count"]) for row in engine.fetch(query, "values without a label")
-    }
-    if problems := [f'"{name}": {rows:,} rows' for name, rows in counts.items() if rows]:
-        raise PolicyError(
-            f"values of {source.description} have no label in the cut of {release}; values are compared as text, so "
-            "check spelling, white space and type:",
-            problems,
-        )

@@ -6,8 +6,22 @@
 
 -- name: first_parts
 -- rows in one class
+-- Beside earlier releases, in one for each joint class that these show.
 -- :points (anon_value_0 BIGINT, anon_class BIGINT, anon_row_count BIGINT)
-SELECT *, CAST(0 AS BIGINT) AS anon_part FROM :points;
+-- :part 0
+SELECT *, CAST(:part AS BIGINT) AS anon_part FROM :points;
+
+-- name: joint_sizes
+-- joint classes while each predictor has one label
+-- One row: the rows of the smallest class, the classes of fewer than k rows, and the joint classes of earlier releases of
+-- whose persons a few have no row, fewer than k.
+-- :absent (anon_earlier UINTEGER, anon_absent BIGINT)
+-- :k 5
+SELECT
+    CAST(coalesce(min(rows), 0) AS BIGINT) AS smallest,
+    count(*) FILTER (WHERE rows < :k) AS short_classes,
+    (SELECT count(*) FROM :absent AS anon_absent_persons WHERE anon_absent < :k) AS left_classes
+FROM (SELECT sum(anon_row_count) AS rows FROM :rows GROUP BY anon_part) AS anon_parts;
 
 -- name: last_part
 -- the largest number of a class

@@ -14,7 +14,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.earlier import EarlierRelease, compare, keys_of
-from sqlanon.model.labels import NodeRecord
+from sqlanon.model.labels import CutRecord, NodeRecord
+from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import Earlier, key_misfits
@@ -27,7 +28,7 @@ from sqlanon.publish.provenance import without_place
 from sqlanon.run.recorded import recorded_release
 from sqlanon.verification.published import Published
 
-WITHOUT_CLASSES = "it is not a whole release of full domains, whose classes alone can be found again"
+WITHOUT_CLASSES = "it is not a whole release at a node or a cut, whose classes alone can be found again"
 SEVERAL_ROWS = "its individuals own several rows, and a person is to have one"
 MASKED = "its masked rows show who was suppressed"
 
@@ -41,14 +42,14 @@ class Found:
         record: its record.
         policy: the policy that is recorded.
         origin: what it was made from.
-        labels: its node.
+        labels: its node, or its cut.
     """
 
     release: Published
     record: Record
     policy: Policy
     origin: ResolvedSource
-    labels: NodeRecord
+    labels: NodeRecord | CutRecord
 
 
 @contextmanager
@@ -156,7 +157,7 @@ def _releases(
             EarlierRelease(
                 name=each.release.source.description,
                 bound=bound,
-                levels=tuple(each.labels.levels[name] for name in bound.policy.quasi_identifiers),
+                labels=each.labels,
                 released=read(each.release.source).relation,
                 keys=of_source,
                 is_by_person=named[0].key is not None,
@@ -184,7 +185,7 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     release, record, policy = recorded_release(engine, named.release, engine.resolve)
     record = record.spelled_like(policy.quasi_identifiers)
     problems = [*in_the_way(release, record, policy)]
-    if problems or not isinstance(record.labels, NodeRecord):
+    if problems or not isinstance(record.labels, NodeRecord | CutRecord):
         return [f"{release.source.description}: {problem}" for problem in problems]
     origin = source if named.source is None else engine.resolve(named.source, restricted=True)
     return Found(release, record, policy, origin, record.labels)
@@ -193,7 +194,8 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
 def in_the_way(release: Published, record: Record, policy: Policy) -> Iterator[str]:
     """Why a release cannot be compared with others, a sentence each."""
     yield from release.shortfalls
-    if not isinstance(policy.method, FullDomain) or release.is_of_fit:
+    has_classes = isinstance(policy.method, FullDomain | TopDownSpecialization) and record.labels is not None
+    if not has_classes or release.is_of_fit:
         yield WITHOUT_CLASSES
     if policy.individual is not None:
         yield SEVERAL_ROWS

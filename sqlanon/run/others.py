@@ -23,7 +23,7 @@ from sqlanon.methods.shared.meet import (
 )
 from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.datasets import table_named
-from sqlanon.model.labels import NodeRecord
+from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import action_for
@@ -33,7 +33,7 @@ from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
-from sqlanon.queries.release.earlier import released_labels
+from sqlanon.queries.release.released_classes import released_labels
 from sqlanon.releases.listing import listed
 from sqlanon.releases.names import comparable, comparables, table_called
 from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, in_the_way
@@ -168,7 +168,7 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
     """Why nothing can be compared with the release of a run."""
     policy = bound.policy
     if not isinstance(policy.method, FullDomain):
-        return "this release is not of full domains, whose classes alone can be found again"
+        return "only releases of full domains are compared with others that earlier does not name"
     if policy.individual is not None:
         return "individuals own several rows of this release, and a person is to have one"
     if policy.held_with:
@@ -198,6 +198,8 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
         problems.append(f"it was held together with {names}: name all of them in earlier")
     if _left_out(policy) != _left_out(bound.policy):
         problems.append("rows with other unknown values were left out of it")
+    if isinstance(record.labels, CutRecord):
+        problems.append("its labels are those of a cut: name it in earlier")
     if problems or not isinstance(record.labels, NodeRecord):
         return "; ".join(problems)
     return Found(release, record, policy, source, record.labels)
@@ -288,6 +290,7 @@ def _at_node(
         engine.run(Step(made, released_labels(found.release.source.relation, labels), "labels of a release"))
     except SqlanonError as error:
         return OtherRelease(release=target, reason=_reason(error))
+    assert isinstance(found.labels, NodeRecord)
     levels = {folded(name): level for name, level in found.labels.levels.items()}
     node = tuple(levels.get(name, height) for name, height in zip(names, bound.heights, strict=True))
     rows = None if found.record.rows is None else found.record.rows.source

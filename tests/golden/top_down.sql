@@ -756,6 +756,19 @@ DROP TABLE "anon_given_pieces_values";
 
 -- shared: create anon_cut 1;
 
+SELECT
+  anon_pieces.position,
+  anon_pieces.first,
+  CAST(SUM(anon_rows.row_count) AS BIGINT) AS rows
+FROM "temp"."main"."anon_marginals" AS anon_rows
+INNER JOIN "temp"."main"."anon_cut" AS anon_pieces
+  ON anon_rows.position = anon_pieces.position
+  AND anon_rows.value >= anon_pieces.first
+  AND anon_rows.value < anon_pieces."end"
+GROUP BY
+  anon_pieces.position,
+  anon_pieces.first;
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_firsts_0" AS (
   SELECT DISTINCT
@@ -892,19 +905,6 @@ SELECT
   COUNT(*) FILTER(WHERE
     anon_made IS DISTINCT FROM anon_written) AS unlike
 FROM "anon_compared";
-
-SELECT
-  anon_pieces.position,
-  anon_pieces.first,
-  CAST(SUM(anon_rows.row_count) AS BIGINT) AS rows
-FROM "temp"."main"."anon_marginals" AS anon_rows
-INNER JOIN "temp"."main"."anon_cut" AS anon_pieces
-  ON anon_rows.position = anon_pieces.position
-  AND anon_rows.value >= anon_pieces.first
-  AND anon_rows.value < anon_pieces."end"
-GROUP BY
-  anon_pieces.position,
-  anon_pieces.first;
 
 -- shared: read released 1;
 

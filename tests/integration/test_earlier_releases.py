@@ -176,7 +176,7 @@ class TestWithholding:
 UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"privacy": [sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)]}, "k-anonymity alone is held together"),
     ({"suppression": "mask"}, "masked rows would show who was suppressed"),
-    ({"method": sa.LocalRecoding(), "suppression_limit": None}, "full domains alone are held together"),
+    ({"method": sa.LocalRecoding(), "suppression_limit": None}, "top-down specialization alone are held together"),
     ({"quality": sa.DM()}, "counts the classes of one release"),
     ({"individual": "id"}, "a person has one row"),
     ({"row_weight": "sex"}, "not the weights"),
@@ -260,9 +260,9 @@ class TestRefusals:
         [
             (
                 {"method": sa.Relocation(4), "privacy": [], "suppression_limit": None},
-                "not a whole release of full domains",
+                "not a whole release at a node or a cut",
             ),
-            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "not a whole release of full domains"),
+            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "not a whole release at a node or a cut"),
             ({"individual": "id"}, "its individuals own several rows"),
             ({"suppression": "mask", "suppression_limit": 0.5}, "its masked rows show who was suppressed"),
         ],
@@ -281,7 +281,7 @@ class TestRefusals:
     def test_partitions_cannot_be_earlier_ones(self, session: sa.Session, tmp_path: Path) -> None:
         session.partitions.fit("spring", policy(), tmp_path / "fit.json")
         session.partitions.apply("spring", tmp_path / "fit.json", "part")
-        with pytest.raises(sa.PolicyError, match="not a whole release of full domains"):
+        with pytest.raises(sa.PolicyError, match="not a whole release at a node or a cut"):
             session.anonymize("spring", policy(earlier=["part"]), "second")
 
     def test_releases_in_another_order(self, session: sa.Session) -> None:
@@ -417,3 +417,90 @@ def test_a_release_is_verified_together_with_earlier_ones(session: sa.Session) -
     together = by_sex.model_copy(update={"earlier": held.earlier})
     found = session.verify("alone", together, source="summer", strict=False)
     assert 'together with "first": joint classes have 1 persons, not 4' in found.shortfalls
+
+
+SOURCES = {"first": "spring", "second": "summer"}
+
+
+class TestCuts:
+    """Releases of top-down specialization, earlier and present ones."""
+
+    def cut(self, k: int = 4, **fields: Any) -> sa.Policy:
+        method = sa.TopDownSpecialization(k, numeric={"age": (20, 60)})
+        return sa.Policy(
+            quasi_identifiers=["age", "sex"], sensitive=["illness"], identifiers=["id"], method=method, **fields
+        )
+
+    @pytest.fixture(autouse=True)
+    def patients(self, session: sa.Session) -> None:
+        load(session, "spring", range(20, 40))
+        session.connection.execute("UPDATE spring SET illness = CASE WHEN age < 30 THEN 'flu' ELSE 'cold' END")
+        session.connection.execute("CREATE TABLE summer AS FROM spring")
+
+    def test_both_are_cuts(self, session: sa.Session) -> None:
+        session.anonymize("spring", self.cut(), "first")
+        assert ages(session, "first") == {"[20, 30)": 10, "[30, 60)": 10}
+        session.connection.execute("UPDATE summer SET illness = CASE WHEN age < 28 THEN 'flu' ELSE 'cold' END")
+        first = sa.Earlier("first", source="spring", key="id")
+        alone = session.anonymize("summer", self.cut(), "alone")
+        assert ages(session, "alone") == {"[20, 28)": 8, "[28, 60)": 12}
+        assert session.compare_releases([first, sa.Earlier("alone", source="summer", key="id")], source="summer").k == 2
+        second = session.anonymize("summer", self.cut(earlier=[first]), "second")
+        assert ages(session, "second") == {"[20, 60)": 20}
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.loss_alone) == (10, alone.report.loss)
+        assert any(line.startswith('together with "first"') for line in second.guarantee.claims)
+        assert session.verify("second", self.cut(earlier=[first]), source="summer").met
+
+    def test_a_node_follows_a_cut(self, session: sa.Session) -> None:
+        session.anonymize("spring", self.cut(), "first")
+        first = sa.Earlier("first", source="spring", key="id")
+        second = session.anonymize("summer", policy(earlier=[first]), "second", node={"age": 1})
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (5, 4)
+        joint = session.compare_releases([first, sa.Earlier("second", source="summer", key="id")], source="summer")
+        assert joint.smallest == ()
+
+    def test_labels_of_both_are_listed(self, session: sa.Session) -> None:
+        session.anonymize("spring", self.cut(), "first")
+        session.connection.execute("UPDATE summer SET illness = CASE WHEN age < 29 THEN 'flu' ELSE 'cold' END")
+        session.anonymize("summer", self.cut(2), "second")
+        named = [sa.Earlier(name, source=source, key="id") for name, source in SOURCES.items()]
+        joint = session.compare_releases(named, source="summer")
+        assert (joint.k, joint.required_k, joint.persons_at_risk) == (1, 2, 1)
+        assert joint.smallest[0].labels == ({"age": "[20, 30)", "sex": "f"}, {"age": "[29, 60)", "sex": "f"})
+
+    def test_no_row_is_left_out_for_others(self, session: sa.Session) -> None:
+        session.anonymize("spring", self.cut(), "first")
+        first = sa.Earlier("first", source="spring", key="id")
+        session.connection.execute("DELETE FROM summer WHERE id = 1")
+        load(session, "summer", [55, 56], first=100)
+        with pytest.raises(sa.UnsatisfiableError) as error:
+            session.anonymize("summer", self.cut(earlier=[first]), "second")
+        assert error.value.problems == (
+            'joint classes that have fewer than 4 rows in table "summer" at one label for all: 1 (the fewest: 2)',
+            'joint classes of earlier releases that lack 1 to 3 of their persons in table "summer": 1',
+            'what can help: method = "full-domain", which leaves rows out, or a smaller k',
+        )
+
+    def test_one_unchanged_source(self, session: sa.Session) -> None:
+        session.anonymize("spring", policy(), "first", node={"age": 1})
+        second = session.anonymize("spring", self.cut(earlier=["first"]), "second")
+        assert second.report.joint is not None
+        assert second.report.joint.k == 5
+        third = session.anonymize("spring", policy(earlier=["first", "second"]), "third")
+        assert third.report.joint is not None
+        assert third.report.joint.k == 5
+
+    def test_a_source_with_other_values(self, session: sa.Session) -> None:
+        session.anonymize("spring", self.cut(), "first")
+        session.connection.execute("CREATE TABLE other AS SELECT * REPLACE ('x' AS sex) FROM spring")
+        with pytest.raises(sa.SqlanonError, match="other"):
+            session.anonymize("summer", policy(earlier=[sa.Earlier("first", source="other", key="id")]), "second")
+
+    def test_a_run_is_explained(self, session: sa.Session) -> None:
+        session.anonymize("spring", self.cut(), "first")
+        held = self.cut(earlier=[sa.Earlier("first", source="spring", key="id")])
+        steps = [step.purpose for step in session.explain("summer", held)]
+        assert "the cut of a release" in steps
+        assert "joint classes" in steps

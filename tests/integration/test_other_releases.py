@@ -217,7 +217,7 @@ class TestReasons:
         ("change", "expected"),
         [
             ({"individual": "id"}, "its individuals own several rows"),
-            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "it is not a whole release of full domains"),
+            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "it is not a whole release at a node or a cut"),
             ({"top_coding": {"age": 31}}, "it was made with other taxonomies, codings or unknown values of age"),
             ({"unknown": "suppress"}, "rows with other unknown values were left out of it"),
             ({"unknown": {"age": "top"}}, "it was made with other taxonomies, codings or unknown values of age"),
@@ -243,7 +243,7 @@ class TestReasons:
         ("change", "expected"),
         [
             ({"individual": "id"}, "individuals own several rows of this release"),
-            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "this release is not of full domains"),
+            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "only releases of full domains are compared"),
         ],
     )
     def test_what_the_release_is(self, session: sa.Session, change: dict[str, Any], expected: str) -> None:
@@ -265,7 +265,7 @@ class TestReasons:
         session.partitions.fit("spring", policy(), tmp_path / "fit.json")
         session.partitions.apply("spring", tmp_path / "fit.json", "part")
         release = session.anonymize("spring", policy(), "second", node=BY_AGE)
-        assert reason(release).startswith("it is not a whole release of full domains")
+        assert reason(release).startswith("it is not a whole release at a node or a cut")
 
     def test_other_taxonomies(self, session: sa.Session) -> None:
         session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))

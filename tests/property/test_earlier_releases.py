@@ -121,6 +121,42 @@ def test_no_joint_class_has_fewer_than_k_persons(
         assert min(oracle.joint_classes(earlier).values()) >= k
 
 
+def top_down(k: int, earlier: Sequence[sa.Earlier]) -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=["age", "sex"],
+        sensitive=["tag"],
+        identifiers=["id"],
+        method=sa.TopDownSpecialization(k=k),
+        earlier=earlier,
+    )
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(sequences(), st.integers(2, 3), st.lists(st.booleans(), min_size=4, max_size=4))
+def test_nor_at_cuts(session: sa.Session, sequence: list[Snapshot], k: int, are_cuts: list[bool]) -> None:
+    named: list[sa.Earlier] = []
+    earlier: list[dict[int, Labels]] = []
+    for place, (snapshot, is_cut) in enumerate(zip(sequence, are_cuts, strict=False)):
+        source, target = f"snapshot_{place}", f"release_{place}"
+        load(session, source, snapshot)
+        at_top = [*earlier, dict.fromkeys(snapshot, ("*", "*"))]
+        wanted = top_down(k, named) if is_cut else policy(k, 0.5, named)
+        try:
+            release = session.anonymize(source, wanted, target, replace=True)
+        except sa.UnsatisfiableError:
+            assert not is_cut or min(oracle.joint_classes(at_top).values()) < k
+            continue
+        named.append(sa.Earlier(target, source=source, key="id"))
+        earlier.append(shown(session, target))
+        assert not is_cut or earlier[-1].keys() == snapshot.keys()
+        assert min(oracle.joint_classes(earlier).values()) >= k
+        if len(named) > 1:
+            joint = session.compare_releases(named, source=source)
+            assert joint.k == min(oracle.joint_classes(earlier).values())
+            assert release.report.joint is not None
+            assert release.report.joint.k == joint.k
+
+
 QUASI_IDENTIFIERS = (["age"], ["sex"], ["age", "sex"])
 
 

@@ -8,13 +8,12 @@ from dataclasses import replace
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Run
 from sqlanon.methods.full_domain.given_node import check_given, given_levels
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import choose_node, choose_with_alternatives, dry_run_choice, settled
-from sqlanon.methods.shared.earlier import cells_beside, classes_with, withhold_persons
+from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls, withhold_persons
 from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts, report, row_counts
 from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
@@ -24,6 +23,7 @@ from sqlanon.model.release import FinerNode, Report
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import subquery
+from sqlanon.queries.release.released_classes import NodeClasses
 from sqlanon.queries.release.rows import with_individuals
 from sqlanon.search import SearchOutcome
 from sqlanon.verification.measure import Beside, measured_beside
@@ -107,16 +107,13 @@ class FullDomainRun(Run):
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        earlier, k = self.request.earlier, self.bound.policy.criteria.k
+        earlier = self.request.earlier
         if not earlier:
             return []
         recoding = AtNode(self.table.alone().encoding, self.decision.node.levels)
-        try:
-            self.joint = classes_with(self.engine, earlier, self.bound, recoding, written.relation)
-        except PolicyError as error:
-            return [str(error)]
-        attained = self.joint.k
-        return [] if attained is None or attained >= k else [f"joint classes have {attained:,} persons, not {k:,}"]
+        present = NodeClasses.of(recoding, written.relation, len(earlier))
+        self.joint, differences = joint_shortfalls(self.engine, earlier, self.bound, present)
+        return differences
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
         found = report(self.table, self.decision, self.measured, into, seconds)

@@ -14,7 +14,7 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.earlier import absent_persons
+from sqlanon.queries.cells.earlier import absent_persons, number_of_key
 from sqlanon.queries.cells.encoding import CellSpec, Encoding, LossStep, encoding_for
 from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information
 from sqlanon.queries.cells.keys import key_layout
@@ -114,7 +114,7 @@ def encode_table(
     encoding = encode_taxonomies(engine, encoding)
     in_pieces = make_cells(engine, encoding, may_stay=may_stay)
     if spec.earlier is not None:
-        engine.run(absent_persons(encoding))
+        engine.run(absent_persons(encoding.cells, number_of_key(encoding)))
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if in_pieces:
         _refuse_changed(engine, encoding, bound.description, counts["rows"])

@@ -21,7 +21,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.cells import encode_taxonomies
 from sqlanon.methods.shared.unknown import find_unknown_rows
-from sqlanon.model.lattice import Levels
+from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClass, JointClasses
@@ -30,17 +30,17 @@ from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.release import earlier as queries
-from sqlanon.queries.release.earlier import ReleasedClasses, class_of
+from sqlanon.queries.release.released_classes import NodeClasses, ReleasedClasses, class_of
 
 
 @dataclass(frozen=True)
 class EarlierRelease:
-    """A release at a node.
+    """A release at a node or at a cut.
 
     Attributes:
         name: what it is called.
         bound: its policy, bound to the rows that it was made from.
-        levels: the node.
+        labels: the node, or the cut.
         released: its rows.
         keys: the columns of its source that identify a person, in the order of those of the other releases.
         is_by_person: whether they identify one row; else they are all that releases see of it.
@@ -52,7 +52,7 @@ class EarlierRelease:
 
     name: str
     bound: BoundPolicy
-    levels: Levels
+    labels: NodeRecord | CutRecord
     released: exp.Expr
     keys: tuple[str, ...]
     is_by_person: bool
@@ -112,7 +112,7 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
     rows = engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class")
     smallest = tuple(
         JointClass(
-            labels=tuple(_labels(each, row[f"labels_{place}"]) for place, each in enumerate(releases)),
+            labels=tuple(_labels(each, row[f"labels_{place}"]) for place, each in enumerate(classes)),
             persons=row["persons"],
         )
         for row in rows
@@ -120,12 +120,8 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
     return joint.model_copy(update={"required_k": k, "smallest": smallest, **at_risk})
 
 
-def _labels(release: EarlierRelease, labels: Sequence[str | None] | None) -> dict[str, str | None] | None:
-    if labels is None:
-        return None
-    names = release.bound.policy.quasi_identifiers
-    levels = zip(names, release.levels, release.bound.heights, strict=True)
-    return dict(zip((name for name, level, height in levels if level < max(height, 1)), labels, strict=True))
+def _labels(classes: ReleasedClasses, labels: Sequence[str | None] | None) -> dict[str, str | None] | None:
+    return None if labels is None else dict(zip(classes.labels, labels, strict=True))
 
 
 def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
@@ -151,9 +147,9 @@ def withhold_persons(engine: Compute, recoding: AtNode) -> None:
     engine.drop(queries.WITHHELD_PERSONS)
 
 
-def classes_with(
-    engine: Compute, releases: Sequence[EarlierRelease], bound: BoundPolicy, recoding: AtNode, written: exp.Expr
-) -> JointClasses:
+def joint_shortfalls(
+    engine: Compute, releases: Sequence[EarlierRelease], bound: BoundPolicy, present: ReleasedClasses
+) -> tuple[JointClasses | None, list[str]]:
     """The joint classes of a release that was written and the earlier ones, after :func:`cells_beside`.
 
     They are counted from its rows and those of its source, and not from cells.
@@ -162,33 +158,44 @@ def classes_with(
         engine: the database.
         releases: the earlier ones.
         bound: the policy of the release.
-        recoding: its labels alone.
-        written: its rows.
+        present: its classes.
 
-    Raises:
-        PolicyError: it has other rows than it is to have beside these.
+    Returns:
+        the joint classes, None where it has other rows than it is to have; and how they fall short of the policy.
     """
     first, k = releases[0], bound.policy.criteria.k
-    present = ReleasedClasses.of(recoding, written, len(releases))
     engine.run(present.step)
     persons = queries.persons_beside(present, keys_of(bound, first.keys), as_text=first.as_text)
     classes = [queries.ALL_EARLIER, present.name]
     engine.run(queries.shown_groups(persons, classes, k, is_by_person=first.is_by_person))
-    _refuse_misfits(engine, "the release", bound, present)
+    try:
+        _refuse_misfits(engine, "the release", bound, present)
+    except PolicyError as error:
+        return None, [str(error)]
     engine.run(queries.joint_classes(queries.shown_classes(classes), classes))
     found = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
-    return JointClasses(releases=(*(release.name for release in releases), "the release"), **found)
+    joint = JointClasses(releases=(*(release.name for release in releases), "the release"), **found)
+    if joint.k is None or joint.k >= k:
+        return joint, []
+    return joint, [f"joint classes have {joint.k:,} persons, not {k:,}"]
 
 
 def release_classes(engine: Compute, place: int, release: EarlierRelease) -> ReleasedClasses:
     """The classes of a release that ``place`` others precede: there is a table of them afterwards."""
-    bound = release.bound
-    spec = replace(bound.cells, protected=(), protected_shapes={}, compared=(), earlier=None)
-    find_unknown_rows(engine, spec)
-    labels = Relation(f"anon_labels_of_release_{place}", "node")
-    encoding = replace(encoding_for(spec, bound.policy.criteria, label_losses=()), labels=labels)
-    recoding = AtNode(encode_taxonomies(engine, encoding), release.levels)
-    classes = ReleasedClasses.of(recoding, release.released, place)
+    bound, labels = release.bound, release.labels
+    if isinstance(labels, CutRecord):
+        from sqlanon.methods.shared.cut_classes import cut_classes
+
+        classes: ReleasedClasses = cut_classes(engine, bound, labels, release.released, place)
+    else:
+        spec = replace(bound.cells, protected=(), protected_shapes={}, compared=(), earlier=None)
+        find_unknown_rows(engine, spec)
+        made = Relation(f"anon_labels_of_release_{place}", "node")
+        encoding = encode_taxonomies(
+            engine, replace(encoding_for(spec, bound.policy.criteria, label_losses=()), labels=made)
+        )
+        levels = tuple(labels.levels[name] for name in spec.quasi_identifiers)
+        classes = NodeClasses.of(AtNode(encoding, levels), release.released, place)
     engine.run(classes.step)
     engine.drop(UNKNOWN)
     return classes

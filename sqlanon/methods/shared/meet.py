@@ -20,7 +20,7 @@ from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation, select
 from sqlanon.queries.release import earlier as queries
-from sqlanon.queries.release.earlier import ReleasedClasses
+from sqlanon.queries.release.released_classes import NodeClasses
 
 LABELS, CELLS = Relation("anon_labels_of_both", "node"), Relation("anon_cells_of_both", "cell")
 """Those of all columns, beside those of the run."""
@@ -35,7 +35,7 @@ class ReleaseAtNode:
     Attributes:
         name: what it is called.
         levels: the node.
-        labels: the combinations of its labels, see :func:`sqlanon.queries.release.earlier.released_labels`.
+        labels: the combinations of its labels, see :func:`sqlanon.queries.release.released_classes.released_labels`.
         k: what its policy asks for.
         source_rows: the rows of its source.
     """
@@ -102,8 +102,8 @@ def joint_classes_with(engine: Compute, release: WrittenRelease, other: ReleaseA
     """
     at_nodes = [AtNode(release.encoding, levels) for levels in (other.levels, release.levels)]
     classes = [
-        ReleasedClasses(at_nodes[0], select([exp.Star()], other.labels.table), 0),
-        ReleasedClasses.of(at_nodes[1], release.written.relation, 1),
+        NodeClasses(select([exp.Star()], other.labels.table), 0, at_nodes[0]),
+        NodeClasses.of(at_nodes[1], release.written.relation, 1),
     ]
     names = [each.name for each in classes]
     with engine.scratch():

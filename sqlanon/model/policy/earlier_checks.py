@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import key_misfits
@@ -22,8 +23,11 @@ def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
 
 
 def _unfit_method(policy: PolicyFields) -> Iterable[str]:
-    if not isinstance(policy.method, FullDomain):
-        yield f"earlier: full domains alone are held together with other releases, not the {policy.method}"
+    if not isinstance(policy.method, FullDomain | TopDownSpecialization):
+        yield (
+            "earlier: full domains and top-down specialization alone are held together with other releases, not the "
+            f"{policy.method}"
+        )
     if policy.suppression == "mask":
         yield 'earlier: masked rows would show who was suppressed; take suppression "drop"'
     if policy.objective == "privacy":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.encoding import EARLIER, Encoding
+from sqlanon.queries.cells.encoding import EARLIER, EarlierClasses, Encoding
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, bits, cast, column, left_join, number, same
@@ -37,9 +37,8 @@ def person_value(value: exp.Expr, as_text: bool) -> exp.Expr:
     return exact_text(value) if as_text else value
 
 
-def with_persons(encoding: Encoding, query: exp.Select, table: str | None = None) -> exp.Select:
+def with_persons(earlier: EarlierClasses | None, query: exp.Select, table: str | None = None) -> exp.Select:
     """The query of the rows of the source, joined with :data:`PERSONS` if there are earlier releases."""
-    earlier = encoding.spec.earlier
     if earlier is None:
         return query
     theirs = [column(person_key(place), PERSONS.name) for place in range(len(earlier.keys))]
@@ -52,7 +51,7 @@ def with_numbers(encoding: Encoding, query: exp.Select, table: str) -> exp.Selec
     """The query of the rows of the source, and the number of their joint class if there are earlier releases."""
     if encoding.spec.earlier is None:
         return query
-    return with_persons(encoding, query, table).select(aliased(number_of_row(), EARLIER), copy=False)
+    return with_persons(encoding.spec.earlier, query, table).select(aliased(number_of_row(), EARLIER), copy=False)
 
 
 def number_of_row() -> exp.Expr:
@@ -76,7 +75,6 @@ def bits_of_number(encoding: Encoding, table: str) -> exp.Expr:
     return exp.Paren(this=exp.BitwiseLeftShift(this=value, expression=number(place.shift)))
 
 
-def absent_persons(encoding: Encoding) -> Step:
-    """The step that makes :data:`ABSENT` from the cells."""
-    present = aliased(number_of_key(encoding), EARLIER)
-    return SQL.step(ABSENT, "absent_persons", persons=PERSONS, cells=encoding.cells, number=present)
+def absent_persons(cells: Relation, number: exp.Expr) -> Step:
+    """The step that makes :data:`ABSENT` from cells, each with the number of its joint class."""
+    return SQL.step(ABSENT, "absent_persons", persons=PERSONS, cells=cells, number=aliased(number, EARLIER))

@@ -224,7 +224,7 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
     columns.append(aliased(count_rows(), ROW_COUNT))
     if spec.row_weight is not None:
         columns.append(aliased(_weight(column(spec.row_weight)), WEIGHT))
-    return grouped(with_persons(encoding, select(columns, source.copy())), list(keys.values()))
+    return grouped(with_persons(spec.earlier, select(columns, source.copy())), list(keys.values()))
 
 
 def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str, exp.Expr]:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import reduce
 
 from sqlglot import exp
 
 from sqlanon.queries.cells.earlier import PERSONS, SQL, person_key, person_value, with_persons
-from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, label_of, row_sum
-from sqlanon.queries.cells.labels import dense_rank, has_bits, label_bits
-from sqlanon.queries.cells.rows import key_word, with_leaves
+from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, row_sum
+from sqlanon.queries.cells.labels import dense_rank
+from sqlanon.queries.cells.rows import with_leaves
 from sqlanon.queries.classes.classes import KEPT
 from sqlanon.queries.classes.grouping import CLASS_ROWS
 from sqlanon.queries.classes.recoding import AtNode
-from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    all_bits,
-    all_of,
     ascending,
-    bits,
     cast,
     column,
     copies,
@@ -31,9 +26,16 @@ from sqlanon.queries.kit.nodes import (
     grouped,
     left_join,
     number,
-    same,
     select,
     subquery,
+)
+from sqlanon.queries.release.released_classes import (
+    NodeClasses,
+    ReleasedClasses,
+    class_key,
+    class_of,
+    keyed_rows,
+    persons_by,
 )
 from sqlanon.queries.release.rows import KEPT_CLASSES
 
@@ -47,103 +49,8 @@ def persons_of(place: int) -> Relation:
     return Relation(f"anon_persons_of_{place}", "rows")
 
 
-def class_of(place: int) -> str:
-    """The column of persons with the number of their class in a release; 0 where it does not show them."""
-    return f"anon_class_{place}"
-
-
 ALL_EARLIER = class_of(0)
 """The column with the number of the joint class in all earlier releases, where these stand beside one alone."""
-
-
-@dataclass(frozen=True)
-class ReleasedClasses:
-    """The classes of a release at a node.
-
-    Attributes:
-        recoding: its labels, which say nothing of other releases.
-        counted: those that it has, see :func:`released_labels`.
-        place: how many releases there are before it.
-    """
-
-    recoding: AtNode
-    counted: exp.Select
-    place: int
-
-    @classmethod
-    def of(cls, recoding: AtNode, released: exp.Expr, place: int) -> ReleasedClasses:
-        """Those of the rows of a release."""
-        names = recoding.encoding.spec.quasi_identifiers
-        labels = {names[position]: label_of(position) for position, _ in recoding.code_columns()}
-        return cls(recoding, released_labels(released, labels), place)
-
-    @property
-    def name(self) -> str:
-        """The column with the number of a class; 0 stands for those whom the release does not show."""
-        return class_of(self.place)
-
-    @property
-    def relation(self) -> Relation:
-        """The classes: their labels, the words of their keys, their numbers in the order of these, and their rows."""
-        return Relation(f"anon_released_classes_{self.place}", "class")
-
-    @property
-    def step(self) -> Step:
-        """The step that makes :attr:`relation`."""
-        return SQL.step(
-            self.relation, "released_classes", labelled=self._labelled, keys=[*class_key(self.recoding)], name=self.name
-        )
-
-    @property
-    def labels(self) -> dict[int, str]:
-        """The columns with labels, by quasi-identifier (its position)."""
-        return {position: label_of(position) for position, _ in self.recoding.code_columns()}
-
-    def join_to_cells(self, query: exp.Select) -> exp.Select:
-        """The query of the cells of its source, and the number of their class."""
-        encoding, classes = self.recoding.encoding, self.relation
-        on = has_bits(encoding, encoding.keys.node_masks(self.recoding.levels), encoding.cells.name, classes.name)
-        query = left_join(query, exp.alias_(classes.table, classes.name, table=True), on)
-        return query.select(aliased(self._number(classes.name), self.name), copy=False)
-
-    def rows(self, keys: Sequence[str], *, as_text: bool) -> exp.Select:
-        """The rows of its source: the columns that identify a person, as text or not, and the number of their class."""
-        query = _keyed_rows(self.recoding, keys, as_text=as_text)
-        query = with_leaves(self.recoding.encoding, query, "anon_source", self.labels)
-        on = [word.eq(column(name, "anon_released")) for name, word in class_key(self.recoding).items()]
-        query = left_join(query, exp.alias_(self.relation.table, "anon_released", table=True), all_of(on))
-        return query.select(aliased(self._number("anon_released"), self.name), copy=False)
-
-    def _number(self, table: str) -> exp.Expr:
-        return exp.func("coalesce", column(self.name, table), number(0))
-
-    @property
-    def _labelled(self) -> exp.Select:
-        """The labels of its rows, how many have them, and the words of the key that these labels make."""
-        encoding, levels, labels = self.recoding.encoding, self.recoding.levels, self.labels
-        columns = [column(name, "anon_counted") for name in (*labels.values(), "anon_released_rows")]
-        query = select(columns, subquery(self.counted, "anon_counted"))
-        for position, label in labels.items():
-            alias = encoding.labels_of(position)
-            lookup = subquery(label_bits(encoding, position, levels[position], [column("label")]), alias)
-            query = left_join(query, lookup, same(column("label", alias), column(label, "anon_counted")))
-        for word in encoding.keys.node_masks(levels):
-            found = [
-                column(encoding.key(word), encoding.labels_of(position))
-                for position in labels
-                if word in encoding.keys.label_masks(position, levels[position])
-            ]
-            query = query.select(aliased(all_bits(found), encoding.key(word)), copy=False)
-        return query
-
-
-def released_labels(released: exp.Expr, labels: Mapping[str, str]) -> exp.Select:
-    """The combinations of labels that the rows of a release have, and how many have them.
-
-    ``labels`` are the columns that these become, by quasi-identifier.
-    """
-    texts = [aliased(exact_text(column(name)), label) for name, label in labels.items()]
-    return SQL.query("released_labels", released=released, texts=texts, labels=[*labels.values()])
 
 
 def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[Sequence[str]], *, as_text: bool) -> Step:
@@ -167,7 +74,7 @@ def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[Seque
     )
 
 
-def persons_of_cells(releases: Sequence[ReleasedClasses]) -> Step:
+def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
     """The step that makes persons by their classes in some releases of one table from its cells."""
     cells = releases[0].recoding.encoding.cells
     query = select([column(ROW_COUNT, cells.name)], exp.alias_(cells.table, cells.name, table=True))
@@ -176,11 +83,6 @@ def persons_of_cells(releases: Sequence[ReleasedClasses]) -> Step:
     classes = [column(release.name) for release in releases]
     counted = select([*classes, row_sum(name="anon_rows")], subquery(query, "anon_classes_of_cells"))
     return Step(persons_of(len(releases)), grouped(counted, copies(classes)), "persons of cells by their classes")
-
-
-def persons_by(keys: Sequence[str]) -> list[str]:
-    """The columns of persons with the values of some keys."""
-    return [*map(person_key, range(len(keys)))]
 
 
 def key_problems(persons: Relation) -> exp.Query:
@@ -269,8 +171,8 @@ def withheld_persons(recoding: AtNode) -> Step:
     """The step that makes :data:`WITHHELD_PERSONS` of the classes of a run that are kept."""
     encoding = recoding.encoding
     assert encoding.spec.earlier is not None
-    rows = _keyed_rows(recoding, encoding.spec.earlier.keys, as_text=encoding.spec.earlier.as_text)
-    rows = with_persons(encoding, rows, "anon_source")
+    rows = keyed_rows(recoding, encoding.spec.earlier.keys, as_text=encoding.spec.earlier.as_text)
+    rows = with_persons(encoding.spec.earlier, rows, "anon_source")
     rows = with_leaves(encoding, rows, "anon_source", [position for position, _ in recoding.code_columns()])
     words = class_key(recoding)
     query = SQL.query(
@@ -291,26 +193,6 @@ def without_withheld() -> exp.Update:
     update.set("from_", exp.From(this=exp.alias_(WITHHELD_PERSONS.table, "anon_withheld", table=True)))
     same_person = column(person_key(0), "anon_withheld").eq(column(person_key(0), PERSONS.name))
     return update.where(same_person, copy=False)
-
-
-def _keyed_rows(recoding: AtNode, keys: Sequence[str], *, as_text: bool) -> exp.Select:
-    """The rows of the source of some labels, ``anon_source``: the columns that identify a person."""
-    source = exp.alias_(recoding.encoding.spec.source.copy(), "anon_source", table=True)
-    values = [person_value(column(name, "anon_source"), as_text) for name in keys]
-    return select((aliased(value, name) for value, name in zip(values, persons_by(keys), strict=True)), source)
-
-
-def class_key(recoding: AtNode) -> dict[str, exp.Expr]:
-    """The words of the key of the class of a row that ``with_leaves`` has joined, by name.
-
-    Beside earlier releases ``with_persons`` has joined it, too.
-    """
-    encoding = recoding.encoding
-    shown = [position for position, _ in recoding.code_columns()]
-    return {
-        encoding.key(word): bits(exp.Paren(this=key_word(encoding, word, shown, PERSONS.name)), number(mask))
-        for word, mask in encoding.keys.node_masks(recoding.levels).items()
-    }
 
 
 def joint_classes(persons: Relation | exp.Query, classes: Sequence[str]) -> Step:

@@ -28,7 +28,8 @@ from sqlanon.methods.cuts.shared.pieces import (
 )
 from sqlanon.methods.shared.leaves import LEAVES, leaf_of, leaf_of_text, make_leaves
 from sqlanon.model.methods.cuts import Range
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.cells.earlier import number_of_row, with_persons
+from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, EarlierClasses
 from sqlanon.queries.cells.rows import exact_key
 from sqlanon.queries.kit.macros import cast_value, table_call
 from sqlanon.queries.kit.named import Queries
@@ -125,8 +126,15 @@ def found_axes(
     return Points(bound, tuple(axes), ranges, sum(sizes[position] for position, _ in target))
 
 
+# More than six parameters: the rows, and what is made of them.
 def read_rows(
-    engine: Compute, found: Points, source: exp.Table | exp.Subquery, class_of: exp.Expr, *, refuses_outside: bool
+    engine: Compute,
+    found: Points,
+    source: exp.Table | exp.Subquery,
+    class_of: exp.Expr,
+    *,
+    refuses_outside: bool,
+    earlier: EarlierClasses | None = None,
 ) -> None:
     """Make :data:`POINTS` and :data:`MARGINALS`.
 
@@ -136,6 +144,7 @@ def read_rows(
         source: the rows.
         class_of: what a value of the target becomes.
         refuses_outside: whether a number out of its range is refused; else it takes the nearest end.
+        earlier: what earlier releases show of the persons, whose joint class then distinguishes points.
 
     Raises:
         PolicyError: numbers are out of their ranges, and that is refused; says how many, by column.
@@ -146,8 +155,9 @@ def read_rows(
     if refuses_outside and ranges:
         _refuse_outside(engine, found, source)
     columns = [aliased(_place(axis, ranges), value_column(axis.position)) for axis in axes]
-    rows = subquery(_combinations(found, source, target), "anon_rows")
-    query = select([*columns, aliased(class_of, CLASS), column(ROW_COUNT)], rows)
+    rows = subquery(_combinations(found, source, target, earlier), "anon_rows")
+    numbers = [] if earlier is None else [column(EARLIER)]
+    query = select([*columns, *numbers, aliased(class_of, CLASS), column(ROW_COUNT)], rows)
     engine.run(Step(POINTS, query, "rows as the places of their values", is_near=True))
     _refuse_unknown(engine, found, source, target)
     positions = [axis.position for axis in axes if not isinstance(axis, ItemAxis)]
@@ -155,15 +165,19 @@ def read_rows(
     engine.run(Step(MARGINALS, union_all(counts or [SQL.query("no_marginals")]), "rows by value and class"))
 
 
-def _combinations(found: Points, source: exp.Table | exp.Subquery, target: str) -> exp.Select:
+def _combinations(
+    found: Points, source: exp.Table | exp.Subquery, target: str, earlier: EarlierClasses | None
+) -> exp.Select:
     """The combinations of values that rows without NULL have, with their number: places are looked up for these few."""
     traits = {each.name: each.traits for each in found.bound.columns}
     keys: dict[str, exp.Expr] = {axis.name: _key(axis, traits) for axis in found.axes}
     keys[target] = exact_key(target, traits)
-    columns = [aliased(key.copy(), name) for name, key in keys.items()]
     present = [column(name).is_(exp.null()).not_() for name in keys]
-    query = select([*columns, aliased(count_rows(), ROW_COUNT)], source.copy()).where(*present, copy=False)
-    return grouped(query, [*keys.values()])
+    if earlier is not None:
+        keys[EARLIER] = number_of_row()
+    columns = [aliased(key.copy(), name) for name, key in keys.items()]
+    query = select([*columns, aliased(count_rows(), ROW_COUNT)], source.copy())
+    return grouped(with_persons(earlier, query).where(*present, copy=False), [*keys.values()])
 
 
 def _key(axis: Axis, traits: Mapping[str, Traits]) -> exp.Expr:

@@ -9,9 +9,12 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.cuts.shared.points import Points, found_axes, no_number, read_rows
+from sqlanon.methods.cuts.shared.points import POINTS, Points, found_axes, no_number, read_rows
+from sqlanon.methods.cuts.top_down.specialize import SQL
 from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows
 from sqlanon.model.methods.cuts import TopDownSpecialization
+from sqlanon.queries.cells.earlier import ABSENT, absent_persons
+from sqlanon.queries.cells.encoding import EARLIER, EarlierClasses
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, filtered, select
 
 
@@ -33,12 +36,15 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
     return bound
 
 
-def encode(engine: Compute, bound: BoundPolicy, *, may_be_empty: bool) -> tuple[Points, int, UnknownRows]:
+def encode(
+    engine: Compute, bound: BoundPolicy, earlier: EarlierClasses | None, *, may_be_empty: bool
+) -> tuple[Points, int, UnknownRows]:
     """Read the rows of a source once.
 
     Args:
         engine: the database.
         bound: the policy, bound to the source.
+        earlier: what earlier releases show of the persons, if classes are to hold together with these.
         may_be_empty: whether there may be no rows.
 
     Returns:
@@ -53,8 +59,38 @@ def encode(engine: Compute, bound: BoundPolicy, *, may_be_empty: bool) -> tuple[
     unknown = find_unknown_rows(engine, bound.cells)
     rows = _counted(engine, bound, target, may_be_empty=may_be_empty)
     found = found_axes(engine, bound, settings_of(bound).numeric)
-    read_rows(engine, found, bound.source, column(target), refuses_outside=True)
+    read_rows(engine, found, bound.source, column(target), refuses_outside=True, earlier=earlier)
+    if earlier is not None:
+        engine.run(absent_persons(POINTS, column(EARLIER)))
     return found, rows, unknown
+
+
+def smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:
+    """How many rows the smallest joint class has while each predictor has one label for all rows.
+
+    Raises:
+        UnsatisfiableError: that is too few, or too few persons of a joint class of earlier releases have no row.
+    """
+    k = settings_of(bound).k
+    counts = engine.fetch(SQL.query("joint_sizes", absent=ABSENT, k=k), "joint classes")[0]
+    problems = []
+    if counts["short_classes"]:
+        problems.append(
+            f"joint classes that have fewer than {k:,} rows in {bound.description} at one label for all: "
+            f"{counts['short_classes']:,} (the fewest: {counts['smallest']:,})"
+        )
+    if counts["left_classes"]:
+        problems.append(
+            f"joint classes of earlier releases that lack 1 to {k - 1:,} of their persons in {bound.description}: "
+            f"{counts['left_classes']:,}"
+        )
+    if problems:
+        can_help = 'what can help: method = "full-domain", which leaves rows out, or a smaller k'
+        raise UnsatisfiableError(
+            f"{bound.policy.method} leaves no row out, so that it cannot hold together with the earlier releases:",
+            [*problems, can_help],
+        )
+    return int(counts["smallest"])
 
 
 def _counted(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -11,16 +11,20 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run, TakesEnums
 from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.shared.labels import recorded_cut
-from sqlanon.methods.cuts.top_down.encode import checked, encode, settings_of
+from sqlanon.methods.cuts.top_down.encode import checked, encode, settings_of, smallest_joint_class
+from sqlanon.methods.cuts.top_down.guarantee import guarantee
+from sqlanon.methods.cuts.top_down.loss import mean_loss
 from sqlanon.methods.cuts.top_down.rows import equal_rows
-from sqlanon.methods.cuts.top_down.specialize import SQL, CountedParts, dry_run, specialized
-from sqlanon.methods.shared.guarantee import guarantee
+from sqlanon.methods.cuts.top_down.specialize import ROWS, Chosen, CountedParts, dry_run, specialized
+from sqlanon.methods.shared.cut_classes import cut_classes
+from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls
 from sqlanon.methods.shared.publishing import Publication, row_mismatches
 from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.model.release.joint import JointClasses
 
 STOPPED = "the search was stopped: more labels could have given way to their children"
 
@@ -30,38 +34,62 @@ class TopDownRun(Run):
 
     takes_far_rows = True
     instead_of_node = "it chooses labels of several levels"
+    joint: JointClasses | None = None
+    alone: Chosen | None = None
+    loss_alone: float | None = None
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return checked(bound)
 
     def encode(self) -> None:
+        earlier = cells_beside(self.engine, self.bound, self.request.earlier).earlier
         self.points, self.row_count, self.unknown = encode(
-            self.engine, self.bound, may_be_empty=self.request.is_dry_run
+            self.engine, self.bound, earlier, may_be_empty=self.request.is_dry_run
         )
 
     def search(self, stages: Stages) -> None:
-        points, evidence = self.points, CountedParts(self.engine)
+        axes, is_joint = self.points.axes, bool(self.request.earlier)
         with stages.stage("search"):
             if self.request.is_dry_run:
-                self.chosen = dry_run(points.axes, evidence)
-            else:
-                k = settings_of(self.bound).k
-                self.chosen = specialized(points.axes, self.row_count, k, evidence, self.stopped)
+                self.chosen = dry_run(axes, CountedParts(self.engine, is_joint=is_joint))
+                return
+            k, smallest = settings_of(self.bound).k, self.row_count
+            evidence = CountedParts(self.engine, is_joint=is_joint)
+            if is_joint:
+                smallest = smallest_joint_class(self.engine, self.bound)
+            self.chosen = specialized(axes, smallest, k, evidence, self.stopped)
+            if is_joint:
+                self.engine.drop(ROWS)
+                self.alone = specialized(axes, self.row_count, k, CountedParts(self.engine), self.stopped)
 
     def make(self) -> Publication:
-        engine, points, bound = self.engine, self.points, self.bound
-        engine.put(labels.GIVEN, labels.given_pieces(self.chosen.cut, points.ranges))
-        engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
+        engine, bound = self.engine, self.bound
+        if self.alone is not None:
+            self._make_cut(self.alone)
+            self.loss_alone = mean_loss(engine, self.points.axes, self.alone, self.row_count)
+            for made in (labels.GIVEN, labels.CUT):
+                engine.drop(made)
+        self._make_cut(self.chosen)
+        self.loss = mean_loss(engine, self.points.axes, self.chosen, self.row_count)
         engine.run(equal_rows(self.chosen.cut, bound.published_columns))
         self.cut, self.attained = recorded_cut(engine), [self.chosen.smallest]
         return Publication(bound, self.row_count, bound.policy.quasi_identifiers)
+
+    def _make_cut(self, chosen: Chosen) -> None:
+        self.engine.put(labels.GIVEN, labels.given_pieces(chosen.cut, self.points.ranges))
+        self.engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         return labels.released(self.bound.published_columns)
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
         query = labels.unlike_what_was_made(self.bound.published_columns, written.relation)
-        return row_mismatches(self.engine, query)
+        differences, earlier = row_mismatches(self.engine, query), self.request.earlier
+        if earlier:
+            present = cut_classes(self.engine, self.bound, self.cut, written.relation, len(earlier))
+            self.joint, joint_differences = joint_shortfalls(self.engine, earlier, self.bound, present)
+            differences += joint_differences
+        return differences
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
         """See :meth:`Run.report`.
@@ -69,7 +97,7 @@ class TopDownRun(Run):
         ``loss`` is LM, the mean over rows and predictors of (values under the label - 1) / (values - 1), where the
         values of a number are the steps of its range. It says how general labels are, not how well they predict.
         """
-        bound, chosen, unknown, loss = self.bound, self.chosen, self.unknown, self._lm()
+        bound, chosen, unknown = self.bound, self.chosen, self.unknown
         names = [axis.name for axis in self.points.axes]
         return report_of_classes(
             Report,
@@ -79,8 +107,8 @@ class TopDownRun(Run):
             seconds,
             heights=bound.lattice.named(bound.heights),
             quality="lm",
-            loss=loss,
-            losses={"lm": loss},
+            loss=self.loss,
+            losses={"lm": self.loss},
             rows=RowCounts(
                 source=self.row_count + unknown.suppressed,
                 released=self.measured.row_count,
@@ -94,50 +122,12 @@ class TopDownRun(Run):
             notes=(*(() if chosen.is_final else (STOPPED,)), *unknown_notes(bound.policy, unknown)),
             labels=dict(zip(names, chosen.cut.widths, strict=True)),
             specialized=tuple(names[each.piece.position] for each in chosen.specializations),
+            joint=self.joint,
+            loss_alone=self.loss_alone,
         )
-
-    def _lm(self) -> float:
-        found = self.engine.fetch(SQL.query("rows_of_pieces"), "rows of labels", "node")
-        rows = {(int(row["position"]), int(row["first"])): int(row["rows"]) for row in found}
-        axes = self.points.axes
-        losses = [
-            sum(
-                rows.get((axis.position, piece.first), 0) * (piece.size - 1) / (axis.size - 1)
-                for piece in self.chosen.cut.pieces[axis.position]
-                if piece.size > 1
-            )
-            for axis in axes
-        ]
-        return sum(losses) / len(losses) / max(self.row_count, 1)
 
     def labels_record(self, report: Report) -> LabelsRecord:
         return self.cut
 
     def guarantee(self, report: Report) -> Guarantee:
-        policy = self.bound.policy
-        (target,) = policy.sensitive
-        plain = guarantee(policy, report)
-        return Guarantee(
-            claims=(
-                *plain.claims,
-                f'every row of the source stands for one row of the release, whose labels and "{target}" are true of '
-                "it",
-            ),
-            conditions=plain.conditions,
-            not_covered=tuple(_not_covered(self.bound, target)),
-        )
-
-
-def _not_covered(bound: BoundPolicy, target: str) -> Iterator[str]:
-    if numeric := settings_of(bound).numeric:
-        columns = ", ".join(f'"{name}"' for name in numeric)
-        yield (
-            f"bounds of the intervals of {columns} come from the data: each that is not an end of the range is a value "
-            "that some row has"
-        )
-    yield (
-        f'labels were chosen because they predict "{target}", so that rows of a class have much the same value; values '
-        "that all rows of a class share are disclosed"
-    )
-    yield "which labels there are depends on the data, and says something about it beyond the rows"
-    yield "syntactic models bound no attacker's inference: this is not differential privacy"
+        return guarantee(self.bound, report)

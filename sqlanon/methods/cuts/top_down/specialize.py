@@ -18,9 +18,10 @@ from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.labels import CUT
 from sqlanon.methods.cuts.shared.pieces import Axis, Cut, NumericAxis, Piece, Specialization
 from sqlanon.methods.progress import Stopped, never
+from sqlanon.queries.cells.encoding import EARLIER
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, subquery, union_all
+from sqlanon.queries.kit.nodes import Relation, column, number, subquery, union_all
 
 ROWS = Relation("anon_rows_in_parts", "cell")
 """The points with the number of their class (``anon_part``): it is set anew where a label gives way to its children.
@@ -74,7 +75,7 @@ def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: Evidence, sto
 
     Args:
         axes: the predictors.
-        rows: how many there are, k or more.
+        rows: how many the smallest class has while each predictor has one label, k or more.
         k: how many a class has at least.
         evidence: answers questions about the rows.
         stopped: asked before each specialization whether to leave it at those so far.
@@ -130,12 +131,17 @@ def _split(cut: Cut, pieces: Sequence[Piece], evidence: Evidence) -> Cut:
 
 
 class CountedParts(Evidence):
-    """Points in their classes, which are in the database with the marginals, as evidence."""
+    """Points in their classes, which are in the database with the marginals, as evidence.
 
-    def __init__(self, engine: Compute) -> None:
+    Args:
+        engine: the database.
+        is_joint: whether points stand in their joint classes of earlier releases before any label gives way.
+    """
+
+    def __init__(self, engine: Compute, *, is_joint: bool = False) -> None:
         self._engine = engine
         self._last = -1
-        engine.run(SQL.step(ROWS, "first_parts"))
+        engine.run(SQL.step(ROWS, "first_parts", part=column(EARLIER) if is_joint else number(0)))
 
     def splits(self, intervals: Sequence[Piece]) -> Mapping[Piece, int]:
         if not intervals:

@@ -1,0 +1,64 @@
+"""The classes that a release at a cut shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.queries.cells.earlier import SQL
+from sqlanon.queries.cells.encoding import label_of
+from sqlanon.queries.kit.macros import exact_text
+from sqlanon.queries.kit.nodes import Relation, Step, all_of, column, same, select, subquery
+from sqlanon.queries.release.released_classes import ReleasedClasses, key_columns, persons_by, released_labels
+from sqlanon.queries.tables.cuts import Predictors, generalized
+
+
+@dataclass(frozen=True)
+class CutClasses(ReleasedClasses):
+    """The classes of a release at a cut, which :func:`cut_of` has, in the order of their labels.
+
+    Attributes:
+        predictors: the columns that have labels of the cut.
+        source: the rows that it was made from.
+    """
+
+    predictors: Predictors
+    source: exp.Expr
+
+    @classmethod
+    def of(cls, predictors: Predictors, source: exp.Expr, released: exp.Expr, place: int) -> CutClasses:
+        """Those of the rows of a release."""
+        return cls(released_labels(released, _cut_labels(predictors)), place, predictors, source)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return _cut_labels(self.predictors)
+
+    @property
+    def step(self) -> Step:
+        labels = [*self.labels.values()]
+        return SQL.step(self.relation, "released_classes", labelled=self.counted, keys=labels, name=self.name)
+
+    def rows(self, keys: Sequence[str], *, as_text: bool) -> exp.Select:
+        persons, names = persons_by(keys), self.predictors.all
+        source = exp.alias_(self.source.copy(), "anon_source", table=True)
+        columns = [*key_columns(keys, as_text=as_text), *(column(name, "anon_source") for name in names)]
+        keyed = subquery(select(columns, source), "anon_keyed")
+        labelled = generalized(keyed, [*persons, *names], self.predictors, cut_of(self.place))
+        query = select([column(name, "anon_labelled") for name in persons], subquery(labelled, "anon_labelled"))
+        on = (
+            same(column(label, "anon_released"), exact_text(column(name, "anon_labelled")))
+            for name, label in self.labels.items()
+        )
+        return self.join_to(query, "anon_released", all_of([*on]))
+
+
+def cut_of(place: int) -> Relation:
+    """The cut of a release as a table."""
+    return Relation(f"anon_cut_of_release_{place}", "node")
+
+
+def _cut_labels(predictors: Predictors) -> Mapping[str, str]:
+    return {name: label_of(place) for place, name in enumerate(predictors.all)}

@@ -203,17 +203,6 @@ FROM :persons AS anon_persons
 GROUP BY :classes
 HAVING list_max([:classes]) > 0;
 
--- name: joint_sizes
--- persons of joint classes
--- One row: the fewest persons of a joint class, how many classes and persons there are, and the persons alone in one.
--- :joint (anon_persons BIGINT)
-SELECT
-    min(anon_persons) AS k,
-    count(*) AS class_count,
-    CAST(coalesce(sum(anon_persons), 0) AS BIGINT) AS person_count,
-    count(*) FILTER (WHERE anon_persons = 1) AS unique_persons
-FROM :joint AS anon_joint;
-
 -- name: numbered_persons
 -- persons by their joint class in earlier releases
 -- The persons with the number of their joint class.

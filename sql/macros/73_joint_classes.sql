@@ -40,18 +40,28 @@ FROM (
 )
 GROUP BY ALL;
 
--- The k of two releases together: the fewest persons of a joint class, see anon.joint_classes. Three releases are two, once
--- the first two are one table with the labels of both.
+-- The k of some joint classes, such as those of anon.joint_classes: the fewest persons of one.
 --
 -- Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT, those alone in their joint
--- class. k is NULL where neither release has a row.
+-- class. k is NULL where there is no class.
 -- Example:
---   WITH spring AS (SELECT id, sex FROM visits), autumn AS (SELECT id, zip FROM visits WHERE id > 3)
---   FROM anon.joint_k('spring', 'autumn', 'id');
-CREATE OR REPLACE MACRO anon.joint_k(first_release, second_release, key) AS TABLE
+--   WITH joint AS (FROM anon.joint_classes('visits', 'visits', 'id')) FROM anon.joint_sizes('joint');
+CREATE OR REPLACE MACRO anon.joint_sizes(joint_classes) AS TABLE
 SELECT
     min(anon_classes.person_count) AS k,
     count(*) AS class_count,
     CAST(coalesce(sum(anon_classes.person_count), 0) AS BIGINT) AS person_count,
     count(*) FILTER (WHERE anon_classes.person_count = 1) AS unique_persons
-FROM anon.joint_classes(first_release, second_release, key) AS anon_classes;
+FROM query_table(anon.as_source(joint_classes)) AS anon_classes;
+
+-- The k of two releases together, see anon.joint_classes and anon.joint_sizes. Three releases are two, once the first two
+-- are one table with the labels of both.
+--
+-- Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT. k is NULL where neither
+-- release has a row.
+-- Example:
+--   WITH spring AS (SELECT id, sex FROM visits), autumn AS (SELECT id, zip FROM visits WHERE id > 3)
+--   FROM anon.joint_k('spring', 'autumn', 'id');
+CREATE OR REPLACE MACRO anon.joint_k(first_release, second_release, key) AS TABLE
+WITH anon_joint AS (SELECT * FROM anon.joint_classes(first_release, second_release, key))
+SELECT * FROM anon.joint_sizes('anon_joint');

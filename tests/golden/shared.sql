@@ -2806,13 +2806,18 @@ WHERE
   anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
 
 -- read anon_joint_classes 1
+WITH "anon_classes" AS (
+  SELECT
+    "anon_persons" AS "person_count"
+  FROM "temp"."main"."anon_joint_classes"
+)
 SELECT
-  MIN(anon_persons) AS k,
+  MIN(anon_classes.person_count) AS k,
   COUNT(*) AS class_count,
-  CAST(COALESCE(SUM(anon_persons), 0) AS BIGINT) AS person_count,
+  CAST(COALESCE(SUM(anon_classes.person_count), 0) AS BIGINT) AS person_count,
   COUNT(*) FILTER(WHERE
-    anon_persons = 1) AS unique_persons
-FROM "temp"."main"."anon_joint_classes" AS anon_joint;
+    anon_classes.person_count = 1) AS unique_persons
+FROM "anon_classes";
 
 -- read anon_kept 1
 SELECT

@@ -14,6 +14,7 @@ from sqlanon.queries.cells.rows import with_leaves
 from sqlanon.queries.classes.classes import KEPT
 from sqlanon.queries.classes.grouping import CLASS_ROWS
 from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -202,7 +203,8 @@ def joint_classes(persons: Relation | exp.Query, classes: Sequence[str]) -> Step
 
 def joint_sizes() -> exp.Query:
     """One row about :data:`JOINT`: ``k``, ``class_count``, ``person_count`` and ``unique_persons``."""
-    return SQL.query("joint_sizes", joint=JOINT)
+    persons = select([aliased(column("anon_persons"), "person_count")], JOINT.table)
+    return table_call("joint_sizes", subquery(persons, "anon_joint"))
 
 
 def numbered_persons(persons: Relation, classes: Sequence[str], keys: Sequence[str]) -> Step:

@@ -262,7 +262,8 @@ class Run(ABC):
             self.bound.policy,
             self.bound.taxonomy_hashes,
             self.labels_record(report),
-            self.attained,
+            # Joint classes, which are a part of its own, are for the custodian.
+            [each.attained for each in self.measured.models] if self.request.earlier else self.attained,
             report.rows,
             report=ReportRecord(**report.model_dump(mode="json", exclude=set(self.custodian_fields))),
             made_from=inputs,

@@ -45,7 +45,7 @@ def release_record(
     policy: Policy,
     taxonomy_sha256: Mapping[str, str],
     labels: LabelsRecord | None,
-    attained: Sequence[float],
+    attained: Sequence[float | None],
     rows: RowCounts,
     *,
     report: ReportRecord | None = None,
@@ -76,7 +76,7 @@ def release_record(
     )
 
 
-def attained_bounds(policy: Policy, attained: Sequence[float]) -> list[BoundRecord]:
+def attained_bounds(policy: Policy, attained: Sequence[float | None]) -> list[BoundRecord]:
     """Every bound of a policy beside what is attained of it, rounded to what it is computed to, in their order."""
     bounds = [(str(model), each) for model in policy.privacy for each in model.bounds]
     return [

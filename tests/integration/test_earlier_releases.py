@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -398,6 +399,17 @@ def test_sources_that_are_read_in_pieces(session: sa.Session, tmp_path: Path) ->
     rows = "SELECT * FROM {} ORDER BY ALL"
     found = [session.connection.execute(rows.format(name)).fetchall() for name in ("whole", "in_pieces")]
     assert found[0] == found[1]
+
+
+def test_a_record_has_the_classes_of_the_release(session: sa.Session) -> None:
+    """How many persons joint classes have is for the custodian."""
+    load(session, "spring", [21, 22, 23, 24, 26, 27, 28, 29])
+    session.anonymize("spring", policy(), "first", node={"age": 1})
+    second = session.anonymize("spring", policy(earlier=["first"]), "second", node={"age": 2})
+    [found] = json.loads(session.provenance("second") or "")["sqlanon"]["privacy"]
+    assert found["attained"] == second.report.models[0].attained == 8
+    assert second.report.joint is not None
+    assert second.report.joint.k == 4
 
 
 def test_a_release_is_verified_together_with_earlier_ones(session: sa.Session) -> None:

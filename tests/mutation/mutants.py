@@ -3481,6 +3481,33 @@ EARLIER = [
         ),
     ),
     *_of(
+        "sql/top_down.sql",
+        (
+            "cuts-beside-those-who-are-new",
+            "count(*) FILTER (WHERE rows < :k) AS short_classes",
+            "count(*) FILTER (WHERE rows < 1) AS short_classes",
+            "a few new persons stand alone in a release at a cut",
+            f"{EARLIER_RELEASES}::TestCuts::test_no_row_is_left_out_for_others",
+        ),
+        (
+            "cuts-beside-those-who-left",
+            "WHERE anon_absent < :k) AS left_classes",
+            "WHERE anon_absent < 1) AS left_classes",
+            "a few persons who left stand alone in an earlier release",
+            f"{EARLIER_RELEASES}::TestCuts::test_no_row_is_left_out_for_others",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/cuts/top_down/specialize.py",
+        (
+            "cuts-without-joint-classes",
+            "part=column(EARLIER) if is_joint else number(0)",
+            "part=number(0)",
+            "a cut is chosen by its own classes, and a run is withdrawn whose joint classes fall short",
+            f"{EARLIER_RELEASES}::TestCuts::test_both_are_cuts",
+        ),
+    ),
+    *_of(
         "sqlanon/methods/shared/joint_sizes.py",
         (
             "joint-sizes-of-nobody",

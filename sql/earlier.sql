@@ -184,11 +184,25 @@ LEFT JOIN :withheld AS anon_withheld ON anon_withheld.anon_person_0 = anon_perso
 -- :number anon_class_0
 -- :name anon_class_1
 SELECT
-    abs(coalesce(anon_persons.anon_earlier, 0)) AS :number,
+    coalesce(anon_persons.anon_earlier, 0) AS :number,
     coalesce(anon_shown.:name, 0) AS :name,
     CASE WHEN anon_shown.:name IS NULL THEN anon_persons.anon_rows ELSE 1 END AS anon_rows
 FROM :rows AS anon_shown
 FULL JOIN :persons AS anon_persons ON anon_shown.:persons_by IS NOT DISTINCT FROM anon_persons.:persons_by;
+
+-- name: persons_of_rows
+-- persons of earlier releases and of the rows of the present source
+-- The same of rows that have their numbers, as groups.
+-- :rows (anon_class_0 BIGINT, anon_class_1 UINTEGER)
+-- :absent (anon_earlier UINTEGER, anon_absent BIGINT)
+-- :number anon_class_0
+-- :name anon_class_1
+SELECT :number, :name, count(*) AS anon_rows
+FROM :rows AS anon_numbered
+GROUP BY :number, :name
+UNION ALL
+SELECT anon_earlier, 0, anon_absent
+FROM :absent AS anon_absent_persons;
 
 -- name: joint_classes
 -- joint classes of releases

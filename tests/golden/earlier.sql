@@ -291,28 +291,15 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_labels 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
-WITH "anon_rows" AS (
-  SELECT
-    "age" AS "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
-    COALESCE("anon_persons"."anon_earlier", 0) AS "anon_earlier",
-    COUNT(*) AS "anon_row_count"
-  FROM "memory"."main"."visits"
-  LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
-    ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "patient_id"
-  GROUP BY
-    "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
-    COALESCE("anon_persons"."anon_earlier", 0)
-)
+CREATE TEMPORARY TABLE "temp"."main"."anon_keyed_rows" AS
 SELECT
   "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | (
-    CAST("anon_rows"."anon_earlier" AS BIGINT) << 0
+    CAST(COALESCE("anon_persons"."anon_earlier", 0) AS BIGINT) << 0
   ) AS "anon_key_0",
   "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
-  "anon_rows"."anon_row_count"
-FROM "anon_rows"
+  1 AS "anon_row_count",
+  "anon_rows"."patient_id" AS "anon_person_0"
+FROM "memory"."main"."visits" AS anon_rows
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
@@ -321,6 +308,25 @@ LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
   AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
+  ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_rows"."patient_id";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS (
+  SELECT
+    "anon_key_0",
+    "anon_is_unmapped",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_keyed_rows"
+  GROUP BY
+    "anon_key_0",
+    "anon_is_unmapped"
+)
+SELECT
+  "anon_rows"."anon_key_0",
+  "anon_rows"."anon_is_unmapped",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
 ORDER BY
   "anon_key_0" ASC;
 
@@ -845,23 +851,9 @@ FROM (
     ANY_VALUE(anon_withholding.anon_withheld) AS anon_withheld
   FROM (
     SELECT
-      "anon_source"."patient_id" AS "anon_person_0",
-      (
-        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | (
-          CAST("anon_persons"."anon_earlier" AS BIGINT) << 0
-        )
-      ) & 9151314442816847935 AS "anon_key_0"
-    FROM "memory"."main"."visits" AS anon_source
-    LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
-      ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_source"."patient_id"
-    LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
-      ON "anon_labels_0"."position" = 0
-      AND "anon_labels_0"."depth" = 0
-      AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-    LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
-      ON "anon_labels_1"."position" = 1
-      AND "anon_labels_1"."depth" = 0
-      AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+      "anon_person_0",
+      "anon_key_0" & 9151314442816847935 AS "anon_key_0"
+    FROM "temp"."main"."anon_keyed_rows"
   ) AS "anon_persons"
   INNER JOIN "temp"."main"."anon_kept" AS anon_withholding
     ON "anon_persons"."anon_key_0" = "anon_withholding"."anon_key_0"
@@ -1214,6 +1206,36 @@ SELECT
   CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1"
 FROM "anon_labelled";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_1" AS
+WITH "anon_numbered" AS (
+  SELECT
+    (
+      (
+        "anon_keyed_rows"."anon_key_0" & 63
+      ) >> 0
+    ) AS "anon_class_0",
+    COALESCE("anon_released_classes_1"."anon_class_1", 0) AS "anon_class_1"
+  FROM "temp"."main"."anon_keyed_rows" AS anon_keyed_rows
+  LEFT JOIN "temp"."main"."anon_released_classes_1" AS anon_released_classes_1
+    ON (
+      "anon_keyed_rows"."anon_key_0" & 9151314442816847872
+    ) = "anon_released_classes_1"."anon_key_0"
+)
+SELECT
+  "anon_class_0",
+  "anon_class_1",
+  COUNT(*) AS anon_rows
+FROM "anon_numbered"
+GROUP BY
+  "anon_class_0",
+  "anon_class_1"
+UNION ALL
+SELECT
+  anon_earlier,
+  0,
+  anon_absent
+FROM "temp"."main"."anon_absent_persons" AS anon_absent_persons;
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
 SELECT
   *
@@ -1265,34 +1287,7 @@ FROM (
           "anon_class_1",
           CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size,
           "anon_class_1" > 0 AND SUM(anon_rows) >= 5 AS anon_kept
-        FROM (
-          SELECT
-            ABS(COALESCE(anon_persons.anon_earlier, 0)) AS "anon_class_0",
-            COALESCE("anon_shown"."anon_class_1", 0) AS "anon_class_1",
-            CASE WHEN "anon_shown"."anon_class_1" IS NULL THEN anon_persons.anon_rows ELSE 1 END AS anon_rows
-          FROM (
-            SELECT
-              "anon_source"."patient_id" AS "anon_person_0",
-              COALESCE("anon_released"."anon_class_1", 0) AS "anon_class_1"
-            FROM "memory"."main"."visits" AS anon_source
-            LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
-              ON "anon_labels_0"."position" = 0
-              AND "anon_labels_0"."depth" = 0
-              AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-            LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
-              ON "anon_labels_1"."position" = 1
-              AND "anon_labels_1"."depth" = 0
-              AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
-            LEFT JOIN "temp"."main"."anon_released_classes_1" AS anon_released
-              ON (
-                (
-                  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
-                ) & 9151314442816847872
-              ) = "anon_released"."anon_key_0"
-          ) AS "anon_shown"
-          FULL JOIN "temp"."main"."anon_persons" AS anon_persons
-            ON "anon_shown"."anon_person_0" IS NOT DISTINCT FROM "anon_persons"."anon_person_0"
-        ) AS "anon_persons"
+        FROM "temp"."main"."anon_persons_of_1" AS anon_persons
         GROUP BY
           "anon_class_0",
           "anon_class_1"
@@ -1359,6 +1354,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_joint_classes";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
 
+DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_1";
+
 DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_1";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
@@ -1372,6 +1369,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_kept";
 DROP TABLE IF EXISTS "temp"."main"."anon_absent_persons";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_keyed_rows";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 

@@ -23,6 +23,7 @@ from sqlanon.model.release import FinerNode, Report
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import subquery
+from sqlanon.queries.release.earlier import persons_of_rows
 from sqlanon.queries.release.released_classes import NodeClasses
 from sqlanon.queries.release.rows import with_individuals
 from sqlanon.search import SearchOutcome
@@ -112,7 +113,8 @@ class FullDomainRun(Run):
             return []
         recoding = AtNode(self.table.alone().encoding, self.decision.node.levels)
         present = NodeClasses.of(recoding, written.relation, len(earlier))
-        self.joint, differences = joint_shortfalls(self.engine, earlier, self.bound, present)
+        persons = persons_of_rows(present, self.table.encoding)
+        self.joint, differences = joint_shortfalls(self.engine, earlier, self.bound, present, persons)
         return differences
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:

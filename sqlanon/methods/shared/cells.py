@@ -30,8 +30,8 @@ from sqlanon.queries.cells.labels import (
 from sqlanon.queries.cells.rows import (
     PIECES,
     cell_counts,
+    cells_of_keyed,
     cells_of_piece,
-    cells_of_pieces,
     compared,
     encode_rows,
     row_count,
@@ -109,7 +109,7 @@ def encode_table(
     encoding = replace(
         encoding,
         has_label_texts=engine.is_far(spec.source),
-        reads_dictionaries=engine.has_dictionaries(spec.source),
+        reads_dictionaries=spec.earlier is None and engine.has_dictionaries(spec.source),
     )
     encoding = encode_taxonomies(engine, encoding)
     in_pieces = make_cells(engine, encoding, may_stay=may_stay)
@@ -153,7 +153,8 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
         whether it took pieces, between which the source may have changed.
     """
     spec = encoding.spec
-    pieces = engine.pieces(spec.source, len(spec.quasi_identifiers) + len(spec.protected))
+    width = len(spec.quasi_identifiers) + len(spec.protected)
+    pieces = engine.pieces(spec.source, width) if spec.earlier is None else [spec.source]
     if len(pieces) == 1:
         for step in encode_rows(encoding):
             engine.run(replace(step, is_near=not may_stay))
@@ -165,7 +166,7 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
                 engine.run(step)
             else:
                 engine.execute(exp.Insert(this=step.makes.table, expression=step.query), step.purpose)
-    for step in [cells_of_pieces(encoding), *compared(encoding)]:
+    for step in [cells_of_keyed(encoding, PIECES), *compared(encoding)]:
         engine.run(step)
     engine.drop(PIECES)
     return True

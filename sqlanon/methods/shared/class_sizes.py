@@ -80,6 +80,13 @@ class SizedCells:
         """The rows of each class of a more general node, ``most`` of those that have more."""
         return self._classes(levels)[1]
 
+    def sizes_and_rest(self, levels: Levels) -> tuple[Ints, NDArray[Any]]:
+        """The same, and what else distinguishes them, a number of each."""
+        words, sizes, layout = self._classes(levels)
+        assert layout.always is not None
+        kind = words.dtype.type
+        return sizes, (words[layout.always.word] & kind(layout.always.mask)) >> kind(layout.always.shift)
+
     def at(self, levels: Levels) -> SizedCells:
         """The cells of a more general node, ascending by class."""
         words, sizes, layout = self._classes(levels)
@@ -90,11 +97,6 @@ class SizedCells:
     def keys_and_rest(self) -> tuple[NarrowInts, NarrowInts]:
         """The words of the keys of classes, and what else distinguishes cells, a number of each."""
         return self._parted(self.words)
-
-    @property
-    def rest(self) -> NarrowInts:
-        """What distinguishes cells besides the keys of classes, a number of each."""
-        return self._parted(self.words)[1]
 
     def packing(self, levels: Levels) -> Packing | None:
         """How keys of a more general node and numbers of rows go into one word; None if they don't."""

@@ -28,7 +28,7 @@ from sqlanon.model.release.joint import JointClass, JointClasses
 from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, encoding_for
 from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
-from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release import earlier as queries
 from sqlanon.queries.release.released_classes import NodeClasses, ReleasedClasses, class_of
 
@@ -148,26 +148,32 @@ def withhold_persons(engine: Compute, recoding: AtNode) -> None:
 
 
 def joint_shortfalls(
-    engine: Compute, releases: Sequence[EarlierRelease], bound: BoundPolicy, present: ReleasedClasses
+    engine: Compute,
+    releases: Sequence[EarlierRelease],
+    bound: BoundPolicy,
+    present: ReleasedClasses,
+    persons: Step | None = None,
 ) -> tuple[JointClasses | None, list[str]]:
     """The joint classes of a release that was written and the earlier ones, after :func:`cells_beside`.
 
-    They are counted from its rows and those of its source, and not from cells.
+    They are counted from its rows and those of its source; labels of these are looked up apart from what was made.
 
     Args:
         engine: the database.
         releases: the earlier ones.
         bound: the policy of the release.
         present: its classes.
+        persons: makes the persons of its source by their classes; None to read the source for it.
 
     Returns:
         the joint classes, None where it has other rows than it is to have; and how they fall short of the policy.
     """
     first, k = releases[0], bound.policy.criteria.k
-    engine.run(present.step)
-    persons = queries.persons_beside(present, keys_of(bound, first.keys), as_text=first.as_text)
+    persons = persons or queries.persons_beside(present, keys_of(bound, first.keys), as_text=first.as_text)
     classes = [queries.ALL_EARLIER, present.name]
-    engine.run(queries.shown_groups(persons, classes, k, is_by_person=first.is_by_person))
+    for step in (present.step, persons):
+        engine.run(step)
+    engine.run(queries.shown_groups(persons.makes, classes, k, is_by_person=first.is_by_person))
     try:
         _refuse_misfits(engine, "the release", bound, present)
     except PolicyError as error:

@@ -31,18 +31,18 @@ class JointSizeCounter(SizeCounter):
         self._absent[found[EARLIER]] = found[NUMBER_OF_ABSENT]
 
     def summary(self, levels: Levels, cells: SizedCells) -> NodeSummary:
-        classes, k = cells.at(levels), self._k
-        sizes, earlier = classes.rows.astype(np.int64), classes.rest
+        (sizes, earlier), k = cells.sizes_and_rest(levels), self._k
         is_short = sizes < k
         short = np.bincount(earlier[is_short], sizes[is_short], len(self._absent)).astype(np.int64)
-        largest = np.zeros_like(short)
-        np.maximum.at(largest, earlier[~is_short], sizes[~is_short])
         missing = k - self._absent - short
-        lends = (missing > 0) & (missing < k) & (largest >= k)
+        lends = (missing > 0) & (missing < k)
         lends[0] = False  # persons whom no earlier release shows
-        missing, largest = missing[lends], largest[lends]
+        may_lend = lends[earlier] & ~is_short
+        largest = np.zeros_like(short)
+        np.maximum.at(largest, earlier[may_lend], sizes[may_lend])
+        missing, largest = missing[largest > 0], largest[largest > 0]
         is_whole = largest < k + missing if self._is_by_person else np.ones_like(missing, dtype=bool)
         certain = int(short.sum())
         withheld = int(np.where(is_whole, largest, missing).sum())
-        kept = len(sizes) - int(is_short.sum()) - int(is_whole.sum())
+        kept = len(sizes) - int(np.count_nonzero(is_short)) - int(np.count_nonzero(is_whole))
         return NodeSummary(levels, len(sizes), kept, certain + withheld, certain)

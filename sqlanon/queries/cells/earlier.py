@@ -7,6 +7,8 @@ So the classes of a node are joint classes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import EARLIER, EarlierClasses, Encoding
@@ -37,13 +39,23 @@ def person_value(value: exp.Expr, as_text: bool) -> exp.Expr:
     return exact_text(value) if as_text else value
 
 
+def persons_by(keys: Sequence[str]) -> list[str]:
+    """The columns of persons with the values of some keys."""
+    return [*map(person_key, range(len(keys)))]
+
+
+def key_columns(keys: Sequence[str], table: str | None, *, as_text: bool) -> list[exp.Alias]:
+    """The columns of a table that identify a person, as text or not, under the names that persons have them by."""
+    values = (person_value(column(name, table), as_text) for name in keys)
+    return [aliased(value, name) for value, name in zip(values, persons_by(keys), strict=True)]
+
+
 def with_persons(earlier: EarlierClasses | None, query: exp.Select, table: str | None = None) -> exp.Select:
     """The query of the rows of the source, joined with :data:`PERSONS` if there are earlier releases."""
     if earlier is None:
         return query
-    theirs = [column(person_key(place), PERSONS.name) for place in range(len(earlier.keys))]
-    ours = [person_value(column(name, table), earlier.as_text) for name in earlier.keys]
-    on = all_of([same(one, other) for one, other in zip(theirs, ours, strict=True)])
+    ours = key_columns(earlier.keys, table, as_text=earlier.as_text)
+    on = all_of([same(column(each.alias, PERSONS.name), each.this) for each in ours])
     return left_join(query, exp.alias_(PERSONS.table, PERSONS.name, table=True), on)
 
 
@@ -67,11 +79,11 @@ def number_of_key(encoding: Encoding, table: str | None = None) -> exp.Expr:
     return exp.Paren(this=exp.BitwiseRightShift(this=masked, expression=number(place.shift)))
 
 
-def bits_of_number(encoding: Encoding, table: str) -> exp.Expr:
-    """The bits of a key that have the number in a column of a table."""
+def bits_of_number(encoding: Encoding) -> exp.Expr:
+    """The bits of a key that have the number of the joint class of a row that :func:`with_persons` has joined."""
     place = encoding.keys.always
     assert place is not None
-    value = cast(column(EARLIER, table), "BIGINT")
+    value = cast(number_of_row(), "BIGINT")
     return exp.Paren(this=exp.BitwiseLeftShift(this=value, expression=number(place.shift)))
 
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Mapping
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import bits_of_number, number_of_row, with_persons
+from sqlanon.queries.cells.earlier import bits_of_number, key_columns, with_persons
 from sqlanon.queries.cells.encoding import (
-    EARLIER,
     INDIVIDUAL,
     IS_UNMAPPED,
     PEOPLE,
     ROW_COUNT,
     VALUE,
     WEIGHT,
+    EarlierClasses,
     Encoding,
     counted,
     row_sum,
@@ -56,6 +56,8 @@ COMBINATIONS = "anon_rows"
 
 def encode_rows(encoding: Encoding) -> list[Step]:
     """The steps that make the cells, and what classes are compared with."""
+    if encoding.spec.earlier is not None:
+        return [keyed_rows(encoding, encoding.spec.earlier), cells_of_keyed(encoding, ROWS), *compared(encoding)]
     cells = cells_of(encoding, combinations(encoding, encoding.spec.source), looked_up)
     return [Step(encoding.cells, cells, "cells"), *compared(encoding)]
 
@@ -166,18 +168,16 @@ def with_leaves(
     return query
 
 
-def key_word(
-    encoding: Encoding, word: int, positions: Iterable[int] | None = None, numbers: str = COMBINATIONS
-) -> exp.Expr:
+def key_word(encoding: Encoding, word: int, positions: Iterable[int] | None = None) -> exp.Expr:
     """A word of the key of a row joined by :func:`with_leaves` at the same positions: the bits of its values there.
 
-    ``numbers`` is the table that has the number of its joint class in earlier releases, if there are any.
+    Beside earlier releases ``with_persons`` has joined it, too.
     """
     positions = range(len(encoding.spec.shapes)) if positions is None else positions
     positions = [place for place in positions if word in encoding.keys.label_masks(place, 0)]
     found: list[exp.Expr] = [column(encoding.key(word), encoding.labels_of(position)) for position in positions]
     if encoding.spec.earlier is not None and encoding.keys.always is not None and encoding.keys.always.word == word:
-        found.append(bits_of_number(encoding, numbers))
+        found.append(bits_of_number(encoding))
     return all_bits(found)
 
 
@@ -218,13 +218,11 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
         name: exact_key(name, encoding.traits) if encoding.holds_release else column(name) for name in spec.protected
     }
     keys |= {name: column(name) for name in individual}
-    if spec.earlier is not None:
-        keys |= {EARLIER: number_of_row()}
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
     if spec.row_weight is not None:
         columns.append(aliased(_weight(column(spec.row_weight)), WEIGHT))
-    return grouped(with_persons(spec.earlier, select(columns, source.copy())), list(keys.values()))
+    return grouped(select(columns, source.copy()), list(keys.values()))
 
 
 def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str, exp.Expr]:
@@ -323,10 +321,23 @@ def cells_of_piece(encoding: Encoding, piece: exp.Expr) -> Step:
     return Step(PIECES, looked_up(encoding, found).select(*others, copy=False), "cells of a piece")
 
 
-def cells_of_pieces(encoding: Encoding) -> Step:
-    """The step that makes the cells of the source from those of its pieces."""
+ROWS = Relation("anon_keyed_rows", "rows")
+"""The rows of the source with their keys, and what identifies their persons if each has one."""
+
+
+def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
+    """The step that makes :data:`ROWS`, among which persons are found again."""
+    query = looked_up(encoding, exp.alias_(encoding.spec.source.copy(), COMBINATIONS, table=True))
+    keys = key_columns(earlier.keys, COMBINATIONS, as_text=earlier.as_text) if earlier.is_by_person else []
+    others = [column(name, COMBINATIONS) for name in _others(encoding)]
+    query = with_persons(earlier, query, COMBINATIONS)
+    return Step(ROWS, query.select(*others, aliased(number(1), ROW_COUNT), *keys, copy=False), "rows with their keys")
+
+
+def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
+    """The step that makes the cells of the source from those of its pieces, or from its rows."""
     keys = [*_keys(encoding), *_others(encoding)]
-    found = grouped(select([*map(column, keys), row_sum()], PIECES.table), [column(name) for name in keys])
+    found = grouped(select([*map(column, keys), row_sum()], relation.table), [column(name) for name in keys])
     if encoding.spec.row_weight is not None:
         found = found.select(_weight_of_pieces(), copy=False)
     return Step(encoding.cells, cells_of(encoding, found, _as_they_are), "cells")

@@ -7,10 +7,18 @@ from functools import reduce
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import PERSONS, SQL, person_key, person_value, with_persons
-from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, row_sum
+from sqlanon.queries.cells.earlier import (
+    ABSENT,
+    PERSONS,
+    SQL,
+    number_of_key,
+    person_key,
+    person_value,
+    persons_by,
+)
+from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.labels import dense_rank
-from sqlanon.queries.cells.rows import with_leaves
+from sqlanon.queries.cells.rows import ROWS
 from sqlanon.queries.classes.classes import KEPT
 from sqlanon.queries.classes.grouping import CLASS_ROWS
 from sqlanon.queries.classes.recoding import AtNode
@@ -20,6 +28,7 @@ from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
     ascending,
+    bits,
     cast,
     column,
     copies,
@@ -30,14 +39,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
-from sqlanon.queries.release.released_classes import (
-    NodeClasses,
-    ReleasedClasses,
-    class_key,
-    class_of,
-    keyed_rows,
-    persons_by,
-)
+from sqlanon.queries.release.released_classes import NodeClasses, ReleasedClasses, class_of
 from sqlanon.queries.release.rows import KEPT_CLASSES
 
 JUDGED = Relation("anon_shown_groups", "class")
@@ -80,7 +82,7 @@ def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
     cells = releases[0].recoding.encoding.cells
     query = select([column(ROW_COUNT, cells.name)], exp.alias_(cells.table, cells.name, table=True))
     for release in releases:
-        query = release.join_to_cells(query)
+        query = release.join_to_keys(query, cells.name)
     classes = [column(release.name) for release in releases]
     counted = select([*classes, row_sum(name="anon_rows")], subquery(query, "anon_classes_of_cells"))
     return Step(persons_of(len(releases)), grouped(counted, copies(classes)), "persons of cells by their classes")
@@ -149,15 +151,22 @@ def shown_persons(persons: Relation, before: Relation, classes: Sequence[str], k
     return [withheld_step, queries.step(persons, "shown_persons")]
 
 
-def persons_beside(release: ReleasedClasses, keys: Sequence[str], *, as_text: bool) -> exp.Select:
-    """The persons of ``PERSONS`` and of the source of a release: the number of their joint class, and their class.
+def persons_beside(release: ReleasedClasses, keys: Sequence[str], *, as_text: bool) -> Step:
+    """The step that makes persons of ``PERSONS`` and of the source of a release, by their classes.
 
-    The numbers are in the column :data:`ALL_EARLIER`.
+    The numbers of their joint classes are in the column :data:`ALL_EARLIER`.
     """
     rows, names = release.rows(keys, as_text=as_text), persons_by(keys)
-    return SQL.query(
-        "persons_beside", rows=rows, persons=PERSONS, persons_by=names, number=ALL_EARLIER, name=release.name
-    )
+    roles = SQL.given(rows=rows, persons=PERSONS, persons_by=names, number=ALL_EARLIER, name=release.name)
+    return roles.step(persons_of(release.place), "persons_beside")
+
+
+def persons_of_rows(release: NodeClasses, encoding: Encoding) -> Step:
+    """The step that makes the same of the rows of a run, whose encoding has these numbers."""
+    numbers = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER)]
+    rows = release.join_to_keys(select(numbers, exp.alias_(ROWS.table, ROWS.name, table=True)), ROWS.name)
+    roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name)
+    return roles.step(persons_of(release.place), "persons_of_rows")
 
 
 def shown_classes(classes: Sequence[str]) -> exp.Select:
@@ -171,18 +180,11 @@ def shown_classes(classes: Sequence[str]) -> exp.Select:
 def withheld_persons(recoding: AtNode) -> Step:
     """The step that makes :data:`WITHHELD_PERSONS` of the classes of a run that are kept."""
     encoding = recoding.encoding
-    assert encoding.spec.earlier is not None
-    rows = keyed_rows(recoding, encoding.spec.earlier.keys, as_text=encoding.spec.earlier.as_text)
-    rows = with_persons(encoding.spec.earlier, rows, "anon_source")
-    rows = with_leaves(encoding, rows, "anon_source", [position for position, _ in recoding.code_columns()])
-    words = class_key(recoding)
-    query = SQL.query(
-        "withheld_persons",
-        persons=rows.select(*(aliased(word, name) for name, word in words.items()), copy=False),
-        withholding=KEPT_CLASSES,
-        grouped=[*words],
-        k=encoding.criteria.k,
-    )
+    masks = {encoding.key(word): mask for word, mask in encoding.keys.node_masks(recoding.levels).items()}
+    words = [aliased(bits(column(name), number(mask)), name) for name, mask in masks.items()]
+    persons = select([column(person_key(0)), *words], ROWS.table)
+    roles = SQL.given(persons=persons, withholding=KEPT_CLASSES, grouped=[*masks], k=encoding.criteria.k)
+    query = roles.query("withheld_persons")
     return Step(WITHHELD_PERSONS, query, "persons who are withheld")
 
 

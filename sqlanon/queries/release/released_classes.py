@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import PERSONS, SQL, person_key, person_value
+from sqlanon.queries.cells.earlier import SQL, key_columns
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.cells.labels import has_bits, label_bits
 from sqlanon.queries.cells.rows import key_word, with_leaves
@@ -111,14 +111,15 @@ class NodeClasses(ReleasedClasses):
         keys = [*class_key(self.recoding)]
         return SQL.step(self.relation, "released_classes", labelled=self._labelled, keys=keys, name=self.name)
 
-    def join_to_cells(self, query: exp.Select) -> exp.Select:
-        """The query of the cells of its source, and the number of their class."""
+    def join_to_keys(self, query: exp.Select, table: str) -> exp.Select:
+        """The query of a table with the keys of rows or cells of its source, and the number of their class."""
         encoding, alias = self.recoding.encoding, self.relation.name
-        on = has_bits(encoding, encoding.keys.node_masks(self.recoding.levels), encoding.cells.name, alias)
+        on = has_bits(encoding, encoding.keys.node_masks(self.recoding.levels), table, alias)
         return self.join_to(query, alias, on)
 
     def rows(self, keys: Sequence[str], *, as_text: bool) -> exp.Select:
-        query = keyed_rows(self.recoding, keys, as_text=as_text)
+        source = exp.alias_(self.recoding.encoding.spec.source.copy(), "anon_source", table=True)
+        query = select(key_columns(keys, "anon_source", as_text=as_text), source)
         query = with_leaves(self.recoding.encoding, query, "anon_source", _positions(self.recoding))
         on = (word.eq(column(name, "anon_released")) for name, word in class_key(self.recoding).items())
         return self.join_to(query, "anon_released", all_of([*on]))
@@ -154,29 +155,9 @@ def _node_labels(recoding: AtNode) -> Mapping[str, str]:
 
 
 def class_key(recoding: AtNode) -> dict[str, exp.Expr]:
-    """The words of the key of the class of a row that ``with_leaves`` has joined, by name.
-
-    Beside earlier releases ``with_persons`` has joined it, too.
-    """
+    """The words of the key of the class of a row that ``with_leaves`` has joined, by name."""
     encoding, shown = recoding.encoding, _positions(recoding)
     return {
-        encoding.key(word): bits(exp.Paren(this=key_word(encoding, word, shown, PERSONS.name)), number(mask))
+        encoding.key(word): bits(exp.Paren(this=key_word(encoding, word, shown)), number(mask))
         for word, mask in encoding.keys.node_masks(recoding.levels).items()
     }
-
-
-def keyed_rows(recoding: AtNode, keys: Sequence[str], *, as_text: bool) -> exp.Select:
-    """The rows of the source of some labels, ``anon_source``: the columns that identify a person."""
-    source = exp.alias_(recoding.encoding.spec.source.copy(), "anon_source", table=True)
-    return select(key_columns(keys, as_text=as_text), source)
-
-
-def key_columns(keys: Sequence[str], *, as_text: bool) -> Iterable[exp.Expr]:
-    """The columns of ``anon_source`` that identify a person, as text or not."""
-    values = (person_value(column(name, "anon_source"), as_text) for name in keys)
-    return (aliased(value, name) for value, name in zip(values, persons_by(keys), strict=True))
-
-
-def persons_by(keys: Sequence[str]) -> list[str]:
-    """The columns of persons with the values of some keys."""
-    return [*map(person_key, range(len(keys)))]

@@ -984,10 +984,10 @@ SELECT
   COUNT(*) AS "source_rows",
   COUNT("patient_id") AS "filled_0",
   COUNT("patient_id") AS "rows_0",
-  COUNT(DISTINCT "patient_id") AS "values_0",
+  COALESCE(LIST_UNIQUE(ARRAY_AGG("patient_id")), 0) AS "values_0",
   COUNT("ssn") AS "filled_1",
   COUNT("ssn") AS "rows_1",
-  COUNT(DISTINCT "ssn") AS "values_1"
+  COALESCE(LIST_UNIQUE(ARRAY_AGG("ssn")), 0) AS "values_1"
 FROM "memory"."main"."visits" AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS

@@ -14,7 +14,6 @@ from sqlanon.queries.kit.nodes import (
     c,
     cast,
     column,
-    count_distinct,
     count_rows,
     f,
     filtered,
@@ -40,7 +39,7 @@ def identifier_counts(names: Sequence[str], one_in: int) -> list[exp.Alias]:
         counts = {
             "filled": filled,
             "rows": filled.copy() if one_in == 1 else filtered(filled.copy(), is_some),
-            "values": count_distinct(column(name)) if one_in == 1 else _some_values(name, is_some),
+            "values": _distinct(f.list(column(name))) if one_in == 1 else _some_values(name, is_some),
         }
         found += (aliased(count, f"{what}_{place}") for what, count in counts.items())
     return found
@@ -128,8 +127,16 @@ def is_one_in(count: int, values: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _some_values(name: str, is_some: exp.Expr) -> exp.Expr:
-    """How many values some rows have: in a list, since DISTINCT with a FILTER takes DuckDB three times as long."""
+    """How many values some rows have."""
     value = column(name)
     is_filled = value.is_(exp.null()).not_()
-    listed = filtered(f.list(f.hash(value)), exp.and_(is_filled, is_some.copy(), copy=False))
+    return _distinct(filtered(f.list(f.hash(value)), exp.and_(is_filled, is_some.copy(), copy=False)))
+
+
+def _distinct(listed: exp.Expr) -> exp.Expr:
+    """How many values a list has but NULL.
+
+    DISTINCT with a FILTER takes DuckDB three times as long; and without one, 484 columns of 300 rows take 6 s, which is
+    0.04 s by lists.
+    """
     return f.coalesce(f.list_unique(listed), 0)

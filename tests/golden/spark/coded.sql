@@ -509,10 +509,10 @@ SELECT
   COUNT(*) AS `source_rows`,
   COUNT(`id`) AS `filled_0`,
   COUNT(`id`) AS `rows_0`,
-  COUNT(DISTINCT `id`) AS `values_0`,
+  COALESCE(COUNT(DISTINCT `id`), 0) AS `values_0`,
   COUNT(`patient`) AS `filled_1`,
   COUNT(`patient`) AS `rows_1`,
-  COUNT(DISTINCT `patient`) AS `values_1`
+  COALESCE(COUNT(DISTINCT `patient`), 0) AS `values_1`
 FROM `anon_coded`;
 
 -- classes with a single value

@@ -337,13 +337,13 @@ SELECT
   COUNT(*) AS `source_rows`,
   COUNT(`id`) AS `filled_0`,
   COUNT(`id`) AS `rows_0`,
-  COUNT(DISTINCT `id`) AS `values_0`,
+  COALESCE(COUNT(DISTINCT `id`), 0) AS `values_0`,
   COUNT(`patient`) AS `filled_1`,
   COUNT(`patient`) AS `rows_1`,
-  COUNT(DISTINCT `patient`) AS `values_1`,
+  COALESCE(COUNT(DISTINCT `patient`), 0) AS `values_1`,
   COUNT(`nights`) AS `filled_2`,
   COUNT(`nights`) AS `rows_2`,
-  COUNT(DISTINCT `nights`) AS `values_2`
+  COALESCE(COUNT(DISTINCT `nights`), 0) AS `values_2`
 FROM `sqlanon_1`;
 
 -- classes with a single value 1
@@ -851,7 +851,7 @@ SELECT
   COUNT(*) AS `source_rows`,
   COUNT(`id`) AS `filled_0`,
   COUNT(`id`) AS `rows_0`,
-  COUNT(DISTINCT `id`) AS `values_0`
+  COALESCE(COUNT(DISTINCT `id`), 0) AS `values_0`
 FROM `sqlanon_1`;
 
 -- classes with a single value 2

@@ -10,6 +10,7 @@ from sqlanon.engines.locks import exclusive
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
     from sqlanon.model.release.listed import ReleaseList
+    from sqlanon.releases.table import Row
 
 
 class ReleaseRegister(Part):
@@ -61,3 +62,10 @@ class ReleaseRegister(Part):
         from sqlanon.releases.listing import forget
 
         return forget(self._engine, name, reason)
+
+    @exclusive
+    def _add(self, row: Row) -> None:
+        """Write the row of a release that was published while the warehouse was open read-only."""
+        from sqlanon.releases.table import make_and_add
+
+        make_and_add(self._engine, row)

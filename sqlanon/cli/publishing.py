@@ -12,7 +12,7 @@ from typer import Argument, BadParameter, Exit, Option
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, put, say, show, write, write_json
-from sqlanon.cli.sessions import loading_options, reading, writing
+from sqlanon.cli.sessions import loading_options, on_the_list, reading, writing
 from sqlanon.errors import VerificationError
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ def run(
 ) -> None:
     """Publish the best generalization of a table that meets the policy, verified; or what its private method draws.
 
-    A file or a folder leaves the warehouse as it is; with a table, --taxonomy is stored in the warehouse. Where the
-    target is the release of the same policy from the same files, nothing is done. What a private method spends
-    is written to --ledger, or to the warehouse, before anything is drawn.
+    A file or a folder leaves the warehouse as it is, but for its list of releases; with a table, --taxonomy is stored
+    in the warehouse. Where the target is the release of the same policy from the same files, nothing is done. What a
+    private method spends is written to --ledger, or to the warehouse, before anything is drawn.
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """
@@ -127,6 +127,7 @@ def run(
             csv_formulas=cast("Any", csv_formulas),
             **layout,
         )
+    release = on_the_list(release, database)
     if (account := getattr(release.report, "opened_account", None)) is not None and not as_events:
         say(f'Note: the run opened the account "{account}" in the ledger, without a cap; sqlanon ledger cap sets one.')
     if release.unchanged and not as_events:

@@ -20,6 +20,7 @@ from sqlanon.model.names import without_secret
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.model.destination import Destination
+    from sqlanon.model.release import Release
 
 
 class _Machine(TypedDict, total=False):
@@ -192,12 +193,30 @@ def _noted(database: Path, ledger: Path) -> Iterator[Session]:
         yield session
 
 
+def on_the_list(release: Release, database: Path | None) -> Release:
+    """A release whose run had the warehouse open read-only, so that others could read it, once it is on its list.
+
+    It is returned as it is, with the note that it is not, if others still have the warehouse open, or nobody may write.
+    """
+    from sqlanon.releases.noting import NOT_LISTED
+
+    if database is None or release._unlisted is None:
+        return release
+    try:
+        with _connected(database) as session:
+            session.releases._add(release._unlisted)
+    except EngineError:
+        return release
+    notes = tuple(note for note in release.report.notes if note != NOT_LISTED)
+    return release.model_copy(update={"report": release.report.model_copy(update={"notes": notes})})
+
+
 @contextmanager
 def _connected(
     database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
 ) -> Iterator[Session]:
     from sqlanon.api.connection import check_resources, connect
-    from sqlanon.engines.retries import IN_USE, retry_while_locked
+    from sqlanon.engines.retries import A_MOMENT, IN_USE, PATIENCE, retry_while_locked
 
     machine: dict[str, Any] = {**_machine.get()}
     rows, max_cells = machine.pop("server", None), machine.pop("max_cells", None)
@@ -209,10 +228,10 @@ def _connected(
     opened = functools.partial(
         connect, database, read_only=read_only, ledger=ledger, rows=rows, max_cells=max_cells, **machine
     )
-    # Another run may just be noting its ledger in the warehouse, which takes a moment.
-    waits = ledger is not None
+    # Another run may just be noting its ledger or its release in the warehouse.
+    patience = A_MOMENT if ledger is None else PATIENCE
     with (
-        retry_while_locked(opened, IN_USE) if waits else opened() as session,
+        retry_while_locked(opened, IN_USE, patience) as session,
         interruptible(session.connection.interrupt),
     ):
         yield session

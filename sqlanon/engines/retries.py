@@ -10,6 +10,8 @@ from sqlanon.errors import EngineError, Refusal
 
 PATIENCE = 10.0
 """Seconds to wait for another program that has a file open, or that keeps being faster."""
+A_MOMENT = 1.0
+"""Seconds to wait for one that writes a single row."""
 PAUSE = 0.05
 """Seconds from one attempt to the next."""
 
@@ -19,9 +21,9 @@ OVERTAKEN = frozenset((Refusal.TAKEN, Refusal.OVERTAKEN))
 Result = TypeVar("Result")
 
 
-def retry_while_locked(call: Callable[[], Result], may_pass: Collection[Refusal]) -> Result:
+def retry_while_locked(call: Callable[[], Result], may_pass: Collection[Refusal], patience: float = PATIENCE) -> Result:
     """The result of a call; again and again for a while, as long as the database refuses it for what may pass."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while True:
         try:
             return call()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,17 @@ class Noting:
     record: Record | None = None
     row: Row | None = None
 
+    @property
+    def unlisted(self) -> Row | None:
+        """The row of a release that a warehouse would list, had it not been open read-only; None if it is listed.
+
+        A database in which sqlanon has written nothing stays as it is.
+        """
+        engine = self.engine
+        if not engine.warehouse.is_read_only:
+            return None
+        return self.row if any(engine.have(table.table_of(engine), engine.warehouse.anon("taxonomy"))) else None
+
     def reported(self, report: Reported) -> Reported:
         """A report that says where the release is not listed; its record, which recipients read, does not."""
         return with_notes(report, (NOT_LISTED,) if self.engine.warehouse.is_read_only else ())
@@ -84,15 +95,14 @@ class Noting:
         Raises:
             EngineError: it cannot be written; the run ends, and publishes nothing.
         """
+        self.record, self.row = record, self._row(target, record, content)
         if self.engine.warehouse.is_read_only:
             return
-        self.record, self.row = record, self._row(target, record, content)
         if _is_in_reach(self.engine, target):
             table.add(self.engine, self.row)
             return
         with self.engine.beside() as beside:
-            table.make(beside)
-            table.add(beside, self.row)
+            table.make_and_add(beside, self.row)
 
     def finish(self) -> None:
         """Write the hash of a record that was sealed when the target was published: that of a folder."""
@@ -101,11 +111,13 @@ class Noting:
         with suppress(EngineError):  # the release is on the list
             found = self._published()
             if found is not None and found.record_sha256 is not None:
-                table.note_record(self.engine, self.row, found.record_sha256)
+                if not self.engine.warehouse.is_read_only:
+                    table.note_record(self.engine, self.row, found.record_sha256)
+                self.row = replace(self.row, record_sha256=found.record_sha256)
 
     def take_back(self) -> None:
         """Remove the row, unless the release was published for all that."""
-        if self.row is None:
+        if self.row is None or self.engine.warehouse.is_read_only:
             return
         with suppress(EngineError):  # rather on the list, and not there, than the other way round
             if self._published() is None:

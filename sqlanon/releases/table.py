@@ -89,6 +89,12 @@ def rows(engine: Engine) -> list[Row]:
     return [Row(**{**row, "node": None if row["node"] is None else json.loads(row["node"])}) for row in found]
 
 
+def make_and_add(engine: Engine, row: Row) -> None:
+    """Write a row into the table, which is made if it is not there."""
+    make(engine)
+    add(engine, row)
+
+
 def add(engine: Engine, row: Row) -> None:
     """Write a row."""
     node = None if row.node is None else json.dumps(row.node)

@@ -92,7 +92,9 @@ def anonymize(
             with other_releases(engine, source, bound, noted.datasets, own) as listed:
                 release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
     stages.finish()
-    return release.model_copy(update={"report": noted.reported(release.report)})
+    release = release.model_copy(update={"report": noted.reported(release.report)})
+    release._unlisted = noted.unlisted
+    return release
 
 
 # More than six parameters: what runs, where to, and what it is made from.

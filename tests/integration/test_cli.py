@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+import sqlanon as sa
 from tests.commands import document, environment, sqlanon, started
 
 HOSTILE = 'a"b; drop table x --'
@@ -424,10 +426,33 @@ def test_releases_are_listed_and_forgotten(clinic: Path) -> None:
     ]
 
 
-def test_a_file_that_is_published_from_a_warehouse_is_not_listed_and_says_so(clinic: Path) -> None:
-    run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
-    assert "anon.releases" in run.stdout
+@pytest.mark.parametrize("into", ["k3.parquet", "k3/", "k3.csv"])
+def test_a_file_that_is_published_from_a_warehouse_is_listed(clinic: Path, into: str) -> None:
+    run = sqlanon(*published("run", "--into", into, "--json"), folder=clinic)
+    assert not [note for note in document(run)["report"].get("notes", []) if "anon.releases" in note]
+    (found,) = document(sqlanon("releases", "--db", "clinic.duckdb", "--json", folder=clinic))["releases"]
+    with sa.connect(clinic / "clinic.duckdb") as session:
+        place = f"{clinic}/{into}"
+        session.anonymize("visits", clinic / "policy.toml", place, replace=True)
+        (*_, other) = session.releases.list().releases
+    facts = other.model_dump(mode="json", exclude={"made_at", "record_sha256"})
+    assert {name: found[name] for name in facts if name in found} == {**facts, "state": "there"}
+    assert found["record_sha256"]
+
+
+def test_a_file_is_not_listed_while_others_read_the_warehouse_and_says_so(clinic: Path) -> None:
+    with duckdb.connect(str(clinic / "clinic.duckdb"), read_only=True):
+        run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
+    assert (run.returncode, "anon.releases" in run.stdout) == (0, True)
     assert document(sqlanon("releases", "--db", "clinic.duckdb", "--json", folder=clinic))["releases"] == []
+
+
+def test_a_run_waits_while_another_one_lists_its_release(clinic: Path) -> None:
+    with duckdb.connect(str(clinic / "clinic.duckdb")) as writer, ThreadPoolExecutor() as pool:
+        run = pool.submit(sqlanon, *published("run", "--into", "k3.parquet"), folder=clinic)
+        time.sleep(0.5)
+        writer.close()
+        assert run.result().returncode == 0, run.result().stderr
 
 
 def test_a_view_can_be_the_source_of_a_file(clinic: Path) -> None:

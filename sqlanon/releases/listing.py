@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +39,39 @@ def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: 
         if (forgotten or row.forgotten_at is None) and (datasets is None or have_common(datasets, row.datasets))
     ]
     return _looked_up(engine, rows, wanted)
+
+
+def latest(
+    engine: Engine, datasets: Sequence[str], most: int, is_other: Callable[[Row], bool]
+) -> tuple[list[ListedRelease], int]:
+    """The latest releases of data sets that may be at their targets still, and how many older targets are listed.
+
+    No target is looked at once the latest are found.
+
+    Args:
+        engine: the database.
+        datasets: the data sets.
+        most: how many are wanted.
+        is_other: which rows are.
+    """
+    by_target: dict[str, list[Row]] = {}
+    for row in _latest_of_fits(table.rows(engine)):
+        by_target.setdefault(comparable(row.target), []).append(row)
+    wanted = {
+        id(row)
+        for rows in by_target.values()
+        for row in rows
+        if row.forgotten_at is None and have_common(datasets, row.datasets) and is_other(row)
+    }
+    left = [rows for rows in by_target.values() if not wanted.isdisjoint(map(id, rows))]
+    left.sort(key=lambda rows: rows[-1].made_at)
+    found: list[ListedRelease] = []
+    while left and len(found) < most:
+        rows = left.pop()
+        for row, state in zip(rows, _states(engine, rows), strict=True):
+            if id(row) in wanted and state in ("there", "unseen"):
+                found.append(_shown(row, state))
+    return found[::-1], len(left)
 
 
 def forget(engine: Engine, name: str, reason: str) -> ReleaseList:

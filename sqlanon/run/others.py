@@ -34,8 +34,9 @@ from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.released_classes import released_labels
-from sqlanon.releases.listing import listed
+from sqlanon.releases.listing import latest
 from sqlanon.releases.names import comparable, comparables, table_called
+from sqlanon.releases.table import Row
 from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, in_the_way
 from sqlanon.run.recorded import recorded_release
 
@@ -51,7 +52,7 @@ class Others:
 
     Attributes:
         found: the latest, each to be compared with the release of the run, or with the reason why it is not.
-        left: how many older ones there are.
+        left: how many targets of older ones are on the list.
         with_more_columns: the policy of the run with quasi-identifiers that others have besides; None if none has.
     """
 
@@ -80,22 +81,23 @@ def other_releases(
         yield Others()
         return
     named = {target, *(name for each in policy.held_with for name in comparables(each.release))}
-    others = [
-        each
-        for each in listed(engine, datasets).releases
-        if named.isdisjoint({each.target, comparable(each.target)}) and _may_be_there(each)
-    ]
-    latest = others[-MOST:]
+
+    def is_other(row: Row) -> bool:
+        # Those of private methods, whose classes nobody knows, are in the ledger.
+        is_private = row.min_class_size is None and row.fit_sha256 is None
+        return not is_private and named.isdisjoint({row.target, comparable(row.target)})
+
+    found, left = latest(engine, datasets, MOST, is_other)
     obstacle = _obstacle(engine, bound)
     with engine.scratch(), ExitStack() as stack:
-        looked_up = {each.target: obstacle or _looked_up(engine, source, bound, each) for each in latest}
+        looked_up = {each.target: obstacle or _looked_up(engine, source, bound, each) for each in found}
         alike, more = _alike(bound, looked_up)
         both = _with_columns(stack, engine, bound, more) if more else bound
-        found = [
+        at_nodes = [
             _at_node(engine, target, each, bound, both, Relation(f"anon_labels_of_other_{number}", "class"))
             for number, (target, each) in enumerate(alike.items())
         ]
-        yield Others(found, len(others) - len(latest), None if isinstance(both, str) else both)
+        yield Others(at_nodes, left, None if isinstance(both, str) else both)
 
 
 def examined_beside(
@@ -140,28 +142,23 @@ class _Comparison:
         return OtherRelease(release=other.name, joint=joint, proposal=line if is_proposed else None)
 
     def _joint(self, other: ReleaseAtNode) -> JointClasses | str:
-        release: WrittenRelease | str = self._release
-        if other.source_rows not in (None, self._release.source_rows):
-            return f"its source had {other.source_rows:,} rows, and this one has {self._release.source_rows:,}"
-        if len(other.levels) > len(self._release.levels):
-            release = self._release_with_more
+        assert self.node is not None
+        rows = self.node.table.context.row_count + self.node.table.unknown.suppressed
+        if other.source_rows not in (None, rows):
+            return f"its source had {other.source_rows:,} rows, and this one has {rows:,}"
+        has_more = len(other.levels) > len(self.node.summary.levels)
+        release = self._release_with_more if has_more else self._release
         return release if isinstance(release, str) else joint_classes_with(self.engine, release, other)
 
     @cached_property
     def _release(self) -> WrittenRelease:
         assert self.node is not None
-        return written_release(self.node, self.written)
+        return written_release(self.engine, self.node, self.written)
 
     @cached_property
     def _release_with_more(self) -> WrittenRelease | str:
         assert self.with_more is not None
         return with_more_columns(self.engine, self._release, self.with_more)
-
-
-def _may_be_there(other: ListedRelease) -> bool:
-    """Whether a release may be there. Those of private methods, whose classes nobody knows, are in the ledger."""
-    is_private = other.min_class_size is None and other.fit_sha256 is None
-    return other.state in ("there", "unseen") and not is_private
 
 
 def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:

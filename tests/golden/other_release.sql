@@ -554,42 +554,6 @@ FROM "temp"."main"."anon_cells" AS anon_cells;
 
 -- shared: read released 4;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_0" AS
-WITH "anon_counted" AS (
-  SELECT
-    *
-  FROM "temp"."main"."anon_labels_of_other_0"
-), "anon_labels_0" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 1
-), "anon_labels_1" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
-), "anon_labelled" AS (
-  SELECT
-    "anon_counted"."anon_label_0",
-    "anon_counted"."anon_label_1",
-    "anon_counted"."anon_released_rows",
-    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
-  FROM "anon_counted"
-  LEFT JOIN "anon_labels_0"
-    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
-  LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
-)
-SELECT
-  *,
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
-FROM "anon_labelled";
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_1" AS
 WITH "anon_counted" AS (
   SELECT
@@ -637,6 +601,42 @@ WITH "anon_counted" AS (
 SELECT
   *,
   CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1"
+FROM "anon_labelled";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_0" AS
+WITH "anon_counted" AS (
+  SELECT
+    *
+  FROM "temp"."main"."anon_labels_of_other_0"
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labelled" AS (
+  SELECT
+    "anon_counted"."anon_label_0",
+    "anon_counted"."anon_label_1",
+    "anon_counted"."anon_released_rows",
+    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+  FROM "anon_counted"
+  LEFT JOIN "anon_labels_0"
+    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
+  LEFT JOIN "anon_labels_1"
+    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
+)
+SELECT
+  *,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
 FROM "anon_labelled";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_2" AS
@@ -701,9 +701,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_2";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_1";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_1";
 
 -- shared: read released 1;
 

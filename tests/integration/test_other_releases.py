@@ -11,6 +11,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.release.joint import OtherRelease
+from sqlanon.releases import listing
 from sqlanon.run import others as others_module
 from tests.commands import sqlanon
 
@@ -176,12 +177,18 @@ class TestWhichAreCompared:
 
     def test_the_latest(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(others_module, "MOST", 2)
+        looked_at: list[str] = []
+        find = listing._states
+        monkeypatch.setattr(
+            listing, "_states", lambda engine, rows: looked_at.append(rows[0].target) or find(engine, rows)
+        )
         for name in ("second", "third"):
             session.anonymize("spring", policy(earlier="none"), name, node=BY_SEX)
         release = session.anonymize("spring", policy(), "fourth", node=BY_AGE)
         assert [each.release for each in found_by(release)] == ["second", "third"]
         assert release.report.findings is not None
         assert any("1 older releases of the data set" in line for line in release.report.findings.sentences)
+        assert looked_at == ["third", "second"]
 
     def test_nothing_is_compared_where_nothing_is_made(self, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute(f"COPY spring TO '{tmp_path}/spring.parquet'")

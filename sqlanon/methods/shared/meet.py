@@ -14,7 +14,7 @@ from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.lattice import Levels
 from sqlanon.model.release.joint import JointClasses
-from sqlanon.queries.cells.encoding import Encoding, encoding_for
+from sqlanon.queries.cells.encoding import encoding_for
 from sqlanon.queries.cells.rows import cell_counts
 from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
@@ -53,24 +53,25 @@ class WrittenRelease:
 
     Attributes:
         written: it.
-        encoding: the cells of its source.
-        levels: its node.
+        classes: those that it has, with the cells of its source.
         k: what its policy asks for.
-        source_rows: the rows of its source.
     """
 
     written: ResolvedSource
-    encoding: Encoding
-    levels: Levels
+    classes: NodeClasses
     k: int
-    source_rows: int
+
+    @property
+    def levels(self) -> Levels:
+        """Its node."""
+        return self.classes.recoding.levels
 
 
-def written_release(node: PublishedNode, written: ResolvedSource) -> WrittenRelease:
-    """A release that was written, with the cells of its run."""
-    table, policy = node.table, node.table.bound.policy
-    rows = table.context.row_count + table.unknown.suppressed
-    return WrittenRelease(written, table.encoding, node.summary.levels, policy.criteria.k, rows)
+def written_release(engine: Compute, node: PublishedNode, written: ResolvedSource) -> WrittenRelease:
+    """A release that was written, with the cells of its run, after the table of its classes was made."""
+    classes = NodeClasses.of(AtNode(node.table.encoding, node.summary.levels), written.relation, 1)
+    engine.run(classes.step)
+    return WrittenRelease(written, classes, node.table.bound.policy.criteria.k)
 
 
 def with_more_columns(engine: Compute, release: WrittenRelease, bound: BoundPolicy) -> WrittenRelease | str:
@@ -91,8 +92,10 @@ def with_more_columns(engine: Compute, release: WrittenRelease, bound: BoundPoli
     unmapped = engine.fetch(cell_counts(encoding), "cells")[0]["unmapped"]
     if unmapped:
         return f"{OTHER_SOURCE}: {unmapped:,} rows have values now that its taxonomies lack"
-    more = bound.heights[len(release.levels) :]
-    return replace(release, encoding=encoding, levels=(*release.levels, *more))
+    levels = (*release.levels, *bound.heights[len(release.levels) :])
+    classes = NodeClasses.of(AtNode(encoding, levels), release.written.relation, 2)
+    engine.run(classes.step)
+    return replace(release, classes=classes)
 
 
 def joint_classes_with(engine: Compute, release: WrittenRelease, other: ReleaseAtNode) -> JointClasses | str:
@@ -100,17 +103,14 @@ def joint_classes_with(engine: Compute, release: WrittenRelease, other: ReleaseA
 
     Either release shows all rows of a class of the meet of their nodes, or none: both leave out whole classes alone.
     """
-    at_nodes = [AtNode(release.encoding, levels) for levels in (other.levels, release.levels)]
-    classes = [
-        NodeClasses(select([exp.Star()], other.labels.table), 0, at_nodes[0]),
-        NodeClasses.of(at_nodes[1], release.written.relation, 1),
-    ]
-    names = [each.name for each in classes]
+    recoding = AtNode(release.classes.recoding.encoding, other.levels)
+    theirs = NodeClasses(select([exp.Star()], other.labels.table), 0, recoding)
+    names = [theirs.name, release.classes.name]
     with engine.scratch():
-        for step in (*(each.step for each in classes), persons := queries.persons_of_cells(classes)):
+        for step in (theirs.step, persons := queries.persons_of_cells([theirs, release.classes])):
             engine.run(step)
-        engine.run(queries.shown_groups(persons.makes, names[:1], 1, is_by_person=False))
-        differing = engine.fetch(queries.mismatches(classes[0]), "a release beside its source")[0]["classes"]
+        engine.run(queries.shown_groups(persons.makes, [theirs.name], 1, is_by_person=False))
+        differing = engine.fetch(queries.mismatches(theirs), "a release beside its source")[0]["classes"]
         if differing:
             return f"{OTHER_SOURCE}: {differing:,} of its classes have another number of rows now"
         engine.run(queries.joint_classes(persons.makes, names))

@@ -239,7 +239,7 @@ class Findings(Result):
         unexamined_pairs_listed: the first hundred of them.
         other_releases: what the release shows together with others of the same data set: the latest on the list of the
             warehouse that are still there, and that the policy does not name.
-        uncompared_releases: how many older ones are there.
+        uncompared_releases: how many targets of older ones are on the list.
     """
 
     repeated_identifiers: tuple[RepeatedIdentifier, ...] = ()
@@ -279,8 +279,8 @@ class Findings(Result):
         yield from (found.sentence for found in self.other_releases)
         if self.uncompared_releases:
             yield (
-                f"{self.uncompared_releases:,} older releases of the data set are on the list, and were not compared: "
-                "sqlanon compare-releases compares them"
+                f"{self.uncompared_releases:,} older releases of the data set are on the list, and were not looked at: "
+                "sqlanon compare-releases compares those that are still there"
             )
         yield from (found.sentence for found in self.repeated_identifiers if found.is_person)
         yield from (found.sentence for found in self.homogeneous_columns)

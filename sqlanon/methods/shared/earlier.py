@@ -25,7 +25,7 @@ from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClass, JointClasses
-from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, encoding_for
+from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, encoding_for
 from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation, Step
@@ -80,7 +80,7 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     keys = keys_of(bound, first.keys)
     if first.is_by_person:
         _refuse_keys(engine, bound, keys[0], as_text=first.as_text)
-    persons = find_persons(engine, releases, [release_classes(engine, *each) for each in enumerate(releases)])
+    persons = find_persons(engine, releases, release_classes(engine, releases))
     joint = joint_classes(engine, releases, persons)
     if joint.k is not None and joint.k < k:
         raise UnsatisfiableError(
@@ -106,7 +106,7 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
         PolicyError: as :func:`cells_beside`.
     """
     k = min(each.bound.policy.criteria.k for each in releases)
-    classes = [release_classes(engine, *each) for each in enumerate(releases)]
+    classes = release_classes(engine, releases)
     joint = joint_classes(engine, releases, find_persons(engine, releases, classes))
     at_risk = engine.fetch(queries.persons_at_risk(k), "persons at risk", "node")[0]
     rows = engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class")
@@ -186,25 +186,43 @@ def joint_shortfalls(
     return joint, [f"joint classes have {joint.k:,} persons, not {k:,}"]
 
 
-def release_classes(engine: Compute, place: int, release: EarlierRelease) -> ReleasedClasses:
-    """The classes of a release that ``place`` others precede: there is a table of them afterwards."""
-    bound, labels = release.bound, release.labels
-    if isinstance(labels, CutRecord):
-        from sqlanon.methods.shared.cut_classes import cut_classes
+def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list[ReleasedClasses]:
+    """The classes of releases, and a table of those of each; releases of the same taxonomies have labels in common."""
+    encodings: list[Encoding] = []
+    found: list[ReleasedClasses] = []
+    for place, release in enumerate(releases):
+        bound, labels = release.bound, release.labels
+        if isinstance(labels, CutRecord):
+            from sqlanon.methods.shared.cut_classes import cut_classes
 
-        classes: ReleasedClasses = cut_classes(engine, bound, labels, release.released, place)
-    else:
-        spec = replace(bound.cells, protected=(), protected_shapes={}, compared=(), earlier=None)
+            found.append(cut_classes(engine, bound, labels, release.released, place))
+        else:
+            encoding = _encoded(engine, bound, encodings)
+            levels = tuple(labels.levels[name] for name in encoding.spec.quasi_identifiers)
+            found.append(NodeClasses.of(AtNode(encoding, levels), release.released, place))
+        engine.run(found[-1].step)
+    return found
+
+
+def _encoded(engine: Compute, bound: BoundPolicy, others: list[Encoding]) -> Encoding:
+    """The labels of a release, which join those of others unless some of these are the same."""
+    spec = replace(bound.cells, protected=(), protected_shapes={}, compared=(), earlier=None)
+    for other in others:
+        if _labelled_by(other.spec) == _labelled_by(spec) and not spec.roots:
+            return replace(other, spec=spec)
+    if spec.roots:
         find_unknown_rows(engine, spec)
-        made = Relation(f"anon_labels_of_release_{place}", "node")
-        encoding = encode_taxonomies(
-            engine, replace(encoding_for(spec, bound.policy.criteria, label_losses=()), labels=made)
-        )
-        levels = tuple(labels.levels[name] for name in spec.quasi_identifiers)
-        classes = NodeClasses.of(AtNode(encoding, levels), release.released, place)
-    engine.run(classes.step)
+    labels = Relation(f"anon_labels_of_releases_{len(others)}", "node")
+    encoding = replace(encoding_for(spec, bound.policy.criteria, label_losses=()), labels=labels)
+    encoding = encode_taxonomies(engine, encoding)
+    others.append(encoding)
     engine.drop(UNKNOWN)
-    return classes
+    return encoding
+
+
+def _labelled_by(spec: CellSpec) -> tuple[object, ...]:
+    """All that the labels of a source depend on but the values that taxonomies do not have."""
+    return spec.quasi_identifiers, spec.shapes, spec.taxonomy, spec.leaves
 
 
 def find_persons(engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses]) -> Relation:

@@ -127,7 +127,7 @@ FROM "anon_persons";
 
 -- shared: read anon_coded_labels 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_release_0" AS
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_releases_0" AS
 SELECT
   "anon_coded"."position",
   "anon_coded"."depth",
@@ -155,6 +155,8 @@ LEFT JOIN (VALUES
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
+DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_0" AS
 WITH "anon_counted" AS (
   SELECT
@@ -177,14 +179,14 @@ WITH "anon_counted" AS (
   SELECT DISTINCT
     "anon_key_0",
     "label"
-  FROM "temp"."main"."anon_labels_of_release_0"
+  FROM "temp"."main"."anon_labels_of_releases_0"
   WHERE
     "position" = 0 AND "depth" = 1
 ), "anon_labels_1" AS (
   SELECT DISTINCT
     "anon_key_0",
     "label"
-  FROM "temp"."main"."anon_labels_of_release_0"
+  FROM "temp"."main"."anon_labels_of_releases_0"
   WHERE
     "position" = 1 AND "depth" = 0
 ), "anon_labelled" AS (
@@ -204,19 +206,17 @@ SELECT
   CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
 FROM "anon_labelled";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
 WITH "anon_sources" AS (
   SELECT
     "anon_source"."patient_id" AS "anon_person_0",
     COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
   FROM "memory"."main"."earlier_visits" AS anon_source
-  LEFT JOIN "temp"."main"."anon_labels_of_release_0" AS anon_labels_0
+  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
     ON "anon_labels_0"."position" = 0
     AND "anon_labels_0"."depth" = 0
     AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-  LEFT JOIN "temp"."main"."anon_labels_of_release_0" AS anon_labels_1
+  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
     ON "anon_labels_1"."position" = 1
     AND "anon_labels_1"."depth" = 0
     AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
@@ -1378,7 +1378,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_persons";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_0";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_of_release_0";
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_of_releases_0";
 
 COMMIT;
 

@@ -164,6 +164,19 @@ class TestWithholding:
         joint = session.compare_releases([spring, sa.Earlier("second", source="tagged")], source="tagged", key="id")
         assert (joint.k, joint.class_count, joint.persons_at_risk) == (4, 2, 0)
 
+    def test_nobody_is_looked_for_among_equal_rows(self, session: sa.Session) -> None:
+        """Without another column it does not matter who is hidden, and a later release finds out who that is."""
+        load(session, "spring", [*range(20, 30), 20, 21])
+        session.connection.execute("CREATE TABLE summer AS SELECT id, age FROM spring WHERE id > 1")
+        session.anonymize("spring", policy(), "first", node={"age": 2})
+        spring = sa.Earlier("first", source="spring", key="id")
+        held = policy(earlier=[spring], suppression_limit=0.5, identifiers=["id"], sensitive=[])
+        second = session.anonymize("summer", held, "second", node={"age": 2})
+        assert second.report.suppressed_rows == 3
+        assert ages(session, "second") == {"20s": 8}
+        joint = session.compare_releases([spring, sa.Earlier("second", source="summer")], source="summer", key="id")
+        assert (joint.k, joint.class_count, joint.persons_at_risk) == (4, 2, 0)
+
     def test_a_class_that_would_get_too_small_is_hidden_as_a_whole(self, session: sa.Session) -> None:
         load(session, "spring", [*range(20, 27)])
         session.connection.execute("CREATE TABLE summer AS FROM spring WHERE id > 1")

@@ -3508,6 +3508,16 @@ EARLIER = [
         ),
     ),
     *_of(
+        "sqlanon/queries/release/rows.py",
+        (
+            "withheld-rows-stay-among-equal-ones",
+            "        if encoding.holds_release:  #",
+            "        if not encoding.holds_release:  #",
+            "persons are shown whom others need to be hidden, and those of an earlier class stand out",
+            WITHHOLDING,
+        ),
+    ),
+    *_of(
         "sqlanon/methods/shared/joint_sizes.py",
         (
             "joint-sizes-of-nobody",

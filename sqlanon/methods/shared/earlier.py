@@ -140,7 +140,7 @@ def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
 def withhold_persons(engine: Compute, recoding: AtNode) -> None:
     """Take those persons out of the joint classes whom the classes that are kept withhold, after these are made."""
     earlier = recoding.encoding.spec.earlier
-    if earlier is None or not earlier.is_by_person:
+    if earlier is None or not earlier.is_by_person or recoding.encoding.holds_release:
         return
     engine.run(queries.withheld_persons(recoding))
     engine.execute(queries.without_withheld(), "joint classes without persons who are withheld")

@@ -160,12 +160,12 @@ class Encoding:
     def holds_release(self) -> bool:
         """Whether cells have all that a release shows, so that it can be rebuilt from their counts.
 
-        They have neither columns that do not distinguish cells nor values that are equal to others. Of equal rows, some
-        may be withheld beside earlier releases.
+        They have neither columns that do not distinguish cells nor values that are equal to others. Some persons of a
+        class may be withheld beside earlier releases: it does not matter who they are if all of its rows are equal.
         """
-        if self.spec.earlier is not None and self.spec.earlier.is_by_person:
-            return False
         shown = self.spec.released - {*self.spec.quasi_identifiers}
+        if shown and self.spec.earlier is not None and self.spec.earlier.is_by_person:
+            return False
         return shown <= {*self.spec.protected} and all(self.traits[name].can_be_rebuilt for name in shown)
 
     @property

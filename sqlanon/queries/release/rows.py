@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlanon.queries.cells.earlier import number_of_key, with_numbers
 from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.keys import WORD_BITS
+from sqlanon.queries.classes.earlier import WITHHELD
 from sqlanon.queries.classes.recoding import Recoding, as_label
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
@@ -167,11 +168,16 @@ def _published(
     """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
     encoding, keys = recoding.encoding, dict(recoding.code_columns())
     classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
+    shown: dict[str, exp.Expr] = {name: column(name, "anon_rows") for name in names}
     if encoding.spec.earlier is not None:
         classes = classes.select(column(EARLIER, "anon_codes"), copy=False)
+        if encoding.holds_release:  # by cells, which do not say who is withheld
+            classes = classes.select(column(WITHHELD, "anon_codes"), copy=False)
+            withheld = cast(column(WITHHELD, "anon_kept"), "BIGINT")
+            shown[ROW_COUNT] = aliased(exp.Sub(this=shown[ROW_COUNT], expression=withheld), ROW_COUNT)
     classes = recoding.join_labels_to_codes(classes, "anon_codes")
     same_class = all_of([same(column(name, "anon_kept"), column(name, "anon_rows")) for name in recoding.row_columns])
-    query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))
+    query = select(shown.values(), subquery(rows, "anon_rows"))
     query = query.join(subquery(classes, "anon_kept"), on=same_class, join_type="left" if masked else "", copy=False)
     for position, name in enumerate(encoding.label_columns):
         place = "anon_rows" if name in recoding.row_columns else "anon_kept"

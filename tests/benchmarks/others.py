@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.others [--rows 30162 1000000] [--repeats 5] [--folder DIR]
 
-ARX's Adult (SQLANON_DATA), as in tests.benchmarks.runs; k = 20, 10 % suppressed, beside others at k = 5 to 9. Medians of
-CPU seconds in one process, with and without a comparison: with one other release, with five, and with one that has
+ARX's Adult (SQLANON_DATA), as in tests.benchmarks.runs; k = 20, 10 % suppressed, beside others at k = 5 to 9. Medians
+of CPU seconds in one process, with and without a comparison: with one other release, with five, and with one that has
 three quasi-identifiers more, for which the source is read once more.
 """
 

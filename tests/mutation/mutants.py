@@ -50,6 +50,7 @@ def _of(file: str, *mutants: tuple[str, str, str, str, str | tuple[str, ...]]) -
 
 
 EARLIER_RELEASES = "tests/integration/test_earlier_releases.py"
+OTHER_RELEASES = "tests/integration/test_other_releases.py"
 EARLIER_FACTS = f"{EARLIER_RELEASES}::TestFacts"
 WITHHOLDING = f"{EARLIER_RELEASES}::TestWithholding"
 JOINT_PROPERTIES = "tests/property/test_earlier_releases.py"
@@ -3556,6 +3557,47 @@ EARLIER = [
             '    if differing and name == "the release":\n',
             "persons are looked up in another table than a release was made from",
             f"{EARLIER_RELEASES}::TestRefusals::test_sources_that_have_changed",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/meet.py",
+        (
+            "others-of-a-source-that-has-changed",
+            "        if differing:\n",
+            "        if not differing:\n",
+            "persons of another release are looked for among others, and found in large joint classes",
+            f"{OTHER_RELEASES}::TestReasons::test_a_source_that_has_changed",
+        ),
+        (
+            "others-with-new-values",
+            "    if unmapped:\n",
+            "    if not unmapped:\n",
+            "rows with values that no taxonomy has stand in no joint class",
+            f"{OTHER_RELEASES}::TestReasons::test_a_source_with_values_that_its_taxonomies_lack",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/others.py",
+        (
+            "others-beside-withheld-persons",
+            "    if record.earlier:\n",
+            "    if not record:\n",
+            "persons whom a release withheld for earlier ones count among those whom it shows",
+            f"{OTHER_RELEASES}::TestReasons::test_it_was_held_together_with_others",
+        ),
+        (
+            "others-that-code-otherwise",
+            "if treated.get(name, treatment) != treatment]",
+            "if treated.get(name, treatment)[0] != treatment[0]]",
+            "a person is looked for under a value that another release has coded",
+            f"{OTHER_RELEASES}::TestReasons::test_what_the_other_one_is",
+        ),
+        (
+            "others-with-masked-rows",
+            'if policy.suppression == "mask" and',
+            'if policy.suppression == "drop" and',
+            "masked rows, which other releases show, count for nobody",
+            f"{OTHER_RELEASES}::TestReasons::test_masked_rows",
         ),
     ),
 ]

@@ -25,6 +25,7 @@ from sqlanon.model.release import Verification
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 from sqlanon.publish.provenance import without_place
+from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.run.recorded import recorded_release
 from sqlanon.verification.published import Published
 
@@ -182,13 +183,25 @@ def read_with(releases: Sequence[EarlierRelease]) -> dict[str, ResolvedSource]:
 
 def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | list[str]:
     """The release of a name; what stands in the way if it cannot be held together with others."""
-    release, record, policy = recorded_release(engine, named.release, engine.resolve)
+    # No hash of its rows is needed: its classes are counted beside its source, and none of them can be missing
+    # if there are as many rows as were released. Nothing rests on other columns.
+    release, record, policy = recorded_release(engine, named.release, engine.resolve, hashes_rows=False)
     record = record.spelled_like(policy.quasi_identifiers)
-    problems = [*in_the_way(release, record, policy)]
+    problems = [*in_the_way(release, record, policy), *_other_rows(engine, release, record)]
     if problems or not isinstance(record.labels, NodeRecord | CutRecord):
         return [f"{release.source.description}: {problem}" for problem in problems]
     origin = source if named.source is None else engine.resolve(named.source, restricted=True)
     return Found(release, record, policy, origin, record.labels)
+
+
+def _other_rows(engine: Engine, release: Published, record: Record) -> Iterator[str]:
+    """How a release has another number of rows than it was written with."""
+    counted = select([aliased(count_rows(), "rows")], release.source.relation.copy())
+    rows = engine.fetch(counted, "rows of an earlier release")[0]["rows"]
+    if record.rows is None:
+        yield "its provenance does not say how many rows it has"
+    elif rows != record.rows.released:
+        yield f"it has {rows:,} rows, and {record.rows.released:,} were released"
 
 
 def in_the_way(release: Published, record: Record, policy: Policy) -> Iterator[str]:

@@ -226,10 +226,21 @@ class TestRefusals:
         with pytest.raises(sa.PolicyError, match="have another number of rows; give the source as it was then"):
             session.anonymize("summer", held, "second")
 
-    def test_releases_that_have_changed(self, session: sa.Session) -> None:
-        session.connection.execute("CREATE TABLE summer AS FROM spring; DELETE FROM first")
-        held = policy(earlier=[sa.Earlier("first", source="spring", key="id")])
-        with pytest.raises(sa.PolicyError, match="it cannot be found out what the releases show together"):
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [
+            ("DELETE FROM changed WHERE age = '30-34'", "it has 4 rows, and 8 were released"),
+            ("INSERT INTO changed VALUES ('50-54', 'flu')", "it has 9 rows, and 8 were released"),
+            ("UPDATE changed SET age = '30-34' WHERE rowid = 0", "2 classes have another number of rows"),
+            ("UPDATE changed SET age = '50-54' WHERE age = '30-34'", "1 classes have another number of rows"),
+        ],
+    )
+    def test_releases_that_have_changed(self, session: sa.Session, change: str, problem: str) -> None:
+        load(session, "spring", [31, 32, 33, 34], first=11)
+        session.anonymize("spring", policy(suppression_limit=0.5), "changed", node={"age": 1})
+        session.connection.execute(f"CREATE TABLE summer AS FROM spring; {change}")
+        held = policy(earlier=[sa.Earlier("changed", source="spring", key="id")])
+        with pytest.raises(sa.PolicyError, match=problem):
             session.anonymize("summer", held, "second")
 
     @pytest.mark.parametrize(

@@ -46,10 +46,11 @@ def policy(k: int = 4, **fields: Any) -> sa.Policy:
 
 
 def found_by(release: sa.Release) -> Sequence[OtherRelease]:
-    """The other releases, each with a sentence in what is shown of the run."""
+    """The other releases, each with what is shown of it."""
     assert release.report.findings is not None
-    found = release.report.findings.other_releases
-    assert all(each.sentence in release.report.findings.sentences for each in found)
+    found, shown = release.report.findings.other_releases, "\n".join(release.report.findings.sentences)
+    assert all(each.sentence in shown for each in found if each.joint is not None)
+    assert all(f'"{each.release}"' in shown and each.reason in shown for each in found if each.reason is not None)
     return found
 
 
@@ -255,6 +256,15 @@ class TestReasons:
     )
     def test_what_the_release_is(self, session: sa.Session, change: dict[str, Any], expected: str) -> None:
         assert reason(session.anonymize("spring", policy(2, **change), "second")).startswith(expected)
+
+    def test_one_sentence_for_all_of_the_same_reason(self, session: sa.Session) -> None:
+        session.anonymize("spring", policy(earlier="none"), "second", node=BY_AGE)
+        release = session.anonymize("spring", policy(individual="id"), "third")
+        assert release.report.findings is not None
+        assert [line for line in release.report.findings.sentences if "individuals own several rows" in line] == [
+            'what the release shows together with "first" or "second" is not known: individuals own several rows of '
+            "this release, and a person is to have one"
+        ]
 
     def test_the_policy_names_others(self, session: sa.Session) -> None:
         session.anonymize("spring", policy(earlier="none"), "second", node=BY_AGE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.model.release.joint import OtherRelease
+from sqlanon.model.release.joint import OtherRelease, sentences_on
 from sqlanon.model.release.measurement import Result
 from sqlanon.report.document import Document, Part, Table, notes, percent
 
@@ -276,7 +276,7 @@ class Findings(Result):
         return (*notes(heading, self.sentences), *((table,) if rows else ()))
 
     def _sentences(self) -> Iterator[str]:
-        yield from (found.sentence for found in self.other_releases)
+        yield from sentences_on(self.other_releases)
         if self.uncompared_releases:
             yield (
                 f"{self.uncompared_releases:,} older releases of the data set are on the list, and were not looked at: "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from sqlanon.model.release.measurement import PartialResult, Result
 from sqlanon.report.document import Document, Table, count, paragraph, percent
 
@@ -88,7 +90,7 @@ class OtherRelease(Result):
         """What both show together, and what to write in the policy."""
         together, joint = f'together with "{self.release}"', self.joint
         if joint is None:
-            return f"what the release shows {together} is not known: {self.reason}"
+            return _unknown([self.release], self.reason)
         if joint.met:
             return f"{together}, joint classes have {count(joint.k)} persons at least"
         few = (
@@ -97,6 +99,19 @@ class OtherRelease(Result):
         )
         held = "" if self.proposal is None else f"{self.proposal} holds both together; "
         return f'{few}: {held}earlier = "none" says that nobody has both'
+
+
+def sentences_on(others: Sequence[OtherRelease]) -> Iterator[str]:
+    """A sentence on each of some other releases; one on all for which the same reason is given."""
+    yield from (each.sentence for each in others if each.joint is not None)
+    unknown = [each for each in others if each.joint is None]
+    for reason in dict.fromkeys(each.reason for each in unknown):
+        yield _unknown([each.release for each in unknown if each.reason == reason], reason)
+
+
+def _unknown(releases: Sequence[str], reason: str | None) -> str:
+    names = " or ".join(f'"{name}"' for name in releases)
+    return f"what the release shows together with {names} is not known: {reason}"
 
 
 def _in_words(labels: dict[str, str | None] | None) -> str:

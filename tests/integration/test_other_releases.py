@@ -136,6 +136,32 @@ class TestJointClasses:
         (by_sex,) = found_by(session.anonymize("spring", ill, "second", node={"illness": 0}, replace=True))
         assert by_sex.joint is not None
 
+    @pytest.mark.parametrize("columns", [["age", "sex"], ["age"]])
+    @pytest.mark.parametrize(
+        "treatment",
+        [
+            {"unknown": {"age": "suppress"}},
+            {"unknown": {"age": "top"}},
+            {"bottom_coding": {"age": 22}, "top_coding": {"age": 31}},
+        ],
+    )
+    def test_values_that_both_treat_alike(
+        self, session: sa.Session, treatment: dict[str, Any], columns: list[str]
+    ) -> None:
+        """What is counted from cells is what is found in the source."""
+        session.releases.forget("first", reason="another one is compared")
+        if "unknown" in treatment:
+            session.connection.execute("INSERT INTO spring VALUES (8, 99, 'f', 'flu'), (9, 98, 'm', 'flu')")
+        fields = {"suppression_limit": 1.0, **treatment}
+        session.anonymize("spring", policy(2, **fields), "other", node={"age": 1, "sex": 1})
+        fewer = {"quasi_identifiers": columns, "identifiers": ["id", *({"age", "sex"} - {*columns})]}
+        node = {name: {"age": 2, "sex": 0}[name] for name in columns}
+        (found,) = found_by(session.anonymize("spring", policy(2, **fields, **fewer), "second", node=node))
+        assert found.joint is not None
+        compared = session.compare_releases(["other", "second"], source="spring")
+        facts = {"k", "class_count", "person_count", "unique_persons", "required_k", "persons_at_risk"}
+        assert found.joint.model_dump(include=facts) == compared.model_dump(include=facts)
+
     @pytest.mark.parametrize("into", ["first.parquet", "first.csv", "first/", 'a "b".c', "other.first"])
     def test_wherever_it_is(self, session: sa.Session, tmp_path: Path, into: str) -> None:
         session.releases.forget("first", reason="another one is compared")

@@ -136,26 +136,31 @@ SELECT
   CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
 FROM "anon_labelled";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_rows_of_0" AS
+SELECT
+  "anon_source"."patient_id" AS "anon_person_0",
+  COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
+FROM "memory"."main"."earlier_visits" AS anon_source
+LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
+  ON (
+    (
+      "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
+    ) & 9151314442816847872
+  ) = "anon_released"."anon_key_0";
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
 WITH "anon_sources" AS (
   SELECT
-    "anon_source"."patient_id" AS "anon_person_0",
-    COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
-  FROM "memory"."main"."earlier_visits" AS anon_source
-  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
-    ON "anon_labels_0"."position" = 0
-    AND "anon_labels_0"."depth" = 0
-    AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
-    ON "anon_labels_1"."position" = 1
-    AND "anon_labels_1"."depth" = 0
-    AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
-  LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
-    ON (
-      (
-        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
-      ) & 9151314442816847872
-    ) = "anon_released"."anon_key_0"
+    *
+  FROM "temp"."main"."anon_rows_of_0"
 )
 SELECT
   "anon_person_0",
@@ -164,6 +169,8 @@ SELECT
 FROM "anon_sources"
 GROUP BY
   "anon_person_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_rows_of_0";
 
 SELECT
   CAST(COALESCE(SUM(anon_rows) FILTER(WHERE

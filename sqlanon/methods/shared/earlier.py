@@ -2,8 +2,8 @@
 
 A release is made again as far as that takes: its source says in which class each person is, and the release itself
 which classes it shows. Where it was held together with still earlier ones, their joint classes say what it has left out
-of these classes. All sources are read in one statement. Rows stay in the database; persons become numbers of joint
-classes.
+of these classes. The persons of all sources are found in one statement. Rows stay in the database; persons become
+numbers of joint classes.
 
 Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008), differences (Byun et al. 2006).
 """
@@ -232,7 +232,11 @@ def find_persons(engine: Compute, releases: Sequence[EarlierRelease], classes: S
         PolicyError: as :func:`cells_beside`.
     """
     first, persons = releases[0], queries.persons_of(0)
-    engine.run(queries.persons_by_classes(classes, [each.keys for each in releases], as_text=first.as_text))
+    for release, found in zip(releases, classes, strict=True):
+        engine.run(queries.source_rows(found, release.keys, as_text=first.as_text))
+    engine.run(queries.persons_by_classes(classes, first.keys))
+    for found in classes:
+        engine.drop(queries.rows_of(found.place))
     if first.is_by_person and any(engine.fetch(queries.key_problems(persons), "keys of persons")[0].values()):
         for release in releases:
             _refuse_keys(engine, release.bound, release.keys[0], as_text=first.as_text)

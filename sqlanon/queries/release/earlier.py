@@ -56,22 +56,26 @@ ALL_EARLIER = class_of(0)
 """The column with the number of the joint class in all earlier releases, where these stand beside one alone."""
 
 
-def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[Sequence[str]], *, as_text: bool) -> Step:
-    """The step that makes :func:`persons_of` none of some releases: those of all of their sources.
+def rows_of(place: int) -> Relation:
+    """The rows of the source of a release: what identifies a person, and the number of a class."""
+    return Relation(f"anon_rows_of_{place}", "rows")
 
-    Args:
-        releases: their classes, which are made.
-        keys: the columns of the source of each that identify a person.
-        as_text: whether these are compared as text.
-    """
-    rows: list[exp.Query] = [each.rows(names, as_text=as_text) for each, names in zip(releases, keys, strict=True)]
+
+def source_rows(release: ReleasedClasses, keys: Sequence[str], *, as_text: bool) -> Step:
+    """The step that makes :func:`rows_of` a release, one source at a time: each is read by joins that take memory."""
+    return Step(rows_of(release.place), release.rows(keys, as_text=as_text), "rows of a source by their classes")
+
+
+def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str]) -> Step:
+    """The step that makes the persons of :func:`rows_of` all of some releases; ``keys`` are those of any source."""
+    rows: list[exp.Query] = [select([exp.Star()], rows_of(each.place).table) for each in releases]
     classes = {release.name: exp.AnyValue(this=column(release.name)) for release in releases}
     is_there: list[exp.Expr] = [cast(exp.Not(this=each.copy().is_(exp.null())), "INTEGER") for each in classes.values()]
     return SQL.step(
         persons_of(0),
         "persons_by_classes",
         rows=reduce(lambda one, other: exp.Union(this=one, expression=other, distinct=False, by_name=True), rows),
-        persons_by=persons_by(keys[0]),
+        persons_by=persons_by(keys),
         shown=[aliased(exp.func("coalesce", each, number(0)), name) for name, each in classes.items()],
         sources=reduce(lambda one, other: exp.Add(this=one, expression=other), is_there),
     )

@@ -21,6 +21,8 @@ from sqlanon.model.datasets import KnownSource
 from tests.commands import sqlanon
 from tests.integration.test_private_runs import METHOD, POLICY, ROLES, TOML, make_warehouse
 
+pytestmark = pytest.mark.one_line
+
 QUERY = "SELECT * FROM people"
 SPENT = sa.Budget(1, "0.01")
 

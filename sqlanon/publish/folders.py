@@ -23,7 +23,7 @@ from sqlanon.model.destination import FILE_SUFFIX, MARKER, Destination
 from sqlanon.model.record import ContentRecord, FolderRecord, Record
 from sqlanon.publish.files import cannot_be_written, flush, hidden, refuse_place, tidy
 from sqlanon.publish.listings import files_below, hashes, is_whole, listing, sizes_in
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, count_rows, select
+from sqlanon.queries.kit.nodes import Relation, Step, counted_rows
 from sqlanon.queries.release import files as partitions
 from sqlanon.queries.source import SourceColumn
 
@@ -156,8 +156,7 @@ class FolderTarget:
         """
         names = [column.name for column in columns]
         self.engine.run(Step(WRITTEN, partitions.numbered(query), "lay out the release"))
-        count = select([aliased(count_rows(), "rows")], WRITTEN.table)
-        rows = self.engine.fetch(count, "lay out the release")[0]["rows"]
+        rows = self.engine.fetch(counted_rows(WRITTEN.table), "lay out the release")[0]["rows"]
         for place, first in enumerate(range(1, max(rows, 1) + 1, most)):
             query = partitions.piece(WRITTEN, names, first, first + most - 1)
             self.engine.write_parquet(part(self.staged.path, place), query, columns)

@@ -25,7 +25,7 @@ from sqlanon.model.release import Verification
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 from sqlanon.publish.provenance import without_place
-from sqlanon.queries.kit.nodes import aliased, count_rows, select
+from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.run.recorded import recorded_release
 from sqlanon.verification.published import Published
 
@@ -196,8 +196,7 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
 
 def _other_rows(engine: Engine, release: Published, record: Record) -> Iterator[str]:
     """How a release has another number of rows than it was written with."""
-    counted = select([aliased(count_rows(), "rows")], release.source.relation.copy())
-    rows = engine.fetch(counted, "rows of an earlier release")[0]["rows"]
+    rows = engine.fetch(counted_rows(release.source.relation), "rows of an earlier release")[0]["rows"]
     if record.rows is None:
         yield "its provenance does not say how many rows it has"
     elif rows != record.rows.released:

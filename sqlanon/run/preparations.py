@@ -22,6 +22,7 @@ from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, Rec
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.cells.unknown import known_rows
+from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import cuts as queries
 from sqlanon.queries.tables import flatten as flattening_queries
@@ -184,7 +185,7 @@ def _generalize(
 
 
 def _row_count(engine: Compute, relation: exp.Expr) -> int:
-    return int(engine.fetch(queries.row_count(relation), "rows")[0]["rows"])
+    return int(engine.fetch(counted_rows(relation), "rows")[0]["rows"])
 
 
 def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterator[str]:

@@ -25,7 +25,7 @@ from sqlanon.publish.files import tidy
 from sqlanon.publish.notes import note_at
 from sqlanon.publish.provenance import code_sha256
 from sqlanon.publish.to_file import settle
-from sqlanon.queries.kit.nodes import aliased, count_rows, select
+from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.verification.verify import misfits
 
 OTHER_VERSION = "made by another version of sqlanon"
@@ -137,7 +137,7 @@ def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Repor
     else:
         relation = engine.read_files(Files(str(into.path)))
     columns = tuple(known.name for known in engine.describe(relation))
-    counted = engine.fetch(select([aliased(count_rows(), "rows")], relation.copy()), "the earlier release")
+    counted = engine.fetch(counted_rows(relation), "the earlier release")
     return any(misfits(policy, columns)) or counted[0]["rows"] != (report.rows and report.rows.released)
 
 

@@ -14,7 +14,7 @@ from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, count_rows, names, select, subquery
+from sqlanon.queries.kit.nodes import Relation, Step, counted_rows, names, subquery
 from sqlanon.queries.tables import measures as queries
 from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.queries.tables.spelled import both_spellings, with_whole_numbers
@@ -159,7 +159,7 @@ def _other_masks(
 ) -> Iterator[str]:
     """More or fewer masked rows than were released, unless the mask is a label of it: then they are a class."""
     rows = subquery(queries.masked_rows(relation, names), "anon_masked")
-    count = int(engine.fetch(select([aliased(count_rows(), "rows")], rows), "masked rows")[0]["rows"])
+    count = int(engine.fetch(counted_rows(rows), "masked rows")[0]["rows"])
     if count != masked and (count == 0 or _foreign(engine, rows, check)):
         yield f"it has {count:,} masked rows where {masked:,} were released"
 

@@ -14,7 +14,7 @@ from sqlanon.engines.types import column_of, types_in
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.queries.kit.macros import exact_text
-from sqlanon.queries.kit.nodes import aliased, column, count_rows, identifier, select, string, subquery
+from sqlanon.queries.kit.nodes import column, counted_rows, identifier, select, string, subquery
 from sqlanon.queries.source import SourceColumn
 
 NOT_IN_PARQUET = frozenset(
@@ -144,7 +144,7 @@ def _refuse_long_rows(compute: Compute, written: exp.Expr) -> None:
     """Refuse rows that are longer than readers of CSV take."""
     counted = subquery(select([exp.Star()], written.copy()), "anon_written")
     try:
-        compute.fetch(select([aliased(count_rows(), "rows")], counted), "read the CSV")
+        compute.fetch(counted_rows(counted), "read the CSV")
     except EngineError as error:
         if TOO_LONG not in str(error.original):
             raise
@@ -161,7 +161,7 @@ def _rows_altered(compute: Compute, query: exp.Query, written: exp.Expr, columns
             for relation in (subquery(query.copy(), "anon_query"), written.copy())
         )
         lost = subquery(exp.Except(this=before, expression=after, distinct=False), "anon_lost")
-        rows = compute.fetch(select([aliased(count_rows(), "rows")], lost), "what the file keeps")[0]["rows"]
+        rows = compute.fetch(counted_rows(lost), "what the file keeps")[0]["rows"]
         if rows:
             problems.append(f'"{found.name}" ({rows:,} rows)')
     return problems

@@ -34,10 +34,10 @@ from sqlanon.queries.cells.rows import (
     cells_of_piece,
     compared,
     encode_rows,
-    row_count,
     unmapped_people,
 )
 from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries.kit.nodes import counted_rows
 
 NO_ROWS = dict.fromkeys(
     ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0
@@ -247,7 +247,7 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
 
 
 def _refuse_changed(engine: Compute, encoding: Encoding, description: str, read: int) -> None:
-    if engine.fetch(row_count(encoding), "rows")[0]["rows"] != read:
+    if engine.fetch(counted_rows(encoding.spec.source), "rows")[0]["rows"] != read:
         raise EngineError(f"{description} was changed while it was read, piece by piece; try again", step="cells")
 
 

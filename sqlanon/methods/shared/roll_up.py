@@ -21,8 +21,8 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes.grouping import counted_rows, distinct_others, rolled_up
-from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.queries.classes.grouping import distinct_others, rolled_up
+from sqlanon.queries.kit.nodes import Relation, Step, counted_rows
 
 # The numbers below were set by whole runs; tests.benchmarks.tuning shows what half and twice of each do.
 
@@ -242,7 +242,7 @@ class ClassCounts:
 def roll_up(engine: Compute, encoding: Encoding, levels: Levels, cells: Relation, makes: Relation, purpose: str) -> int:
     """Make the cells of a node from those of one below it; says how many there are."""
     engine.run(Step(makes, rolled_up(encoding, levels, cells), purpose))
-    return int(engine.fetch(counted_rows(makes), purpose)[0]["rows"])
+    return int(engine.fetch(counted_rows(makes.table), purpose)[0]["rows"])
 
 
 def counted_together(nodes: Sequence[Levels], costs: NDArray[np.float64]) -> Iterator[list[Levels]]:

@@ -38,7 +38,7 @@ from sqlanon.papers.thesis.epsilon_safe_choice import (
     K,
 )
 from sqlanon.queries.kit.macros import table_call, text
-from sqlanon.queries.kit.nodes import aliased, all_of, column, count_rows, number, select, string
+from sqlanon.queries.kit.nodes import all_of, column, counted_rows, number, string
 from sqlanon.queries.release.text_types import MASK
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.measures import level_map
@@ -192,9 +192,9 @@ def _released(session: Session, table: str, policy: Policy, seed: int) -> Outcom
     original, released = (engine.resolve(name).relation for name in (table, RELEASED))
     names = policy.quasi_identifiers
     is_masked = all_of([exp.EQ(this=text(column(name)), expression=string(MASK)) for name in names])
-    labelled = select([aliased(count_rows(), "rows")], released).where(exp.Not(this=exp.Paren(this=is_masked)))
+    labelled = counted_rows(released).where(exp.Not(this=exp.Paren(this=is_masked)))
     [shown] = engine.fetch(labelled, "rows that show a label")
-    [row_count] = engine.fetch(select([aliased(count_rows(), "rows")], original.copy()), "rows")
+    [row_count] = engine.fetch(counted_rows(original), "rows")
     lm = table_call("lm", original.copy(), level_map(release.node), number(1))
     [labels] = engine.fetch(taxonomies.at(lm, engine.taxonomy), "LM of original rows")
     heights = release.report.heights

@@ -343,11 +343,6 @@ def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
     return Step(encoding.cells, cells_of(encoding, found, _as_they_are), "cells")
 
 
-def row_count(encoding: Encoding) -> exp.Query:
-    """One row, ``rows``: those that the source has."""
-    return select([aliased(count_rows(), "rows")], encoding.spec.source.copy())
-
-
 def _as_they_are(encoding: Encoding, relation: exp.Expr) -> exp.Select:
     """Combinations that have the words of their keys already."""
     return select([column(name, COMBINATIONS) for name in _keys(encoding)], relation)

@@ -196,11 +196,6 @@ def rolled_up(encoding: Encoding, levels: Levels, cells: Relation) -> exp.Query:
     return grouped(select([*distinguishing, *labels, *sums], grouping.cells()), [key.copy() for key in distinguishing])
 
 
-def counted_rows(relation: Relation) -> exp.Query:
-    """One row, ``rows``: how many rows a relation has."""
-    return select([aliased(count_rows(), "rows")], relation.table)
-
-
 def distinct_others(encoding: Encoding) -> exp.Query | None:
     """One row, ``others``: how many combinations distinguish cells besides quasi-identifiers; None if nothing does."""
     if not encoding.distinguishing:

@@ -238,6 +238,11 @@ def count_rows() -> exp.Count:
     return exp.Count(this=exp.Star(), big_int=True)
 
 
+def counted_rows(relation: exp.Expr) -> exp.Select:
+    """One row, ``rows``: how many a relation has."""
+    return select([aliased(count_rows(), "rows")], relation.copy())
+
+
 def count_distinct(expression: exp.Expr) -> exp.Count:
     """``count(DISTINCT expression)``."""
     return exp.Count(this=exp.Distinct(expressions=[expression]), big_int=True)

@@ -12,7 +12,7 @@ from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import as_text, interval_label
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, count_rows, names, select, subquery
+from sqlanon.queries.kit.nodes import Relation, Step, column, names, select, subquery
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies
 
@@ -79,11 +79,6 @@ def cuts(taxonomy: Taxonomies, relation: Relation = CUTS) -> Step:
     """The step that makes :data:`CUTS`, or another relation, of what was noted of a cut."""
     query = Queries("cuts").query("noted_cut", noted_labels=LABELS, noted_parts=PARTS)
     return Step(relation, taxonomies.at(query, taxonomy), "the cut of a release")
-
-
-def row_count(source: exp.Expr) -> exp.Select:
-    """One row, ``rows``."""
-    return select([aliased(count_rows(), "rows")], source.copy())
 
 
 def without_label(source: exp.Expr, predictors: Predictors, relation: Relation = CUTS) -> exp.Query:

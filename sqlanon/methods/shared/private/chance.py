@@ -28,8 +28,7 @@ from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
-from sqlanon.queries.classes.grouping import counted_rows
-from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.kit.nodes import Relation, counted_rows
 from sqlanon.queries.noise.combinations import NOISE, NOISY, PLACE, RANK, RUN
 
 
@@ -157,7 +156,7 @@ def refuse_observed(bound: BoundPolicy) -> None:
 
 def row_count(engine: Compute, relation: Relation) -> int:
     """How many rows a relation has."""
-    return int(engine.fetch(counted_rows(relation), relation.name)[0]["rows"])
+    return int(engine.fetch(counted_rows(relation.table), relation.name)[0]["rows"])
 
 
 def noise_of_places(noise: Integers, runs: int) -> pa.Table:

@@ -11,7 +11,7 @@
 -- :part 0
 SELECT *, CAST(:part AS BIGINT) AS anon_part FROM :points;
 
--- name: joint_sizes
+-- name: joint_parts
 -- joint classes while each predictor has one label
 -- One row: the rows of the smallest class, the classes of fewer than k rows, and the joint classes of earlier releases of
 -- whose persons a few have no row, fewer than k.

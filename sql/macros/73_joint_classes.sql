@@ -43,7 +43,7 @@ GROUP BY ALL;
 -- The k of some joint classes, such as those of anon.joint_classes: the fewest persons of one.
 --
 -- Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT, those alone in their joint
--- class. k is NULL where there is no class.
+-- class. Without classes, k is NULL.
 -- Example:
 --   WITH joint AS (FROM anon.joint_classes('visits', 'visits', 'id')) FROM anon.joint_sizes('joint');
 CREATE OR REPLACE MACRO anon.joint_sizes(joint_classes) AS TABLE

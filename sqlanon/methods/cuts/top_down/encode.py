@@ -72,7 +72,7 @@ def smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:
         UnsatisfiableError: that is too few, or too few persons of a joint class of earlier releases have no row.
     """
     k = settings_of(bound).k
-    counts = engine.fetch(SQL.query("joint_sizes", absent=ABSENT, k=k), "joint classes")[0]
+    counts = engine.fetch(SQL.query("joint_parts", absent=ABSENT, k=k), "joint classes")[0]
     problems = []
     if counts["short_classes"]:
         problems.append(

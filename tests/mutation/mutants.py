@@ -3563,8 +3563,8 @@ EARLIER = [
         ),
         (
             "sources-that-have-changed",
-            "    if differing:\n",
-            '    if differing and name == "the release":\n',
+            "    if not differing:\n",
+            '    if not differing or name != "the release":\n',
             "persons are looked up in another table than a release was made from",
             f"{EARLIER_RELEASES}::TestRefusals::test_sources_that_have_changed",
         ),
@@ -3573,8 +3573,8 @@ EARLIER = [
         "sqlanon/methods/shared/meet.py",
         (
             "others-of-a-source-that-has-changed",
-            "        if differing:\n",
-            "        if not differing:\n",
+            "        if differing := differing_classes(engine, theirs):\n",
+            "        if not (differing := differing_classes(engine, theirs)):\n",
             "persons of another release are looked for among others, and found in large joint classes",
             f"{OTHER_RELEASES}::TestReasons::test_a_source_that_has_changed",
         ),

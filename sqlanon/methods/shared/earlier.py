@@ -81,14 +81,15 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     if first.is_by_person:
         _refuse_keys(engine, bound, keys[0], as_text=first.as_text)
     persons = find_persons(engine, releases, release_classes(engine, releases))
-    joint = joint_classes(engine, releases, persons)
+    classes = [*map(class_of, range(len(releases)))]
+    joint = joint_classes(engine, persons, classes, [release.name for release in releases])
     if joint.k is not None and joint.k < k:
         raise UnsatisfiableError(
             f"{' and '.join(joint.releases)} leave joint classes of fewer than {k:,} persons already (the fewest: "
             f"{joint.k:,}), and no later release can mend that:",
             ["what can help: a smaller k, or fewer releases in earlier, if nobody can have all of them"],
         )
-    engine.run(queries.numbered_persons(persons, [*map(class_of, range(len(releases)))], keys))
+    engine.run(queries.numbered_persons(persons, classes, keys))
     for relation in (persons, queries.JOINT):
         engine.drop(relation)
     earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text)
@@ -107,8 +108,8 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
     """
     k = min(each.bound.policy.criteria.k for each in releases)
     classes = release_classes(engine, releases)
-    joint = joint_classes(engine, releases, find_persons(engine, releases, classes))
-    at_risk = engine.fetch(queries.persons_at_risk(k), "persons at risk", "node")[0]
+    persons, names = find_persons(engine, releases, classes), [each.name for each in classes]
+    joint = joint_classes(engine, persons, names, [release.name for release in releases], required_k=k)
     rows = engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class")
     smallest = tuple(
         JointClass(
@@ -117,7 +118,7 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
         )
         for row in rows
     )
-    return joint.model_copy(update={"required_k": k, "smallest": smallest, **at_risk})
+    return joint.model_copy(update={"smallest": smallest})
 
 
 def _labels(classes: ReleasedClasses, labels: Sequence[str | None] | None) -> dict[str, str | None] | None:
@@ -174,13 +175,10 @@ def joint_shortfalls(
     for step in (present.step, persons):
         engine.run(step)
     engine.run(queries.shown_groups(persons.makes, classes, k, is_by_person=first.is_by_person))
-    try:
-        _refuse_misfits(engine, "the release", bound, present)
-    except PolicyError as error:
-        return None, [str(error)]
-    engine.run(queries.joint_classes(queries.shown_classes(classes), classes))
-    found = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
-    joint = JointClasses(releases=(*(release.name for release in releases), "the release"), **found)
+    if misfit := _misfit(engine, "the release", bound, present):
+        return None, [misfit]
+    names = [*(release.name for release in releases), "the release"]
+    joint = joint_classes(engine, queries.shown_classes(classes), classes, names)
     if joint.k is None or joint.k >= k:
         return joint, []
     return joint, [f"joint classes have {joint.k:,} persons, not {k:,}"]
@@ -231,19 +229,12 @@ def find_persons(engine: Compute, releases: Sequence[EarlierRelease], classes: S
     Raises:
         PolicyError: as :func:`cells_beside`.
     """
-    first, persons = releases[0], queries.persons_of(0)
-    for release, found in zip(releases, classes, strict=True):
-        engine.run(queries.source_rows(found, release.keys, as_text=first.as_text))
-    engine.run(queries.persons_by_classes(classes, first.keys))
-    for found in classes:
-        engine.drop(queries.rows_of(found.place))
-    if first.is_by_person and any(engine.fetch(queries.key_problems(persons), "keys of persons")[0].values()):
-        for release in releases:
-            _refuse_keys(engine, release.bound, release.keys[0], as_text=first.as_text)
+    first, persons = releases[0], _persons_of_sources(engine, releases, classes)
     for release, found in zip(releases, classes, strict=True):
         k, shown = release.bound.policy.criteria.k, [*map(class_of, release.beside), found.name]
         engine.run(queries.shown_groups(persons, shown, k, is_by_person=first.is_by_person))
-        _refuse_misfits(engine, release.name, release.bound, found)
+        if misfit := _misfit(engine, release.name, release.bound, found):
+            raise PolicyError(misfit)
         if release.beside:
             before, persons = persons, queries.persons_of(found.place)
             for step in queries.shown_persons(persons, before, shown, k):
@@ -254,20 +245,63 @@ def find_persons(engine: Compute, releases: Sequence[EarlierRelease], classes: S
     return persons
 
 
-def joint_classes(engine: Compute, releases: Sequence[EarlierRelease], persons: Relation) -> JointClasses:
-    """The joint classes of releases whose persons are known by their classes; there is a table of them afterwards."""
-    engine.run(queries.joint_classes(persons, [*map(class_of, range(len(releases)))]))
+def _persons_of_sources(
+    engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses]
+) -> Relation:
+    """The table of all persons of the sources, by the classes that their rows are in.
+
+    Raises:
+        PolicyError: a key has several rows, or none.
+    """
+    first, persons = releases[0], queries.persons_of(0)
+    for release, found in zip(releases, classes, strict=True):
+        engine.run(queries.source_rows(found, release.keys, as_text=first.as_text))
+    engine.run(queries.persons_by_classes(classes, first.keys))
+    for found in classes:
+        engine.drop(queries.rows_of(found.place))
+    if first.is_by_person and any(engine.fetch(queries.key_problems(persons), "keys of persons")[0].values()):
+        for release in releases:
+            _refuse_keys(engine, release.bound, release.keys[0], as_text=first.as_text)
+    return persons
+
+
+def joint_classes(
+    engine: Compute,
+    persons: Relation | exp.Query,
+    classes: Sequence[str],
+    releases: Sequence[str],
+    required_k: int | None = None,
+) -> JointClasses:
+    """The joint classes of releases; there is a table of them afterwards.
+
+    Args:
+        engine: the database.
+        persons: the persons by their classes.
+        classes: the columns with these, one for each release, or one for several.
+        releases: what the releases are called.
+        required_k: how many persons a joint class is to have, if those in smaller ones are wanted.
+    """
+    engine.run(queries.joint_classes(persons, classes))
     found = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
-    return JointClasses(releases=tuple(release.name for release in releases), **found)
+    if required_k is not None:
+        found |= engine.fetch(queries.persons_at_risk(required_k), "persons at risk", "node")[0]
+    return JointClasses(releases=tuple(releases), required_k=required_k, **found)
 
 
-def _refuse_misfits(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClasses) -> None:
-    differing = engine.fetch(queries.mismatches(classes), "a release beside its source")[0]["classes"]
-    if differing:
-        raise PolicyError(
-            f"{name} is not what its policy makes of {bound.description}: {differing:,} classes have another number "
-            "of rows; give the source as it was then, such as a copy, a version or a query"
-        )
+def differing_classes(engine: Compute, classes: ReleasedClasses) -> int:
+    """How many classes of a release have another number of rows than its source makes (``JUDGED``)."""
+    return int(engine.fetch(queries.mismatches(classes), "a release beside its source")[0]["classes"])
+
+
+def _misfit(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClasses) -> str | None:
+    """How a release differs from what its policy makes of a source."""
+    differing = differing_classes(engine, classes)
+    if not differing:
+        return None
+    return (
+        f"{name} is not what its policy makes of {bound.description}: {differing:,} classes have another number of "
+        "rows; give the source as it was then, such as a copy, a version or a query"
+    )
 
 
 def _refuse_keys(engine: Compute, bound: BoundPolicy, name: str, *, as_text: bool) -> None:

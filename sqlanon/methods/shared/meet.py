@@ -10,6 +10,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.shared.cells import encode_taxonomies, make_cells
+from sqlanon.methods.shared.earlier import differing_classes, joint_classes
 from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.lattice import Levels
@@ -110,11 +111,7 @@ def joint_classes_with(engine: Compute, release: WrittenRelease, other: ReleaseA
         for step in (theirs.step, persons := queries.persons_of_cells([theirs, release.classes])):
             engine.run(step)
         engine.run(queries.shown_groups(persons.makes, [theirs.name], 1, is_by_person=False))
-        differing = engine.fetch(queries.mismatches(theirs), "a release beside its source")[0]["classes"]
-        if differing:
+        if differing := differing_classes(engine, theirs):
             return f"{OTHER_SOURCE}: {differing:,} of its classes have another number of rows now"
-        engine.run(queries.joint_classes(persons.makes, names))
-        k = min(other.k, release.k)
-        sizes = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
-        at_risk = engine.fetch(queries.persons_at_risk(k), "persons at risk", "node")[0]
-    return JointClasses(releases=(other.name, release.written.description), required_k=k, **sizes, **at_risk)
+        called = (other.name, release.written.description)
+        return joint_classes(engine, persons.makes, names, called, required_k=min(other.k, release.k))

@@ -111,6 +111,13 @@ FROM (
 CROSS JOIN (VALUES (TRUE), (FALSE)) AS anon_parts (anon_is_shown)
 WHERE anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1;
 
+-- name: jointly_kept_by_values
+-- classes that a release keeps beside earlier ones, by their values
+-- Classes without those of joint classes whose hidden persons would not meet the privacy models (anon_hides_well).
+-- :classes (anon_key_0 BIGINT, anon_class_size BIGINT, anon_kept BOOLEAN, anon_hides_well BOOLEAN)
+SELECT * EXCLUDE (anon_hides_well) REPLACE (anon_kept AND anon_hides_well AS anon_kept), 0 AS anon_withheld
+FROM :classes AS anon_classes;
+
 -- name: absent_persons
 -- persons of earlier releases without a row
 -- By joint class of the earlier releases (anon_earlier), its persons who have no row in the present source (anon_absent).
@@ -192,16 +199,17 @@ FULL JOIN :persons AS anon_persons ON anon_shown.:persons_by IS NOT DISTINCT FRO
 
 -- name: persons_of_rows
 -- persons of earlier releases and of the rows of the present source
--- The same of rows that have their numbers, as groups.
--- :rows (anon_class_0 BIGINT, anon_class_1 UINTEGER)
+-- The same of rows that have their numbers, as groups that have the same values.
+-- :rows (anon_class_0 BIGINT, anon_class_1 UINTEGER, illness VARCHAR)
 -- :absent (anon_earlier UINTEGER, anon_absent BIGINT)
 -- :number anon_class_0
 -- :name anon_class_1
-SELECT :number, :name, count(*) AS anon_rows
+-- :values illness
+SELECT :number, :name, :values, count(*) AS anon_rows
 FROM :rows AS anon_numbered
-GROUP BY :number, :name
-UNION ALL
-SELECT anon_earlier, 0, anon_absent
+GROUP BY :number, :name, :values
+UNION ALL BY NAME
+SELECT anon_earlier AS :number, 0 AS :name, anon_absent AS anon_rows
 FROM :absent AS anon_absent_persons;
 
 -- name: joint_classes

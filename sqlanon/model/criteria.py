@@ -33,6 +33,11 @@ class Criteria:
         return tuple(bound for model in self.models for bound in model.bounds)
 
     @property
+    def looks_at_values(self) -> bool:
+        """Whether classes are judged by more than their sizes."""
+        return any(bound.measure != CLASS_SIZE for bound in self.bounds)
+
+    @property
     def partly_certain_bounds(self) -> tuple[Bound, ...]:
         """The other bounds: a class that exceeds one proves that some of its rows are suppressed further down.
 

@@ -121,6 +121,9 @@ def with_joint_classes(
         reasons = "; ".join(error.problems or (str(error),))
         note = f"what it shows together with {names}, which cannot be found out: {reasons}"
         return found.model_copy(update={"not_covered": (*found.not_covered, note)})
+    if policy.criteria.looks_at_values:
+        note = f"the values of joint classes with {names}, which were counted when the release was made"
+        found = found.model_copy(update={"not_covered": (*found.not_covered, note)})
     if joint.k is None or joint.k >= k:
         return found
     shortfall = f"together with {names}: joint classes have {joint.k:,} persons, not {k:,}"
@@ -273,9 +276,11 @@ def _other_taxonomies(engine: Engine, record: Record, columns: Sequence[str]) ->
 def _keys(key: str | None, policies: Sequence[Policy], bounds: Sequence[BoundPolicy]) -> list[tuple[str, ...]]:
     """By release, the columns of its source by which persons are found in the others.
 
-    Of one unchanged source these are the quasi-identifiers of all policies, which is all that releases show of a row.
+    Of one unchanged source these are the quasi-identifiers of all policies and the values that these look at, which is
+    all that matters of a row.
     """
-    read = dict.fromkeys(folded(name) for policy in policies for name in policy.quasi_identifiers)
+    names = (name for policy in policies for name in (*policy.quasi_identifiers, *policy.protected_columns))
+    read = dict.fromkeys(map(folded, names))
     return [keys_of(bound, [key] if key is not None else [*read]) for bound in bounds]
 
 

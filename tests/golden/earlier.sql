@@ -2,9 +2,7 @@
 -- A title stands for a statement of shared.sql.
 -- It publishes 889 rows; the SHA-256 of them is 9fecd9e355215cbdf41aedc700298d19687c72adb100c333126d26e5223eedd6.
 
-SELECT
-  COUNT(*) AS "rows"
-FROM "memory"."main"."earlier_release";
+-- shared: read earlier_release 1;
 
 -- shared: read taxonomy_origin 1;
 
@@ -57,84 +55,13 @@ FROM "anon_persons";
 
 -- shared: read anon_coded_labels 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_releases_0" AS
-SELECT
-  "anon_coded"."position",
-  "anon_coded"."depth",
-  "anon_coded"."value",
-  "anon_coded"."label",
-  "anon_coded"."code",
-  "anon_coded"."lm",
-  "anon_coded"."ncp",
-  COALESCE(
-    BIT_OR((
-      "child" << "shift"
-    )) FILTER(WHERE
-      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
-    0
-  ) AS "anon_key_0"
-FROM "temp"."main"."anon_coded_labels" AS anon_coded
-LEFT JOIN (VALUES
-  (0, 4, 0, 61),
-  (1, 0, 0, 59),
-  (0, 3, 0, 58),
-  (0, 2, 0, 57),
-  (0, 1, 0, 56),
-  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
-  USING ("position", "depth");
+-- shared: create anon_labels_of_releases_0 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_0" AS
-WITH "anon_counted" AS (
-  SELECT
-    "anon_label_0",
-    "anon_label_1",
-    COUNT(*) AS anon_released_rows
-  FROM (
-    SELECT
-      TRUE AS anon_is_released,
-      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
-      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
-    FROM "memory"."main"."earlier_release" AS anon_released
-  )
-  GROUP BY
-    "anon_label_0",
-    "anon_label_1"
-  HAVING
-    COUNT(*) > 0
-), "anon_labels_0" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "label"
-  FROM "temp"."main"."anon_labels_of_releases_0"
-  WHERE
-    "position" = 0 AND "depth" = 1
-), "anon_labels_1" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "label"
-  FROM "temp"."main"."anon_labels_of_releases_0"
-  WHERE
-    "position" = 1 AND "depth" = 0
-), "anon_labelled" AS (
-  SELECT
-    "anon_counted"."anon_label_0",
-    "anon_counted"."anon_label_1",
-    "anon_counted"."anon_released_rows",
-    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
-  FROM "anon_counted"
-  LEFT JOIN "anon_labels_0"
-    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
-  LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
-)
-SELECT
-  *,
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
-FROM "anon_labelled";
+-- shared: create anon_released_classes_0 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_rows_of_0" AS
 SELECT
@@ -179,29 +106,13 @@ SELECT
     anon_rows > 1 AND NOT "anon_person_0" IS NULL) AS repeated_keys
 FROM "temp"."main"."anon_persons_of_0" AS anon_persons;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
-SELECT
-  "anon_class_0",
-  CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size,
-  "anon_class_0" > 0 AND SUM(anon_rows) >= 1 AS anon_kept
-FROM "temp"."main"."anon_persons_of_0" AS anon_persons
-GROUP BY
-  "anon_class_0";
+-- shared: create anon_shown_groups 1;
 
 -- shared: read anon_shown_groups 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
-SELECT
-  "anon_class_0",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC) AS UINTEGER) AS anon_earlier,
-  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
-FROM "temp"."main"."anon_persons_of_0" AS anon_persons
-GROUP BY
-  "anon_class_0"
-HAVING
-  LIST_MAX(["anon_class_0"]) > 0;
+-- shared: create anon_joint_classes 1;
 
 -- shared: read anon_joint_classes 1;
 
@@ -267,31 +178,7 @@ FROM "anon_rows"
 ORDER BY
   "anon_key_0" ASC;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_absent_persons" AS
-SELECT
-  anon_earlier,
-  CAST(SUM(anon_rows) AS BIGINT) AS anon_absent
-FROM (
-  SELECT
-    anon_earlier,
-    anon_rows
-  FROM "temp"."main"."anon_persons" AS anon_persons
-  UNION ALL
-  SELECT
-    (
-      (
-        "anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    -anon_row_count
-  FROM "temp"."main"."anon_cells" AS anon_cells
-)
-WHERE
-  anon_earlier > 0
-GROUP BY
-  anon_earlier
-HAVING
-  SUM(anon_rows) <> 0;
+-- shared: create anon_absent_persons 1;
 
 -- shared: read anon_cells 1;
 
@@ -1094,54 +981,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read released 4;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_1" AS
-WITH "anon_counted" AS (
-  SELECT
-    "anon_label_0",
-    "anon_label_1",
-    COUNT(*) AS anon_released_rows
-  FROM (
-    SELECT
-      TRUE AS anon_is_released,
-      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
-      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
-    FROM "memory"."main"."released" AS anon_released
-  )
-  GROUP BY
-    "anon_label_0",
-    "anon_label_1"
-  HAVING
-    COUNT(*) > 0
-), "anon_labels_0" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 1
-), "anon_labels_1" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
-), "anon_labelled" AS (
-  SELECT
-    "anon_counted"."anon_label_0",
-    "anon_counted"."anon_label_1",
-    "anon_counted"."anon_released_rows",
-    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
-  FROM "anon_counted"
-  LEFT JOIN "anon_labels_0"
-    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
-  LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
-)
-SELECT
-  *,
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1"
-FROM "anon_labelled";
+-- shared: create anon_released_classes_1 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_1" AS
 WITH "anon_numbered" AS (
@@ -1166,11 +1006,11 @@ FROM "anon_numbered"
 GROUP BY
   "anon_class_0",
   "anon_class_1"
-UNION ALL
+UNION ALL BY NAME
 SELECT
-  anon_earlier,
-  0,
-  anon_absent
+  anon_earlier AS "anon_class_0",
+  0 AS "anon_class_1",
+  anon_absent AS anon_rows
 FROM "temp"."main"."anon_absent_persons" AS anon_absent_persons;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
@@ -1245,43 +1085,9 @@ CROSS JOIN (VALUES
 WHERE
   anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1;
 
-WITH "anon_made" AS (
-  SELECT
-    "anon_class_1",
-    SUM(anon_class_size) AS anon_class_size
-  FROM "temp"."main"."anon_shown_groups" AS anon_judged
-  WHERE
-    anon_kept
-  GROUP BY
-    "anon_class_1"
-)
-SELECT
-  COUNT(*) AS classes
-FROM "temp"."main"."anon_released_classes_1" AS anon_released
-LEFT JOIN "anon_made"
-  ON "anon_made"."anon_class_1" = "anon_released"."anon_class_1"
-WHERE
-  anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
+-- shared: read anon_shown_groups 2;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
-WITH "anon_persons" AS (
-  SELECT
-    "anon_class_0",
-    CASE WHEN "anon_kept" THEN "anon_class_1" ELSE 0 END AS "anon_class_1",
-    "anon_class_size" AS "anon_rows"
-  FROM "temp"."main"."anon_shown_groups"
-)
-SELECT
-  "anon_class_0",
-  "anon_class_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC, "anon_class_1" ASC) AS UINTEGER) AS anon_earlier,
-  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
-FROM "anon_persons"
-GROUP BY
-  "anon_class_0",
-  "anon_class_1"
-HAVING
-  LIST_MAX(["anon_class_0", "anon_class_1"]) > 0;
+-- shared: create anon_joint_classes 2;
 
 -- shared: read anon_joint_classes 1;
 

@@ -134,6 +134,18 @@ def _held_together(session: sa.Session, _: Path) -> object:
     return session.anonymize("visits", FEW_COLUMNS.model_copy(update={"earlier": (earlier,)}), RELEASE)
 
 
+DIVERSE = FEW_COLUMNS.changed({"privacy": [sa.KAnonymity(5), sa.DistinctLDiversity("diagnosis", 2)]})
+
+
+def _diverse_before(session: sa.Session, _: Path) -> None:
+    session.anonymize("visits", DIVERSE, "earlier_release")
+
+
+def _diverse_together(session: sa.Session, _: Path) -> object:
+    held = DIVERSE.model_copy(update={"earlier": (sa.Earlier("earlier_release"),)})
+    return session.anonymize("visits", held, RELEASE)
+
+
 def _listed(session: sa.Session, _: Path) -> None:
     session.anonymize("visits", FEW_COLUMNS, "earlier_release")
 
@@ -268,6 +280,7 @@ PLANS = {
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "synthetic": Plan(_clinic, _synthesized),
     "earlier": Plan(_hospital, _held_together, before=_published_before),
+    "earlier_values": Plan(_hospital, _diverse_together, before=_diverse_before),
     "other_release": Plan(_hospital, _anonymized(FEW_COLUMNS.with_k(50)), before=_listed),
     "partition": Plan(_hospital, _applied, before=_fit),
     "local_partition": Plan(_hospital, _applied_classes, before=_fit_classes),

@@ -594,24 +594,7 @@ ORDER BY
 
 DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
-SELECT
-  COUNT(*) AS "source_rows",
-  COUNT("patient_id") AS "filled_0",
-  COUNT("patient_id") AS "rows_0",
-  COALESCE(LIST_UNIQUE(ARRAY_AGG("patient_id")), 0) AS "values_0",
-  COUNT("ssn") AS "filled_1",
-  COUNT("ssn") AS "rows_1",
-  COALESCE(LIST_UNIQUE(ARRAY_AGG("ssn")), 0) AS "values_1",
-  COUNT("zip") AS "filled_2",
-  COUNT("zip") AS "rows_2",
-  COALESCE(LIST_UNIQUE(ARRAY_AGG("zip")), 0) AS "values_2",
-  COUNT("admission") AS "filled_3",
-  COUNT("admission") AS "rows_3",
-  COALESCE(LIST_UNIQUE(ARRAY_AGG("admission")), 0) AS "values_3",
-  COUNT("length_of_stay") AS "filled_4",
-  COUNT("length_of_stay") AS "rows_4",
-  COALESCE(LIST_UNIQUE(ARRAY_AGG("length_of_stay")), 0) AS "values_4"
-FROM "memory"."main"."visits";
+-- shared: read visits 2;
 
 -- shared: read anon_equal_rows 3;
 

@@ -2602,6 +2602,26 @@ SELECT
   COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
 FROM "anon_groups";
 
+-- read visits 2
+SELECT
+  COUNT(*) AS "source_rows",
+  COUNT("patient_id") AS "filled_0",
+  COUNT("patient_id") AS "rows_0",
+  COALESCE(LIST_UNIQUE(ARRAY_AGG("patient_id")), 0) AS "values_0",
+  COUNT("ssn") AS "filled_1",
+  COUNT("ssn") AS "rows_1",
+  COALESCE(LIST_UNIQUE(ARRAY_AGG("ssn")), 0) AS "values_1",
+  COUNT("zip") AS "filled_2",
+  COUNT("zip") AS "rows_2",
+  COALESCE(LIST_UNIQUE(ARRAY_AGG("zip")), 0) AS "values_2",
+  COUNT("admission") AS "filled_3",
+  COUNT("admission") AS "rows_3",
+  COALESCE(LIST_UNIQUE(ARRAY_AGG("admission")), 0) AS "values_3",
+  COUNT("length_of_stay") AS "filled_4",
+  COUNT("length_of_stay") AS "rows_4",
+  COALESCE(LIST_UNIQUE(ARRAY_AGG("length_of_stay")), 0) AS "values_4"
+FROM "memory"."main"."visits";
+
 -- read anon_labels 3
 WITH "anon_labels" AS (
   SELECT DISTINCT
@@ -2767,6 +2787,11 @@ ORDER BY
   anon_taxonomy.attribute ASC,
   anon_taxonomy.level ASC;
 
+-- read earlier_release 1
+SELECT
+  COUNT(*) AS "rows"
+FROM "memory"."main"."earlier_release";
+
 -- read releases 1
 SELECT
   target,
@@ -2785,6 +2810,93 @@ FROM "memory".anon.releases
 ORDER BY
   made_at ASC NULLS FIRST,
   rowid ASC NULLS FIRST;
+
+-- create anon_labels_of_releases_0 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_releases_0" AS
+SELECT
+  "anon_coded"."position",
+  "anon_coded"."depth",
+  "anon_coded"."value",
+  "anon_coded"."label",
+  "anon_coded"."code",
+  "anon_coded"."lm",
+  "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR((
+      "child" << "shift"
+    )) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 4, 0, 61),
+  (1, 0, 0, 59),
+  (0, 3, 0, 58),
+  (0, 2, 0, 57),
+  (0, 1, 0, 56),
+  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
+
+-- create anon_released_classes_0 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_0" AS
+WITH "anon_counted" AS (
+  SELECT
+    "anon_label_0",
+    "anon_label_1",
+    COUNT(*) AS anon_released_rows
+  FROM (
+    SELECT
+      TRUE AS anon_is_released,
+      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
+      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+    FROM "memory"."main"."earlier_release" AS anon_released
+  )
+  GROUP BY
+    "anon_label_0",
+    "anon_label_1"
+  HAVING
+    COUNT(*) > 0
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels_of_releases_0"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels_of_releases_0"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labelled" AS (
+  SELECT
+    "anon_counted"."anon_label_0",
+    "anon_counted"."anon_label_1",
+    "anon_counted"."anon_released_rows",
+    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+  FROM "anon_counted"
+  LEFT JOIN "anon_labels_0"
+    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
+  LEFT JOIN "anon_labels_1"
+    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
+)
+SELECT
+  *,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
+FROM "anon_labelled";
+
+-- create anon_shown_groups 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
+SELECT
+  "anon_class_0",
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size,
+  "anon_class_0" > 0 AND SUM(anon_rows) >= 1 AS anon_kept
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
+GROUP BY
+  "anon_class_0";
 
 -- read anon_shown_groups 1
 WITH "anon_made" AS (
@@ -2805,6 +2917,18 @@ LEFT JOIN "anon_made"
 WHERE
   anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
 
+-- create anon_joint_classes 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
+SELECT
+  "anon_class_0",
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC) AS UINTEGER) AS anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
+GROUP BY
+  "anon_class_0"
+HAVING
+  LIST_MAX(["anon_class_0"]) > 0;
+
 -- read anon_joint_classes 1
 WITH "anon_classes" AS (
   SELECT
@@ -2818,6 +2942,33 @@ SELECT
   COUNT(*) FILTER(WHERE
     anon_classes.person_count = 1) AS unique_persons
 FROM "anon_classes";
+
+-- create anon_absent_persons 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_absent_persons" AS
+SELECT
+  anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_absent
+FROM (
+  SELECT
+    anon_earlier,
+    anon_rows
+  FROM "temp"."main"."anon_persons" AS anon_persons
+  UNION ALL
+  SELECT
+    (
+      (
+        "anon_key_0" & 63
+      ) >> 0
+    ) AS "anon_earlier",
+    -anon_row_count
+  FROM "temp"."main"."anon_cells" AS anon_cells
+)
+WHERE
+  anon_earlier > 0
+GROUP BY
+  anon_earlier
+HAVING
+  SUM(anon_rows) <> 0;
 
 -- read anon_kept 1
 SELECT
@@ -2906,6 +3057,96 @@ LEFT JOIN "anon_labels_2" AS "anon_labels"
   ) = "anon_labels"."anon_key_0"
 WHERE
   "anon_groups"."anon_row_count" >= 30;
+
+-- create anon_released_classes_1 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_1" AS
+WITH "anon_counted" AS (
+  SELECT
+    "anon_label_0",
+    "anon_label_1",
+    COUNT(*) AS anon_released_rows
+  FROM (
+    SELECT
+      TRUE AS anon_is_released,
+      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
+      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+    FROM "memory"."main"."released" AS anon_released
+  )
+  GROUP BY
+    "anon_label_0",
+    "anon_label_1"
+  HAVING
+    COUNT(*) > 0
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labelled" AS (
+  SELECT
+    "anon_counted"."anon_label_0",
+    "anon_counted"."anon_label_1",
+    "anon_counted"."anon_released_rows",
+    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+  FROM "anon_counted"
+  LEFT JOIN "anon_labels_0"
+    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
+  LEFT JOIN "anon_labels_1"
+    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
+)
+SELECT
+  *,
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1"
+FROM "anon_labelled";
+
+-- read anon_shown_groups 2
+WITH "anon_made" AS (
+  SELECT
+    "anon_class_1",
+    SUM(anon_class_size) AS anon_class_size
+  FROM "temp"."main"."anon_shown_groups" AS anon_judged
+  WHERE
+    anon_kept
+  GROUP BY
+    "anon_class_1"
+)
+SELECT
+  COUNT(*) AS classes
+FROM "temp"."main"."anon_released_classes_1" AS anon_released
+LEFT JOIN "anon_made"
+  ON "anon_made"."anon_class_1" = "anon_released"."anon_class_1"
+WHERE
+  anon_made.anon_class_size IS DISTINCT FROM anon_released.anon_released_rows;
+
+-- create anon_joint_classes 2
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
+WITH "anon_persons" AS (
+  SELECT
+    "anon_class_0",
+    CASE WHEN "anon_kept" THEN "anon_class_1" ELSE 0 END AS "anon_class_1",
+    "anon_class_size" AS "anon_rows"
+  FROM "temp"."main"."anon_shown_groups"
+)
+SELECT
+  "anon_class_0",
+  "anon_class_1",
+  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC, "anon_class_1" ASC) AS UINTEGER) AS anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
+FROM "anon_persons"
+GROUP BY
+  "anon_class_0",
+  "anon_class_1"
+HAVING
+  LIST_MAX(["anon_class_0", "anon_class_1"]) > 0;
 
 -- read fit 1
 SELECT

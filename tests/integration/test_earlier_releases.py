@@ -188,7 +188,7 @@ class TestWithholding:
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [
-    ({"privacy": [sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)]}, "k-anonymity alone is held together"),
+    ({"privacy": [sa.KAnonymity(2), sa.TCloseness("illness", 0.2)]}, "k-anonymity and l-diversity are"),
     ({"suppression": "mask"}, "masked rows would show who was suppressed"),
     ({"method": sa.LocalRecoding(), "suppression_limit": None}, "top-down specialization alone are held together"),
     ({"quality": sa.DM()}, "counts the classes of one release"),
@@ -453,6 +453,93 @@ def test_a_release_is_verified_together_with_earlier_ones(session: sa.Session) -
     together = by_sex.model_copy(update={"earlier": held.earlier})
     found = session.verify("alone", together, source="summer", strict=False)
     assert 'together with "first": joint classes have 1 persons, not 4' in found.shortfalls
+
+
+class TestValues:
+    """Models of sensitive values in joint classes of one table."""
+
+    @pytest.fixture(autouse=True)
+    def patients(self, session: sa.Session) -> None:
+        load(session, "patients", [21, 22, 23, 24, 26, 27, 28, 29])
+        load(session, "patients", [31, 32, 33, 34], first=9, sex="m")
+        session.connection.execute("UPDATE patients SET illness = 'cold' WHERE age IN (22, 24, 27, 28, 33)")
+
+    def held(self, *earlier: str, **fields: Any) -> sa.Policy:
+        models = [sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2)]
+        return policy(**{"privacy": models, "suppression_limit": 0.9, "earlier": earlier, **fields})
+
+    def test_hidden_persons_have_several_illnesses_too(self, session: sa.Session) -> None:
+        """All four from 25 to 29 with one illness are hidden: who saw the first release knows it of them."""
+        session.connection.execute("UPDATE patients SET illness = 'flu' WHERE age > 25 AND age < 30")
+        session.anonymize("patients", self.held(), "first", node={"age": 2})
+        second = session.anonymize("patients", self.held("first"), "second", node={"age": 1})
+        assert ages(session, "second") == {"30-34": 4}
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (4, 2)
+        by_k = policy(suppression_limit=0.9, earlier=["first"])
+        session.anonymize("patients", by_k, "by_k", node={"age": 1})
+        assert ages(session, "by_k") == {"20-24": 4, "25-29": 4, "30-34": 4}
+
+    def test_a_third_release_finds_what_the_second_hides(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE patients SET illness = 'flu' WHERE age > 25 AND age < 30")
+        session.anonymize("patients", self.held(), "first", node={"age": 2})
+        session.anonymize("patients", self.held("first"), "second", node={"age": 1})
+        third = session.anonymize("patients", self.held("first", "second"), "third", node={"age": 2})
+        assert ages(session, "third") == {"20s": 8, "30s": 4}
+        assert third.report.joint is not None
+        assert third.report.joint.class_count == 2
+        assert [line for line in third.guarantee.claims if "every joint class meets distinct l-diversity" in line]
+        found = session.verify("third", self.held("first", "second"), source="patients")
+        assert found.met
+        assert any(line.startswith("the values of joint classes") for line in found.not_covered)
+
+    def test_earlier_releases_that_fall_short_already(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE patients SET illness = 'flu' WHERE age > 25 AND age < 30")
+        session.anonymize("patients", policy(), "first", node={"age": 1})
+        with pytest.raises(sa.UnsatisfiableError, match="1 joint classes already that do not meet distinct"):
+            session.anonymize("patients", self.held("first"), "second")
+
+    def test_values_that_no_earlier_release_shows(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE patients SET illness = 'flu' WHERE age > 25 AND age < 30")
+        without = policy(sensitive=[], identifiers=["id", "sex", "illness"])
+        session.anonymize("patients", without, "first", node={"age": 2})
+        session.anonymize("patients", self.held("first"), "second", node={"age": 1})
+        assert ages(session, "second") == {"20-24": 4, "30-34": 4}
+
+    def test_persons_whom_no_earlier_release_shows_may_be_hidden(self, session: sa.Session) -> None:
+        load(session, "patients", [22, 51, 52, 53, 54], first=13)
+        by_five = self.held(privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 2)])
+        session.anonymize("patients", by_five, "first", node={"age": 1})
+        assert ages(session, "first") == {"20-24": 5}
+        session.anonymize("patients", self.held("first"), "second", node={"age": 1})
+        assert ages(session, "second") == {"20-24": 5, "25-29": 4, "30-34": 4}
+
+    def test_classes_that_the_second_release_does_not_show_at_all(self, session: sa.Session) -> None:
+        """Of the twenties it hides two of one sex, two of another, and one whose sex it shows of the thirties."""
+        session.taxonomies.load("sex", sa.Taxonomy.from_rows([[sex, "*"] for sex in "fmxy"]))
+        sexes = "UPDATE patients SET sex = ['x', 'x', 'y', 'y', 'm', 'f', 'f', 'f', 'm', 'm', 'm', 'm', 'f'][id]"
+        load(session, "patients", [25], first=13)
+        session.connection.execute(sexes)
+        session.connection.execute("UPDATE patients SET illness = CASE WHEN id % 2 = 0 THEN 'flu' ELSE 'cold' END")
+        session.anonymize("patients", self.held(), "first", node={"age": 2})
+        by_sex = self.held("first", quasi_identifiers=["sex"], identifiers=["id", "age"])
+        session.anonymize("patients", by_sex, "second", node={"sex": 0})
+        shown = session.connection.execute("SELECT sex, count(*) FROM second GROUP BY sex ORDER BY sex").fetchall()
+        assert shown == [("f", 4), ("m", 4)]
+        third = session.anonymize("patients", self.held("first", "second"), "third", node={"age": 2})
+        assert third.report.suppressed_rows == 0
+
+    def test_with_a_key_values_may_have_changed(self, session: sa.Session) -> None:
+        with pytest.raises(sa.PolicyError, match="with a key k-anonymity alone is held together"):
+            self.held(earlier=[sa.Earlier("first", source="patients", key="id")])
+
+    def test_a_policy_that_nothing_meets(self, session: sa.Session) -> None:
+        session.anonymize("patients", self.held(), "first", node={"age": 2})
+        with pytest.raises(sa.UnsatisfiableError):
+            session.anonymize("patients", self.held("first", privacy=[sa.KAnonymity(9)]), "second")
+        strict = [sa.KAnonymity(4), sa.EntropyLDiversity("illness", 1.99)]
+        with pytest.raises(sa.UnsatisfiableError):
+            session.anonymize("patients", self.held("first", privacy=strict, suppression_limit=0.0), "second")
 
 
 SOURCES = {"first": "spring", "second": "summer"}

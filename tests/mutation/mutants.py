@@ -54,6 +54,7 @@ OTHER_RELEASES = "tests/integration/test_other_releases.py"
 EARLIER_FACTS = f"{EARLIER_RELEASES}::TestFacts"
 WITHHOLDING = f"{EARLIER_RELEASES}::TestWithholding"
 JOINT_PROPERTIES = "tests/property/test_earlier_releases.py"
+JOINT_VALUES = (f"{EARLIER_RELEASES}::TestValues", f"{JOINT_PROPERTIES}::test_values_of_joint_classes_meet_the_models")
 LAPLACE = "tests/unit/test_discrete_laplace.py"
 THRESHOLDS = f"{LAPLACE}::TestThresholds"
 COSTS = f"{LAPLACE}::TestCosts"
@@ -3543,6 +3544,46 @@ EARLIER = [
             "return NodeSummary(levels, len(sizes), kept, certain, certain)",
             "a search counts fewer suppressed rows than a release then has",
             (EARLIER_FACTS, JOINT_PROPERTIES),
+        ),
+    ),
+    *_of(
+        "sql/earlier.sql",
+        (
+            "joint-values-of-hidden-persons-do-not-matter",
+            "REPLACE (anon_kept AND anon_hides_well AS anon_kept)",
+            "REPLACE (anon_kept AS anon_kept)",
+            "all persons whom the second release hides of a class of the first have the same illness",
+            JOINT_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/queries/classes/earlier.py",
+        (
+            "joint-values-of-whom-no-earlier-release-shows",
+            'exp.GT(this=exp.func("greatest", *(each.this for each in joint(table))), expression=number(0))',
+            "exp.true()",
+            "rows that no earlier release shows are left out for each other's values",
+            JOINT_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/queries/release/joint_values.py",
+        (
+            "joint-values-of-classes-that-were-left-out",
+            "exp.and_(_is_shown([name]), within(",
+            "exp.and_(exp.true(), within(",
+            "classes that an earlier release left out count as one that it shows",
+            JOINT_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/coded_cells.py",
+        (
+            "numbers-of-joint-classes-in-other-bits",
+            " & keys[:, np.newaxis]",
+            "",
+            "the search that looks at no earlier release takes bits of joint classes for those of values",
+            JOINT_VALUES,
         ),
     ),
     *_of(

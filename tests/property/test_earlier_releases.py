@@ -7,7 +7,7 @@ without an error: the strongest attacker of spec/earlier.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 import pyarrow as pa
@@ -217,3 +217,91 @@ def test_a_run_counts_the_joint_classes_with_another_release(
     assert (found.k, found.class_count, found.person_count) == (min(sizes.values()), len(sizes), sizes.total())
     assert found.unique_persons == sum(size == 1 for size in sizes.values())
     assert found.persons_at_risk == sum(size for size in sizes.values() if size < min(k))
+
+
+ILLNESSES = st.sampled_from(["flu", "flu", "cold", "gout"])
+MODELS: dict[str, tuple[sa.PrivacyModel, Callable[[list[int]], bool]]] = {
+    "distinct": (sa.DistinctLDiversity("illness", 2), lambda counts: len(counts) >= 2),
+    "alpha": (sa.AlphaKAnonymity("illness", 0.5, 2), lambda counts: 2 * max(counts) <= sum(counts)),
+    "recursive": (
+        sa.RecursiveCLDiversity("illness", 2, 2),
+        lambda counts: max(counts) < 2 * (sum(counts) - max(counts)),
+    ),
+}
+"""A model, and whether the counts of values in a class meet it."""
+
+
+def kept(
+    earlier: Sequence[dict[int, Labels]], labelled: dict[int, Labels], meets: Callable[[Iterable[int]], bool]
+) -> set[int]:
+    """Whom a release shows beside earlier ones of the same table: none of a joint class that would hide some badly."""
+    before = {person: tuple(release.get(person) for release in earlier) for person in labelled}
+    groups: dict[object, list[int]] = {}
+    for person, label in labelled.items():
+        groups.setdefault((before[person], label), []).append(person)
+    met = {person for group in groups.values() if meets(group) for person in group}
+    shown = set()
+    for joint in set(before.values()):
+        persons = {person for person in labelled if before[person] == joint}
+        hidden = persons - met
+        if not any(joint) or not hidden or meets(hidden):
+            shown |= persons & met
+    return shown
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.lists(st.tuples(people, ILLNESSES), min_size=1, max_size=24),
+    st.lists(st.sampled_from(QUASI_IDENTIFIERS), min_size=2, max_size=4),
+    st.integers(2, 3),
+    st.sampled_from([*MODELS]),
+)
+def test_values_of_joint_classes_meet_the_models(
+    session: sa.Session,
+    rows: list[tuple[tuple[int, str], str]],
+    columns: list[list[str]],
+    k: int,
+    name: str,
+) -> None:
+    load(session, "snapshot_0", dict(enumerate(person for person, _ in rows)))
+    session.connection.execute("ALTER TABLE snapshot_0 ADD COLUMN illness VARCHAR")
+    illnesses = dict(enumerate(illness for _, illness in rows))
+    session.connection.executemany(
+        "UPDATE snapshot_0 SET illness = $2 WHERE id = $1", [[*each] for each in illnesses.items()]
+    )
+    model, is_met = MODELS[name]
+
+    def meets(persons: Iterable[int]) -> bool:
+        counts = Counter(illnesses[person] for person in persons)
+        return counts.total() >= k and is_met([*counts.values()])
+
+    named: list[str] = []
+    earlier: list[dict[int, Labels]] = []
+    for place, names in enumerate(columns):
+        fields = {
+            "quasi_identifiers": names,
+            "sensitive": ["illness"],
+            "privacy": [sa.KAnonymity(k), model],
+            "identifiers": ["id", *({"age", "sex"} - {*names})],
+        }
+        wanted, target = policy(k, 0.5, named).changed(fields), f"release_{place}"
+        counts = {}
+        for node in {(age if "age" in names else 3, sex if "sex" in names else 1) for age, sex in NODES}:
+            labelled = at(node, {number: person for number, (person, _) in enumerate(rows)})
+            counts[node] = len(rows) - len(kept(earlier, labelled, meets))
+        satisfying = {node for node, left_out in counts.items() if 2 * left_out <= len(rows) and left_out < len(rows)}
+        try:
+            release = session.anonymize("snapshot_0", wanted, target, replace=True)
+        except sa.UnsatisfiableError:
+            assert not satisfying
+            continue
+        node = (release.node.get("age", 3), release.node.get("sex", 1))
+        assert node in satisfying
+        assert release.report.suppressed_rows == counts[node]
+        named.append(target)
+        query = f"SELECT tag, {', '.join(names)} FROM {target}"
+        earlier.append({tag: tuple(labels) for tag, *labels in session.connection.execute(query).fetchall()})
+        joint: dict[object, list[int]] = {}
+        for person in illnesses:
+            joint.setdefault(tuple(each.get(person) for each in earlier), []).append(person)
+        assert all(meets(persons) for labels, persons in joint.items() if any(labels))

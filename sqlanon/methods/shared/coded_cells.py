@@ -48,12 +48,16 @@ class CodedCells:
 
 
 def coded_cells(engine: Compute, table: EncodedTable) -> CodedCells | None:
-    """The cells of a table; None if more than rows and values counts, or they are too many or elsewhere."""
+    """The cells of a table; None if more than rows and values counts, or they are too many or elsewhere.
+
+    Beside earlier releases values count whom classes hide as well.
+    """
     encoding, bounds = table.encoding, table.encoding.criteria.bounds
     names = tuple(dict.fromkeys(bound.measure.column for bound in bounds if bound.measure.column is not None))
     words = [encoding.key(word) for word in range(encoding.keys.word_count)]
     has_room = table.cell_count * (len(words) + len(names)) <= MAX_WORDS
     by_values = bool(names) and not unsupported(bounds) and encoding.spec.individual is None
+    by_values = by_values and encoding.spec.earlier is None
     if not (has_room and by_values) or engine.is_far(encoding.cells.table):
         return None
     labels = [encoding.sensitive_label(name, level) for name in names for level in label_levels(encoding, name)]
@@ -64,7 +68,11 @@ def coded_cells(engine: Compute, table: EncodedTable) -> CodedCells | None:
         name: Reference(np.bincount(code, rows).astype(np.int64), sensitive_values(encoding, name, found, code).labels)
         for name, code in codes.items()
     }
-    return CodedCells(encoding.keys, key_words(encoding, found, len(rows)), rows, codes, references)
+    # Cells that were made beside earlier releases have numbers of joint classes in other bits.
+    masks = encoding.keys.node_masks((0,) * len(encoding.spec.shapes))
+    keys = np.array([masks.get(word, 0) for word in range(encoding.keys.word_count)], dtype=np.int64)
+    all_words = key_words(encoding, found, len(rows)) & keys[:, np.newaxis]
+    return CodedCells(encoding.keys, all_words, rows, codes, references)
 
 
 def _ranks(codes: NDArray[Any]) -> Ints:

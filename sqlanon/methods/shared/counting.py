@@ -172,8 +172,9 @@ class SizesFirst:
         self._table = table
         self._whole = NodeCounter(engine, table)
         criteria = table.encoding.criteria
-        looks_at_more = any(bound.measure != CLASS_SIZE for bound in criteria.bounds)
-        self._is_possible = looks_at_more and any(bound.measure == CLASS_SIZE for bound in criteria.certain_bounds)
+        self._is_possible = criteria.looks_at_values and any(
+            bound.measure == CLASS_SIZE for bound in criteria.certain_bounds
+        )
         self._sized = self._failed = 0
 
     def answer(self, inquiry: Inquiry) -> Sequence[NodeSummary]:
@@ -201,7 +202,8 @@ class SizesFirst:
         by_rows = KAnonymity(
             max(int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE)
         )
-        spec = replace(encoding.spec, protected=(), protected_shapes={}, compared=())
+        # Persons of joint classes that are hidden as a whole, for their values, are not among those who are too few.
+        spec = replace(encoding.spec, protected=(), protected_shapes={}, compared=(), earlier=None)
         sized = replace(
             encoding,
             spec=spec,

@@ -20,6 +20,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.cells import encode_taxonomies
+from sqlanon.methods.shared.joint_values import failing_classes, judge_persons, refuse_unmet, shown_values
 from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.names import folded
@@ -89,10 +90,15 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
             f"{joint.k:,}), and no later release can mend that:",
             ["what can help: a smaller k, or fewer releases in earlier, if nobody can have all of them"],
         )
+    others = {release.name: release.bound for release in releases}
+    if bound.policy.criteria.looks_at_values:
+        values = queries.value_columns(bound.policy.protected_columns, keys)
+        refuse_unmet(engine, bound, persons, classes, values, others)
     engine.run(queries.numbered_persons(persons, classes, keys))
     for relation in (persons, queries.JOINT):
         engine.drop(relation)
-    earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text)
+    shown = shown_values(bound, others.values())
+    earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text, shown)
     return replace(bound.cells, earlier=earlier)
 
 
@@ -174,14 +180,21 @@ def joint_shortfalls(
     classes = [queries.ALL_EARLIER, present.name]
     for step in (present.step, persons):
         engine.run(step)
-    engine.run(queries.shown_groups(persons.makes, classes, k, is_by_person=first.is_by_person))
+    looks_at_values, others = bound.policy.criteria.looks_at_values, [release.bound for release in releases]
+    if looks_at_values:
+        values = {name: name for name in bound.policy.protected_columns}
+        judge_persons(engine, bound, persons.makes, classes, values, others)
+    else:
+        engine.run(queries.shown_groups(persons.makes, classes, k, is_by_person=first.is_by_person))
     if misfit := _misfit(engine, "the release", bound, present):
         return None, [misfit]
-    names = [*(release.name for release in releases), "the release"]
+    names, problems = [*(release.name for release in releases), "the release"], []
     joint = joint_classes(engine, queries.shown_classes(classes), classes, names)
-    if joint.k is None or joint.k >= k:
-        return joint, []
-    return joint, [f"joint classes have {joint.k:,} persons, not {k:,}"]
+    if joint.k is not None and joint.k < k:
+        problems.append(f"joint classes have {joint.k:,} persons, not {k:,}")
+    if looks_at_values and (failing := failing_classes(engine, bound, persons.makes, classes, others)):
+        problems.append(f"{failing:,} joint classes do not meet the privacy models")
+    return joint, problems
 
 
 def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list[ReleasedClasses]:
@@ -232,7 +245,12 @@ def find_persons(engine: Compute, releases: Sequence[EarlierRelease], classes: S
     first, persons = releases[0], _persons_of_sources(engine, releases, classes)
     for release, found in zip(releases, classes, strict=True):
         k, shown = release.bound.policy.criteria.k, [*map(class_of, release.beside), found.name]
-        engine.run(queries.shown_groups(persons, shown, k, is_by_person=first.is_by_person))
+        if release.beside and release.bound.policy.criteria.looks_at_values:
+            values = queries.value_columns(release.bound.policy.protected_columns, release.keys)
+            others = [releases[each].bound for each in release.beside]
+            judge_persons(engine, release.bound, persons, shown, values, others)
+        else:
+            engine.run(queries.shown_groups(persons, shown, k, is_by_person=first.is_by_person))
         if misfit := _misfit(engine, release.name, release.bound, found):
             raise PolicyError(misfit)
         if release.beside:

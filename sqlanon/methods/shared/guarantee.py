@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlanon.model.destination import DELTA, ICEBERG
 from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import DeltaPresence
+from sqlanon.model.privacy import DeltaPresence, KAnonymity
 from sqlanon.model.release import Guarantee, Report
 
 if TYPE_CHECKING:
@@ -152,12 +152,14 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
 def _joint_claims(policy: Policy) -> Iterator[str]:
     if not policy.held_with:
         return
+    names = _named(policy.held_with)
     for model in policy.privacy:
-        yield (
-            f"together with {_named(policy.held_with)}, every joint class meets {model}: whoever knows the "
-            "quasi-identifiers that a person had in each of these releases and in this one, and links all rows that "
-            "belong together, is left with as many persons"
+        of_persons = (
+            "whoever knows the quasi-identifiers that a person had in each of these releases and in this one, and "
+            "links all rows that belong together, is left with as many persons"
         )
+        meaning = of_persons if isinstance(model, KAnonymity) else "by the values that each release shows in it"
+        yield f"together with {names}, every joint class meets {model}: {meaning}"
 
 
 def _conditions_of_releases(policy: Policy) -> Iterator[str]:

@@ -9,7 +9,16 @@ from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import key_misfits
 from sqlanon.model.policy.fields import PolicyFields
-from sqlanon.model.privacy import KAnonymity
+from sqlanon.model.privacy import (
+    AlphaKAnonymity,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    KAnonymity,
+    RecursiveCLDiversity,
+)
+
+OF_VALUES = (AlphaKAnonymity, DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity)
+"""The models that look at the values of a class and compare them with nothing."""
 
 
 def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
@@ -35,9 +44,7 @@ def _unfit_method(policy: PolicyFields) -> Iterable[str]:
 
 
 def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:
-    for model in policy.privacy:
-        if not isinstance(model, KAnonymity):
-            yield f"earlier: k-anonymity alone is held together with other releases, not {model}"
+    yield from _unfit_models(policy)
     if policy.individual is not None:
         yield (
             f'earlier: a person has one row, and individual "{policy.individual}" may own several; make one row of '
@@ -47,6 +54,19 @@ def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:
         yield f'earlier: persons are counted, not the weights of row_weight "{policy.row_weight}"'
     if policy.quality.class_losses:
         yield f"earlier: {policy.quality.measure} counts the classes of one release; take a loss of labels, such as LM"
+
+
+def _unfit_models(policy: PolicyFields) -> Iterable[str]:
+    others = [model for model in policy.privacy if not isinstance(model, KAnonymity)]
+    has_key = any(each.key is not None for each in policy.held_with)
+    for model in others:
+        if not isinstance(model, OF_VALUES):
+            yield f"earlier: {model} is not held together with other releases; k-anonymity and l-diversity are"
+        elif has_key:
+            yield (
+                f"earlier: with a key k-anonymity alone is held together with other releases, not {model}: the values "
+                "of a person may have changed"
+            )
 
 
 def _unfit_keys(policy: PolicyFields) -> Iterable[str]:

@@ -27,12 +27,14 @@ class EarlierClasses:
         count: how many joint classes there are. The number of those whom no release shows is 0.
         is_by_person: whether the keys identify one row; else they are all that releases see of it.
         as_text: whether they are compared as text, since their types differ, or equal values have several texts.
+        values: the protected columns that some of them show.
     """
 
     keys: tuple[str, ...]
     count: int
     is_by_person: bool
     as_text: bool
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from math import prod
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
+from sqlanon.model.bounds import Bound, Measure
 from sqlanon.queries.cells.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, row_sum
 from sqlanon.queries.classes.grouping import (
     CLASS_ROWS,
@@ -73,18 +73,6 @@ def class_relation(
         query = left_join(query, subquery(view, alias), same)
         query = query.select(*(column(name, alias) for name in own), copy=False)
     return query
-
-
-def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
-    """Classes with what they prove, and with the measures that the models bound.
-
-    Classes of too few rows do not, whatever their values are: most values of a node with many classes stand in such.
-    """
-    criteria = grouping.encoding.criteria
-    sizes = [int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE]
-    least = 1 if criteria.counts_individuals else max(sizes, default=1)
-    with_keys = with_keys or grouping.encoding.spec.earlier is not None
-    return class_relation(grouping, with_keys=with_keys, proving=True, measured_from=least)
 
 
 def measure_of(encoding: Encoding, bound: Bound) -> exp.Column:

@@ -11,8 +11,8 @@ from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Asked, ClassLoss, Levels
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import labelled_values
-from sqlanon.queries.classes.classes import KEPT, class_relation, judged_classes, measure_of, within
-from sqlanon.queries.classes.earlier import WITHHELD, jointly_kept
+from sqlanon.queries.classes.classes import KEPT, class_relation, measure_of, within
+from sqlanon.queries.classes.earlier import WITHHELD, beside_hidden, jointly_kept
 from sqlanon.queries.classes.grouping import (
     CERTAIN_ROWS,
     CERTAIN_SHARE,
@@ -53,6 +53,19 @@ OF_LABELS = {"lm": "lm", "ncp": "ncp", "information": "suppressed_information"}
 
 ALL_ROWS = "anon_all_rows"
 """What stands for the codes, or the key, of a class where there is one class for all."""
+
+
+def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
+    """Classes with what they prove, and with the measures that the models bound.
+
+    Classes of too few rows do not, whatever their values are: most values of a node with many classes stand in such.
+    """
+    criteria = grouping.encoding.criteria
+    sizes = [int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE]
+    least = 1 if criteria.counts_individuals else max(sizes, default=1)
+    with_keys = with_keys or grouping.encoding.spec.earlier is not None
+    classes = class_relation(grouping, with_keys=with_keys, proving=True, measured_from=least)
+    return beside_hidden(grouping, classes)
 
 
 def level_losses(encoding: Encoding) -> exp.Query:
@@ -161,6 +174,7 @@ def attained(grouping: Grouping) -> exp.Query:
         for index, bound in enumerate(encoding.criteria.bounds)
     ]
     classes = class_relation(grouping, with_keys=encoding.spec.earlier is not None)
+    classes = beside_hidden(grouping, classes)
     return select(columns, subquery(_judged(encoding, classes, {KEPT}), "anon_judged"))
 
 
@@ -169,7 +183,8 @@ def kept_keys(grouping: Grouping) -> exp.Select:
     columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
     if grouping.encoding.spec.earlier is not None:
         columns.append(column(WITHHELD))
-    judged = _judged(grouping.encoding, class_relation(grouping, with_keys=True), {KEPT})
+    classes = beside_hidden(grouping, class_relation(grouping, with_keys=True))
+    judged = _judged(grouping.encoding, classes, {KEPT})
     return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 
 
@@ -276,7 +291,7 @@ def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, att
 
 
 def _measured_classes(grouping: Grouping) -> exp.Select:
-    return class_relation(grouping, with_keys=True, proving=True)
+    return beside_hidden(grouping, class_relation(grouping, with_keys=True, proving=True))
 
 
 def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:

@@ -7,6 +7,7 @@ from functools import reduce
 
 from sqlglot import exp
 
+from sqlanon.model.names import folded
 from sqlanon.queries.cells.earlier import (
     ABSENT,
     PERSONS,
@@ -92,6 +93,12 @@ def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
     return Step(persons_of(len(releases)), grouped(counted, copies(classes)), "persons of cells by their classes")
 
 
+def value_columns(names: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
+    """By sensitive column, the column of persons with its value, where it is among what identifies them."""
+    places = {folded(key): person_key(place) for place, key in enumerate(keys)}
+    return {name: places[folded(name)] for name in names}
+
+
 def key_problems(persons: Relation) -> exp.Query:
     """One row about persons of one key: those ``without_key``, and ``repeated_keys``, which are in several rows."""
     return SQL.query("key_problems", persons=persons, key=person_key(0))
@@ -166,10 +173,11 @@ def persons_beside(release: ReleasedClasses, keys: Sequence[str], *, as_text: bo
 
 
 def persons_of_rows(release: NodeClasses, encoding: Encoding) -> Step:
-    """The step that makes the same of the rows of a run, whose encoding has these numbers."""
-    numbers = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER)]
-    rows = release.join_to_keys(select(numbers, exp.alias_(ROWS.table, ROWS.name, table=True)), ROWS.name)
-    roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name)
+    """The step that makes the same of the rows of a run, whose encoding has these numbers; with protected values."""
+    values = encoding.spec.protected
+    columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *(column(name, ROWS.name) for name in values)]
+    rows = release.join_to_keys(select(columns, exp.alias_(ROWS.table, ROWS.name, table=True)), ROWS.name)
+    roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name, values=[*values])
     return roles.step(persons_of(release.place), "persons_of_rows")
 
 

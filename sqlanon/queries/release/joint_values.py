@@ -1,0 +1,102 @@
+"""Joint classes by the values in them, where releases are held together in more than the number of persons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.model.criteria import Criteria
+from sqlanon.queries.cells.encoding import ROW_COUNT, CellSpec, encoding_for
+from sqlanon.queries.classes.classes import KEPT, class_relation, within
+from sqlanon.queries.classes.earlier import HIDES_WELL, WITHHELD, of_classes, with_hidden
+from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    column,
+    count_rows,
+    equal_in,
+    filtered,
+    number,
+    select,
+    subquery,
+)
+from sqlanon.queries.release.earlier import JUDGED
+
+PERSON_CELLS = "anon_person_cells"
+
+
+def grouped_persons(
+    spec: CellSpec, criteria: Criteria, classes: Sequence[str], values: Mapping[str, str], persons: exp.Expr
+) -> Grouping:
+    """Persons, each with a number of rows (``anon_rows``), grouped by their classes in some releases.
+
+    Args:
+        spec: the cells that the policy needs.
+        criteria: what joint classes are judged by, no reference among it.
+        classes: the columns with their classes.
+        values: by sensitive column, the column of persons with its value.
+        persons: the persons.
+    """
+    spec = CellSpec(spec.source, spec.columns, (), (), spec.taxonomy, protected=tuple(values))
+    encoding = encoding_for(spec, criteria, label_losses=())
+    shown = [aliased(column(place), encoding.sensitive(name)) for name, place in values.items()]
+    rows = aliased(column("anon_rows"), ROW_COUNT)
+
+    def cells() -> exp.Expr:
+        return subquery(select([*map(column, classes), *(each.copy() for each in shown), rows], persons), PERSON_CELLS)
+
+    return Grouping(encoding, tuple(classes), lambda: cells().copy(), lambda: cells().copy())
+
+
+def judged_by_values(grouping: Grouping, shown: Sequence[str]) -> Step:
+    """The step that makes :data:`JUDGED` of persons by their classes in a release, the last, and in those before it.
+
+    ``shown`` are the sensitive columns that these have.
+    """
+    *beside, name = grouping.keys
+    classes = class_relation(grouping, with_keys=True)
+    is_met = exp.and_(_is_shown([name]), within(grouping.encoding, of_classes(grouping.encoding.criteria)), copy=False)
+    judged = with_hidden(grouping, classes, is_met, _columns(beside), shown)
+    is_kept = exp.and_(is_met.copy(), column(HIDES_WELL), copy=False)
+    columns = [*map(column, grouping.keys), column(CLASS_ROWS), aliased(is_kept, KEPT), aliased(number(0), WITHHELD)]
+    return Step(JUDGED, select(columns, subquery(judged, "anon_measured_classes")), "classes of a release")
+
+
+def unmet(grouping: Grouping, shown: Sequence[str], *, is_hidden: bool = False) -> exp.Select:
+    """One row, ``classes``: the joint classes that some release shows and that do not keep a bound.
+
+    Args:
+        grouping: persons by their classes.
+        shown: the sensitive columns that releases show, whose values are judged.
+        is_hidden: whether those classes are meant that the last release does not show, instead of those that it does.
+    """
+    *beside, name = grouping.keys
+    encoding = grouping.encoding
+    is_met = exp.func("coalesce", within(encoding, of_classes(encoding.criteria, shown)), exp.false())
+    own = column(name).eq(number(0)) if is_hidden else _is_shown([name])
+    wanted = [exp.not_(is_met), own, *([_is_shown(beside)] if is_hidden else [])]
+    count = aliased(filtered(count_rows(), exp.and_(*wanted, copy=False)), "classes")
+    return select([count], subquery(class_relation(grouping, with_keys=True), "anon_joint"))
+
+
+def shown_persons_by_values(persons: Relation, values: Sequence[str], classes: Sequence[str]) -> exp.Expr:
+    """The persons with 0 for their class in a release, the last, where :data:`JUDGED` does not keep it."""
+    *beside, name = classes
+    is_kept = column(KEPT, JUDGED.name)
+    shown = aliased(exp.case().when(is_kept, column(name, JUDGED.name)).else_(number(0)), name)
+    others = [column(each, persons.name) for each in (*beside, *values, "anon_rows")]
+    query = select([*others, shown], exp.alias_(persons.table, persons.name, table=True))
+    judged = exp.alias_(JUDGED.table, JUDGED.name, table=True)
+    query = query.join(judged, on=equal_in(classes, persons.name, JUDGED.name), copy=False)
+    return subquery(query, "anon_shown_persons")
+
+
+def _is_shown(classes: Sequence[str]) -> exp.Expr:
+    return exp.GT(this=exp.func("greatest", *map(column, classes)), expression=number(0))
+
+
+def _columns(names: Sequence[str]) -> Callable[[str], list[exp.Alias]]:
+    return lambda table: [aliased(column(name, table), name) for name in names]

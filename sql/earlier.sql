@@ -113,9 +113,28 @@ WHERE anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1;
 
 -- name: jointly_kept_by_values
 -- classes that a release keeps beside earlier ones, by their values
--- Classes without those of joint classes whose hidden persons would not meet the privacy models (anon_hides_well).
--- :classes (anon_key_0 BIGINT, anon_class_size BIGINT, anon_kept BOOLEAN, anon_hides_well BOOLEAN)
-SELECT * EXCLUDE (anon_hides_well) REPLACE (anon_kept AND anon_hides_well AS anon_kept), 0 AS anon_withheld
+-- The classes that may be shown beside what is hidden of their joint classes (anon_is_shown).
+-- :classes (anon_key_0 BIGINT, anon_class_size BIGINT, anon_kept BOOLEAN, anon_is_shown BOOLEAN)
+SELECT * EXCLUDE (anon_is_shown) REPLACE (anon_kept AND anon_is_shown AS anon_kept), 0 AS anon_withheld
+FROM :classes AS anon_classes;
+
+-- name: lent_classes
+-- classes that are hidden with others
+-- Classes without the smallest one of each joint class whose hidden persons do not meet the privacy models alone.
+-- :classes (anon_node INTEGER, anon_key_0 BIGINT, anon_class_size BIGINT, anon_is_met BOOLEAN, anon_hides_well BOOLEAN)
+-- :node anon_node
+-- :joint anon_key_0
+-- :keys anon_key_0
+SELECT
+    * EXCLUDE (anon_hides_well) REPLACE (
+        anon_is_met AND (
+            anon_hides_well
+            OR row_number() OVER (
+                PARTITION BY :node, :joint, anon_is_met
+                ORDER BY anon_class_size ASC NULLS LAST, :keys ASC NULLS FIRST
+            ) > 1
+        ) AS anon_is_met
+    )
 FROM :classes AS anon_classes;
 
 -- name: absent_persons

@@ -216,7 +216,139 @@ ORDER BY
 -- shared: read anon_cells 7;
 
 PREPARE "anon_cells_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
+WITH "anon_measured" AS MATERIALIZED (
+  SELECT
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY "anon_node", (
+          (
+            "anon_classes"."anon_key_0" & 63
+          ) >> 0
+        ), anon_is_met
+        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+              "anon_sensitive_0",
+              "anon_row_count",
+              "anon_nodes"."anon_node"
+            FROM "temp"."main"."anon_cells"
+            CROSS JOIN (
+              SELECT
+                UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+                UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+            ) AS "anon_nodes"
+          ) AS "anon_cells"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_node",
+        "anon_earlier",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_node",
+          "anon_earlier",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_node",
+            "anon_earlier",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              (
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              ) AS "anon_earlier",
+              "anon_cells"."anon_node",
+              "anon_cells"."anon_sensitive_0",
+              "anon_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_row_count",
+                "anon_nodes"."anon_node"
+              FROM "temp"."main"."anon_cells"
+              CROSS JOIN (
+                SELECT
+                  UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+                  UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+              ) AS "anon_nodes"
+            ) AS "anon_cells"
+            JOIN "anon_measured"
+              ON "anon_cells"."anon_node" = "anon_measured"."anon_node"
+              AND "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST((
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              )) > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_node",
+            "anon_earlier",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_node",
+          "anon_earlier"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON "anon_measured"."anon_node" = "anon_hidden"."anon_node"
+      AND (
+        (
+          "anon_measured"."anon_key_0" & 63
+        ) >> 0
+      ) = "anon_hidden"."anon_earlier"
+  ) AS "anon_classes"
+), "anon_nodes" AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
     UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
@@ -228,46 +360,6 @@ WITH "anon_nodes" AS (
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
   CROSS JOIN "anon_nodes"
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_nodes_2" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes_2" AS "anon_nodes"
 ), "anon_hidden_cells" AS (
   SELECT
     (
@@ -278,7 +370,7 @@ WITH "anon_nodes" AS (
     "anon_cells"."anon_node",
     "anon_cells"."anon_sensitive_0",
     "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
+  FROM "anon_cells"
   JOIN "anon_measured"
     ON "anon_cells"."anon_node" = "anon_measured"."anon_node"
     AND "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
@@ -289,7 +381,7 @@ WITH "anon_nodes" AS (
         "anon_cells"."anon_key_0" & 63
       ) >> 0
     )) > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_node",
     "anon_earlier",
@@ -308,7 +400,7 @@ WITH "anon_nodes" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_node",
     "anon_earlier"
@@ -318,12 +410,9 @@ WITH "anon_nodes" AS (
     "anon_earlier",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_classes_2" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_node",
-    "anon_measured"."anon_key_0",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
@@ -333,6 +422,14 @@ WITH "anon_nodes" AS (
         "anon_measured"."anon_key_0" & 63
       ) >> 0
     ) = "anon_hidden"."anon_earlier"
+), "anon_classes_2" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 ), "anon_classes_3" AS (
   SELECT
     *,
@@ -342,8 +439,8 @@ WITH "anon_nodes" AS (
 ), "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_kept AND anon_hides_well AS anon_kept),
+    EXCLUDE (anon_is_shown)
+    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
     0 AS anon_withheld
   FROM "anon_classes_3" AS "anon_classes"
 ), "anon_classes_4" AS (
@@ -366,37 +463,115 @@ GROUP BY
 
 EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352383, 7349874591868649535]');
 
-WITH "anon_cells" AS (
+WITH "anon_measured" AS MATERIALIZED (
   SELECT
-    "anon_key_0" & 8646911284551352383 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_cells_2" AS (
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY (
+          (
+            "anon_classes"."anon_key_0" & 63
+          ) >> 0
+        ), anon_is_met
+        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_key_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_key_0" & 8646911284551352383 AS "anon_key_0",
+              "anon_sensitive_0",
+              "anon_row_count"
+            FROM "temp"."main"."anon_cells"
+          ) AS "anon_cells"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_earlier",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_earlier",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_earlier",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              (
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              ) AS "anon_earlier",
+              "anon_cells"."anon_sensitive_0",
+              "anon_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_key_0" & 8646911284551352383 AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            JOIN "anon_measured"
+              ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST((
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              )) > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_earlier",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_earlier"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON (
+        (
+          "anon_measured"."anon_key_0" & 63
+        ) >> 0
+      ) = "anon_hidden"."anon_earlier"
+  ) AS "anon_classes"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & 8646911284551352383 AS "anon_key_0",
     "anon_sensitive_0",
@@ -411,7 +586,7 @@ WITH "anon_cells" AS (
     ) AS "anon_earlier",
     "anon_cells"."anon_sensitive_0",
     "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
+  FROM "anon_cells"
   JOIN "anon_measured"
     ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
   WHERE
@@ -421,7 +596,7 @@ WITH "anon_cells" AS (
         "anon_cells"."anon_key_0" & 63
       ) >> 0
     )) > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_earlier",
     "anon_sensitive_0",
@@ -437,7 +612,7 @@ WITH "anon_cells" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_earlier"
 ), "anon_hidden" AS (
@@ -445,11 +620,9 @@ WITH "anon_cells" AS (
     "anon_earlier",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_keyed" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_key_0",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
@@ -458,6 +631,13 @@ WITH "anon_cells" AS (
         "anon_measured"."anon_key_0" & 63
       ) >> 0
     ) = "anon_hidden"."anon_earlier"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 ), "anon_labelled" AS (
   SELECT
     *,
@@ -468,7 +648,7 @@ WITH "anon_cells" AS (
     "anon_labelled"."anon_key_0",
     "anon_labelled"."anon_class_size",
     "anon_labelled"."anon_measure_0",
-    "anon_labelled"."anon_hides_well",
+    "anon_labelled"."anon_is_shown",
     (
       0.0e0 + CASE
         WHEN "anon_bits_0_4_0" <= 0
@@ -488,8 +668,8 @@ WITH "anon_cells" AS (
 ), "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_kept AND anon_hides_well AS anon_kept),
+    EXCLUDE (anon_is_shown)
+    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
     0 AS anon_withheld
   FROM "anon_classes_3" AS "anon_classes"
 ), "anon_classes_4" AS (
@@ -562,37 +742,115 @@ FROM "anon_classes_2" AS "anon_classes";
 EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (9151314442816847935);
 
 PREPARE "anon_cells_counts_of_1_by_0" AS
-WITH "anon_cells" AS (
+WITH "anon_measured" AS MATERIALIZED (
   SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_cells_2" AS (
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY (
+          (
+            "anon_classes"."anon_key_0" & 63
+          ) >> 0
+        ), anon_is_met
+        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_key_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+              "anon_sensitive_0",
+              "anon_row_count"
+            FROM "temp"."main"."anon_cells"
+          ) AS "anon_cells"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_earlier",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_earlier",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_earlier",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              (
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              ) AS "anon_earlier",
+              "anon_cells"."anon_sensitive_0",
+              "anon_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            JOIN "anon_measured"
+              ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST((
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              )) > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_earlier",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_earlier"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON (
+        (
+          "anon_measured"."anon_key_0" & 63
+        ) >> 0
+      ) = "anon_hidden"."anon_earlier"
+  ) AS "anon_classes"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
     "anon_sensitive_0",
@@ -607,7 +865,7 @@ WITH "anon_cells" AS (
     ) AS "anon_earlier",
     "anon_cells"."anon_sensitive_0",
     "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
+  FROM "anon_cells"
   JOIN "anon_measured"
     ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
   WHERE
@@ -617,7 +875,7 @@ WITH "anon_cells" AS (
         "anon_cells"."anon_key_0" & 63
       ) >> 0
     )) > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_earlier",
     "anon_sensitive_0",
@@ -633,7 +891,7 @@ WITH "anon_cells" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_earlier"
 ), "anon_hidden" AS (
@@ -641,11 +899,9 @@ WITH "anon_cells" AS (
     "anon_earlier",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_classes_2" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_key_0",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
@@ -654,6 +910,13 @@ WITH "anon_cells" AS (
         "anon_measured"."anon_key_0" & 63
       ) >> 0
     ) = "anon_hidden"."anon_earlier"
+), "anon_classes_2" AS (
+  SELECT
+    "anon_key_0",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 ), "anon_classes_3" AS (
   SELECT
     *,
@@ -663,8 +926,8 @@ WITH "anon_cells" AS (
 ), "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_kept AND anon_hides_well AS anon_kept),
+    EXCLUDE (anon_is_shown)
+    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
     0 AS anon_withheld
   FROM "anon_classes_3" AS "anon_classes"
 ), "anon_classes_4" AS (
@@ -685,37 +948,115 @@ FROM "anon_classes_4" AS "anon_classes";
 
 EXECUTE "anon_cells_counts_of_1_by_0" (9151314442816847935);
 
-WITH "anon_cells" AS (
+WITH "anon_measured" AS MATERIALIZED (
   SELECT
-    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_cells_2" AS (
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY (
+          (
+            "anon_classes"."anon_key_0" & 63
+          ) >> 0
+        ), anon_is_met
+        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_key_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+              "anon_sensitive_0",
+              "anon_row_count"
+            FROM "temp"."main"."anon_cells"
+          ) AS "anon_cells"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_earlier",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_earlier",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_earlier",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              (
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              ) AS "anon_earlier",
+              "anon_cells"."anon_sensitive_0",
+              "anon_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            JOIN "anon_measured"
+              ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST((
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              )) > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_earlier",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_earlier"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON (
+        (
+          "anon_measured"."anon_key_0" & 63
+        ) >> 0
+      ) = "anon_hidden"."anon_earlier"
+  ) AS "anon_classes"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & 9151314442816847935 AS "anon_key_0",
     "anon_sensitive_0",
@@ -730,7 +1071,7 @@ WITH "anon_cells" AS (
     ) AS "anon_earlier",
     "anon_cells"."anon_sensitive_0",
     "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
+  FROM "anon_cells"
   JOIN "anon_measured"
     ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
   WHERE
@@ -740,7 +1081,7 @@ WITH "anon_cells" AS (
         "anon_cells"."anon_key_0" & 63
       ) >> 0
     )) > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_earlier",
     "anon_sensitive_0",
@@ -756,7 +1097,7 @@ WITH "anon_cells" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_earlier"
 ), "anon_hidden" AS (
@@ -764,11 +1105,9 @@ WITH "anon_cells" AS (
     "anon_earlier",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_keyed" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_key_0",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
@@ -777,6 +1116,13 @@ WITH "anon_cells" AS (
         "anon_measured"."anon_key_0" & 63
       ) >> 0
     ) = "anon_hidden"."anon_earlier"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 ), "anon_labelled" AS (
   SELECT
     *,
@@ -787,7 +1133,7 @@ WITH "anon_cells" AS (
     "anon_labelled"."anon_key_0",
     "anon_labelled"."anon_class_size",
     "anon_labelled"."anon_measure_0",
-    "anon_labelled"."anon_hides_well",
+    "anon_labelled"."anon_is_shown",
     (
       0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
     ) / 2 AS "anon_lm"
@@ -801,8 +1147,8 @@ WITH "anon_cells" AS (
 ), "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_kept AND anon_hides_well AS anon_kept),
+    EXCLUDE (anon_is_shown)
+    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
     0 AS anon_withheld
   FROM "anon_classes_3" AS "anon_classes"
 ), "anon_classes_4" AS (
@@ -961,37 +1307,115 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-WITH "anon_cells" AS (
+WITH "anon_measured" AS MATERIALIZED (
   SELECT
-    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_cells_2" AS (
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY (
+          (
+            "anon_classes"."anon_key_0" & 63
+          ) >> 0
+        ), anon_is_met
+        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_key_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+              "anon_sensitive_0",
+              "anon_row_count"
+            FROM "temp"."main"."anon_cells"
+          ) AS "anon_cells"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_earlier",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_earlier",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_earlier",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              (
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              ) AS "anon_earlier",
+              "anon_cells"."anon_sensitive_0",
+              "anon_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            JOIN "anon_measured"
+              ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST((
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              )) > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_earlier",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_earlier"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON (
+        (
+          "anon_measured"."anon_key_0" & 63
+        ) >> 0
+      ) = "anon_hidden"."anon_earlier"
+  ) AS "anon_classes"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & 9151314442816847935 AS "anon_key_0",
     "anon_sensitive_0",
@@ -1006,7 +1430,7 @@ WITH "anon_cells" AS (
     ) AS "anon_earlier",
     "anon_cells"."anon_sensitive_0",
     "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
+  FROM "anon_cells"
   JOIN "anon_measured"
     ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
   WHERE
@@ -1016,7 +1440,7 @@ WITH "anon_cells" AS (
         "anon_cells"."anon_key_0" & 63
       ) >> 0
     )) > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_earlier",
     "anon_sensitive_0",
@@ -1032,7 +1456,7 @@ WITH "anon_cells" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_earlier"
 ), "anon_hidden" AS (
@@ -1040,11 +1464,9 @@ WITH "anon_cells" AS (
     "anon_earlier",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_keyed" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_key_0",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
@@ -1053,6 +1475,13 @@ WITH "anon_cells" AS (
         "anon_measured"."anon_key_0" & 63
       ) >> 0
     ) = "anon_hidden"."anon_earlier"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 ), "anon_labelled" AS (
   SELECT
     *,
@@ -1063,7 +1492,7 @@ WITH "anon_cells" AS (
     "anon_labelled"."anon_key_0",
     "anon_labelled"."anon_class_size",
     "anon_labelled"."anon_measure_0",
-    "anon_labelled"."anon_hides_well",
+    "anon_labelled"."anon_is_shown",
     (
       0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
     ) / 2 AS "anon_lm"
@@ -1077,8 +1506,8 @@ WITH "anon_cells" AS (
 ), "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_kept AND anon_hides_well AS anon_kept),
+    EXCLUDE (anon_is_shown)
+    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
     0 AS anon_withheld
   FROM "anon_classes_3" AS "anon_classes"
 ), "anon_classes_4" AS (
@@ -1117,37 +1546,115 @@ SELECT
 FROM "anon_classes_4" AS "anon_classes";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
-WITH "anon_cells" AS (
+WITH "anon_measured" AS MATERIALIZED (
   SELECT
-    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_cells_2" AS (
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY (
+          (
+            "anon_classes"."anon_key_0" & 63
+          ) >> 0
+        ), anon_is_met
+        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_key_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+              "anon_sensitive_0",
+              "anon_row_count"
+            FROM "temp"."main"."anon_cells"
+          ) AS "anon_cells"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_earlier",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_earlier",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_earlier",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              (
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              ) AS "anon_earlier",
+              "anon_cells"."anon_sensitive_0",
+              "anon_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            JOIN "anon_measured"
+              ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST((
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              )) > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_earlier",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_earlier"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON (
+        (
+          "anon_measured"."anon_key_0" & 63
+        ) >> 0
+      ) = "anon_hidden"."anon_earlier"
+  ) AS "anon_classes"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & 9151314442816847935 AS "anon_key_0",
     "anon_sensitive_0",
@@ -1162,7 +1669,7 @@ WITH "anon_cells" AS (
     ) AS "anon_earlier",
     "anon_cells"."anon_sensitive_0",
     "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
+  FROM "anon_cells"
   JOIN "anon_measured"
     ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
   WHERE
@@ -1172,7 +1679,7 @@ WITH "anon_cells" AS (
         "anon_cells"."anon_key_0" & 63
       ) >> 0
     )) > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_earlier",
     "anon_sensitive_0",
@@ -1188,7 +1695,7 @@ WITH "anon_cells" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_earlier"
 ), "anon_hidden" AS (
@@ -1196,11 +1703,9 @@ WITH "anon_cells" AS (
     "anon_earlier",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_classes_2" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_key_0",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
@@ -1209,6 +1714,13 @@ WITH "anon_cells" AS (
         "anon_measured"."anon_key_0" & 63
       ) >> 0
     ) = "anon_hidden"."anon_earlier"
+), "anon_classes_2" AS (
+  SELECT
+    "anon_key_0",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 ), "anon_classes_3" AS (
   SELECT
     *,
@@ -1217,8 +1729,8 @@ WITH "anon_cells" AS (
 ), "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_kept AND anon_hides_well AS anon_kept),
+    EXCLUDE (anon_is_shown)
+    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
     0 AS anon_withheld
   FROM "anon_classes_3" AS "anon_classes"
 ), "anon_judged" AS (
@@ -1267,37 +1779,115 @@ LEFT JOIN "anon_labels_1"
     "anon_kept"."anon_key_0" & 1729382256910270464
   ) = "anon_labels_1"."anon_key_0";
 
-WITH "anon_cells" AS (
+WITH "anon_measured" AS MATERIALIZED (
   SELECT
-    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_cells_2" AS (
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY (
+          (
+            "anon_classes"."anon_key_0" & 63
+          ) >> 0
+        ), anon_is_met
+        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_key_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+              "anon_sensitive_0",
+              "anon_row_count"
+            FROM "temp"."main"."anon_cells"
+          ) AS "anon_cells"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_earlier",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_earlier",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_earlier",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              (
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              ) AS "anon_earlier",
+              "anon_cells"."anon_sensitive_0",
+              "anon_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            JOIN "anon_measured"
+              ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST((
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              )) > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_earlier",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_earlier"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON (
+        (
+          "anon_measured"."anon_key_0" & 63
+        ) >> 0
+      ) = "anon_hidden"."anon_earlier"
+  ) AS "anon_classes"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & 9151314442816847935 AS "anon_key_0",
     "anon_sensitive_0",
@@ -1312,7 +1902,7 @@ WITH "anon_cells" AS (
     ) AS "anon_earlier",
     "anon_cells"."anon_sensitive_0",
     "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
+  FROM "anon_cells"
   JOIN "anon_measured"
     ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
   WHERE
@@ -1322,7 +1912,7 @@ WITH "anon_cells" AS (
         "anon_cells"."anon_key_0" & 63
       ) >> 0
     )) > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_earlier",
     "anon_sensitive_0",
@@ -1338,7 +1928,7 @@ WITH "anon_cells" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_earlier"
 ), "anon_hidden" AS (
@@ -1346,11 +1936,9 @@ WITH "anon_cells" AS (
     "anon_earlier",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_classes_2" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_key_0",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
@@ -1359,6 +1947,13 @@ WITH "anon_cells" AS (
         "anon_measured"."anon_key_0" & 63
       ) >> 0
     ) = "anon_hidden"."anon_earlier"
+), "anon_classes_2" AS (
+  SELECT
+    "anon_key_0",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 ), "anon_classes_3" AS (
   SELECT
     *,
@@ -1367,8 +1962,8 @@ WITH "anon_cells" AS (
 ), "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_kept AND anon_hides_well AS anon_kept),
+    EXCLUDE (anon_is_shown)
+    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
     0 AS anon_withheld
   FROM "anon_classes_3" AS "anon_classes"
 ), "anon_judged" AS (
@@ -1502,37 +2097,115 @@ DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 -- shared: read visits 2;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
-WITH "anon_cells" AS (
+WITH "anon_measured" AS MATERIALIZED (
   SELECT
-    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_cells_2" AS (
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY (
+          (
+            "anon_classes"."anon_key_0" & 63
+          ) >> 0
+        ), anon_is_met
+        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_key_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+              "anon_sensitive_0",
+              "anon_row_count"
+            FROM "temp"."main"."anon_cells"
+          ) AS "anon_cells"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_earlier",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_earlier",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_earlier",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              (
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              ) AS "anon_earlier",
+              "anon_cells"."anon_sensitive_0",
+              "anon_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            JOIN "anon_measured"
+              ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST((
+                (
+                  "anon_cells"."anon_key_0" & 63
+                ) >> 0
+              )) > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_earlier",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_earlier"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON (
+        (
+          "anon_measured"."anon_key_0" & 63
+        ) >> 0
+      ) = "anon_hidden"."anon_earlier"
+  ) AS "anon_classes"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & 9151314442816847935 AS "anon_key_0",
     "anon_sensitive_0",
@@ -1547,7 +2220,7 @@ WITH "anon_cells" AS (
     ) AS "anon_earlier",
     "anon_cells"."anon_sensitive_0",
     "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
+  FROM "anon_cells"
   JOIN "anon_measured"
     ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
   WHERE
@@ -1557,7 +2230,7 @@ WITH "anon_cells" AS (
         "anon_cells"."anon_key_0" & 63
       ) >> 0
     )) > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_earlier",
     "anon_sensitive_0",
@@ -1573,7 +2246,7 @@ WITH "anon_cells" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_earlier"
 ), "anon_hidden" AS (
@@ -1581,11 +2254,9 @@ WITH "anon_cells" AS (
     "anon_earlier",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_classes_2" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_key_0",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
@@ -1594,6 +2265,13 @@ WITH "anon_cells" AS (
         "anon_measured"."anon_key_0" & 63
       ) >> 0
     ) = "anon_hidden"."anon_earlier"
+), "anon_classes_2" AS (
+  SELECT
+    "anon_key_0",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 ), "anon_classes_3" AS (
   SELECT
     *,
@@ -1602,8 +2280,8 @@ WITH "anon_cells" AS (
 ), "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_kept AND anon_hides_well AS anon_kept),
+    EXCLUDE (anon_is_shown)
+    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
     0 AS anon_withheld
   FROM "anon_classes_3" AS "anon_classes"
 ), "anon_judged" AS (
@@ -1706,48 +2384,112 @@ SELECT
 FROM "temp"."main"."anon_absent_persons" AS anon_absent_persons;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
-WITH "anon_person_cells" AS (
+WITH "anon_measured" AS MATERIALIZED (
   SELECT
-    "anon_class_0",
-    "anon_class_1",
-    "diagnosis" AS "anon_sensitive_0",
-    "anon_rows" AS "anon_row_count"
-  FROM "temp"."main"."anon_persons_of_1"
-), "anon_values" AS (
-  SELECT
-    "anon_class_0",
-    "anon_class_1",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_person_cells"
-  GROUP BY
-    "anon_class_0",
-    "anon_class_1",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_class_0",
-    "anon_class_1",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_class_0",
-    "anon_class_1"
-), "anon_measured" AS MATERIALIZED (
-  SELECT
-    *,
-    COALESCE(
-      GREATEST("anon_class_1") > 0
-      AND (
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2
-      ),
-      FALSE
-    ) AS "anon_is_met"
-  FROM "anon_classes"
-), "anon_person_cells_2" AS (
+    *
+    EXCLUDE (anon_hides_well)
+    REPLACE (anon_is_met
+    AND (
+      anon_hides_well
+      OR ROW_NUMBER() OVER (
+        PARTITION BY "anon_classes"."anon_class_0", anon_is_met
+        ORDER BY anon_class_size ASC, "anon_class_0" ASC NULLS FIRST, "anon_class_1" ASC NULLS FIRST
+      ) > 1
+    ) AS anon_is_met)
+  FROM (
+    WITH "anon_measured" AS MATERIALIZED (
+      SELECT
+        *,
+        COALESCE(
+          GREATEST("anon_class_1") > 0
+          AND (
+            "anon_class_size" >= 5 AND "anon_measure_0" >= 2
+          ),
+          FALSE
+        ) AS "anon_is_met"
+      FROM (
+        SELECT
+          "anon_class_0",
+          "anon_class_1",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_class_0",
+            "anon_class_1",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_class_0",
+              "anon_class_1",
+              "diagnosis" AS "anon_sensitive_0",
+              "anon_rows" AS "anon_row_count"
+            FROM "temp"."main"."anon_persons_of_1"
+          ) AS "anon_person_cells"
+          GROUP BY
+            "anon_class_0",
+            "anon_class_1",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_class_0",
+          "anon_class_1"
+      ) AS "anon_classes"
+    )
+    SELECT
+      "anon_measured".*,
+      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
+    FROM "anon_measured"
+    LEFT JOIN (
+      SELECT
+        "anon_class_0",
+        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+      FROM (
+        SELECT
+          "anon_class_0",
+          CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+          (
+            COUNT("anon_rows")
+          ) AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_class_0",
+            "anon_sensitive_0",
+            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+          FROM (
+            SELECT
+              "anon_person_cells"."anon_class_0" AS "anon_class_0",
+              "anon_person_cells"."anon_sensitive_0",
+              "anon_person_cells"."anon_row_count"
+            FROM (
+              SELECT
+                "anon_class_0",
+                "anon_class_1",
+                "diagnosis" AS "anon_sensitive_0",
+                "anon_rows" AS "anon_row_count"
+              FROM "temp"."main"."anon_persons_of_1"
+            ) AS "anon_person_cells"
+            JOIN "anon_measured"
+              ON "anon_person_cells"."anon_class_0" = "anon_measured"."anon_class_0"
+              AND "anon_person_cells"."anon_class_1" = "anon_measured"."anon_class_1"
+            WHERE
+              NOT "anon_measured"."anon_is_met"
+              AND GREATEST("anon_person_cells"."anon_class_0") > 0
+          ) AS "anon_hidden_cells"
+          GROUP BY
+            "anon_class_0",
+            "anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_class_0"
+      ) AS "anon_together"
+    ) AS "anon_hidden"
+      ON "anon_measured"."anon_class_0" = "anon_hidden"."anon_class_0"
+  ) AS "anon_classes"
+), "anon_person_cells" AS (
   SELECT
     "anon_class_0",
     "anon_class_1",
@@ -1759,14 +2501,14 @@ WITH "anon_person_cells" AS (
     "anon_person_cells"."anon_class_0" AS "anon_class_0",
     "anon_person_cells"."anon_sensitive_0",
     "anon_person_cells"."anon_row_count"
-  FROM "anon_person_cells_2" AS "anon_person_cells"
+  FROM "anon_person_cells"
   JOIN "anon_measured"
     ON "anon_person_cells"."anon_class_0" = "anon_measured"."anon_class_0"
     AND "anon_person_cells"."anon_class_1" = "anon_measured"."anon_class_1"
   WHERE
     NOT "anon_measured"."anon_is_met"
     AND GREATEST("anon_person_cells"."anon_class_0") > 0
-), "anon_values_2" AS (
+), "anon_values" AS (
   SELECT
     "anon_class_0",
     "anon_sensitive_0",
@@ -1782,7 +2524,7 @@ WITH "anon_person_cells" AS (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM "anon_values_2" AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_class_0"
 ), "anon_hidden" AS (
@@ -1790,28 +2532,27 @@ WITH "anon_person_cells" AS (
     "anon_class_0",
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
   FROM "anon_together"
-), "anon_measured_classes" AS (
+), "anon_classes" AS (
   SELECT
-    "anon_measured"."anon_class_0",
-    "anon_measured"."anon_class_1",
-    "anon_measured"."anon_class_size",
-    "anon_measured"."anon_measure_0",
+    "anon_measured".*,
     COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
   FROM "anon_measured"
   LEFT JOIN "anon_hidden"
     ON "anon_measured"."anon_class_0" = "anon_hidden"."anon_class_0"
+), "anon_measured_classes" AS (
+  SELECT
+    "anon_class_0",
+    "anon_class_1",
+    "anon_class_size",
+    "anon_measure_0",
+    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
+  FROM "anon_classes"
 )
 SELECT
   "anon_class_0",
   "anon_class_1",
   "anon_class_size",
-  (
-    GREATEST("anon_class_1") > 0
-    AND (
-      "anon_class_size" >= 5 AND "anon_measure_0" >= 2
-    )
-  )
-  AND "anon_hides_well" AS "anon_kept",
+  "anon_is_shown" AS "anon_kept",
   0 AS "anon_withheld"
 FROM "anon_measured_classes";
 

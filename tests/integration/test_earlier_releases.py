@@ -515,10 +515,10 @@ class TestValues:
         assert ages(session, "second") == {"20-24": 5, "25-29": 4, "30-34": 4}
 
     def test_classes_that_the_second_release_does_not_show_at_all(self, session: sa.Session) -> None:
-        """Of the twenties it hides two of one sex, two of another, and one whose sex it shows of the thirties."""
+        """Of the twenties it hides three of one sex, two of another, and one whose sex it shows of the thirties."""
         session.taxonomies.load("sex", sa.Taxonomy.from_rows([[sex, "*"] for sex in "fmxy"]))
-        sexes = "UPDATE patients SET sex = ['x', 'x', 'y', 'y', 'm', 'f', 'f', 'f', 'm', 'm', 'm', 'm', 'f'][id]"
-        load(session, "patients", [25], first=13)
+        sexes = "UPDATE patients SET sex = ['x', 'x', 'y', 'y', 'm', 'f', 'f', 'f', 'm', 'm', 'm', 'm', 'f', 'x'][id]"
+        load(session, "patients", [25, 25], first=13)
         session.connection.execute(sexes)
         session.connection.execute("UPDATE patients SET illness = CASE WHEN id % 2 = 0 THEN 'flu' ELSE 'cold' END")
         session.anonymize("patients", self.held(), "first", node={"age": 2})
@@ -528,6 +528,18 @@ class TestValues:
         assert shown == [("f", 4), ("m", 4)]
         third = session.anonymize("patients", self.held("first", "second"), "third", node={"age": 2})
         assert third.report.suppressed_rows == 0
+
+    def test_the_smallest_class_is_hidden_with_others(self, session: sa.Session) -> None:
+        load(session, "patients", [25, 25, 25], first=13)
+        sexes = "UPDATE patients SET sex = CASE WHEN id <= 4 THEN 'f' WHEN id = 5 THEN 'x' ELSE 'm' END"
+        session.taxonomies.load("sex", sa.Taxonomy.from_rows([[sex, "*"] for sex in "fmx"]))
+        session.connection.execute(sexes)
+        session.anonymize("patients", self.held(), "first", node={"age": 2})
+        by_sex = self.held("first", quasi_identifiers=["sex"], identifiers=["id", "age"])
+        second = session.anonymize("patients", by_sex, "second", node={"sex": 0})
+        assert second.report.suppressed_rows == 4 + 1
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (4, 3)
 
     def test_with_a_key_values_may_have_changed(self, session: sa.Session) -> None:
         with pytest.raises(sa.PolicyError, match="with a key k-anonymity alone is held together"):

@@ -1837,7 +1837,7 @@ MODELS = [
         ),
     ),
     *_of(
-        "sqlanon/queries/classes/classes.py",
+        "sqlanon/queries/classes/summaries.py",
         (
             "values-of-classes-of-k-rows",
             "measured_from=least)",
@@ -1845,6 +1845,9 @@ MODELS = [
             "the values of the smallest classes that may be kept are not looked at",
             "tests/property/test_releases.py",
         ),
+    ),
+    *_of(
+        "sqlanon/queries/classes/classes.py",
         (
             "k-less-one-published",
             "return comparison(this=measure, expression=number(bound.threshold))",
@@ -3550,9 +3553,16 @@ EARLIER = [
         "sql/earlier.sql",
         (
             "joint-values-of-hidden-persons-do-not-matter",
-            "REPLACE (anon_kept AND anon_hides_well AS anon_kept)",
+            "REPLACE (anon_kept AND anon_is_shown AS anon_kept)",
             "REPLACE (anon_kept AS anon_kept)",
             "all persons whom the second release hides of a class of the first have the same illness",
+            JOINT_VALUES,
+        ),
+        (
+            "joint-values-without-a-class-that-is-hidden-with-others",
+            "            anon_hides_well\n            OR row_number()",
+            "            TRUE\n            OR row_number()",
+            "a joint class is left out whole where its smallest class would do",
             JOINT_VALUES,
         ),
     ),

@@ -15,6 +15,7 @@ from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.grouping import NODE, Grouping
 from sqlanon.queries.kit.nodes import (
     aliased,
+    all_columns,
     all_of,
     column,
     equal_in,
@@ -26,29 +27,38 @@ from sqlanon.queries.kit.nodes import (
     subquery,
 )
 
+CLASSES = "anon_classes"
+
 WITHHELD = "anon_withheld"
 """How many persons a class that is kept withholds for others."""
 
+IS_SHOWN = "anon_is_shown"
+"""Whether a class may be shown beside earlier releases and bounds on values."""
+
+IS_MET = "anon_is_met"
 HIDES_WELL = "anon_hides_well"
 """Whether what is hidden of the joint class of a class meets the privacy models, if anything is."""
 
 MEASURED = "anon_measured"
 HIDDEN = "anon_hidden"
-IS_MET = "anon_is_met"
+
+Joint = Callable[[str], Sequence[exp.Alias]]
+"""What earlier releases show of a table of cells or classes: columns of numbers, all of them 0 if that is nothing."""
 
 
 def beside_hidden(grouping: Grouping, classes: exp.Select) -> exp.Select:
-    """The classes of a run, with :data:`HIDES_WELL` if earlier releases and bounds on values ask for it.
+    """The classes of a run, with :data:`IS_SHOWN` if earlier releases and bounds on values ask for it.
 
     Their key columns are among those of the classes then.
     """
     encoding, earlier = grouping.encoding, grouping.encoding.spec.earlier
     if earlier is None or not encoding.criteria.looks_at_values:
         return classes
-    is_met = within(encoding, of_classes(encoding.criteria))
-    return with_hidden(
-        grouping, classes, is_met, lambda table: [aliased(number_of_key(encoding, table), EARLIER)], earlier.values
-    )
+
+    def joint(table: str) -> list[exp.Alias]:
+        return [aliased(number_of_key(encoding, table), EARLIER)]
+
+    return with_shown(grouping, classes, within(encoding, of_classes(encoding.criteria)), joint, earlier.values)
 
 
 def of_classes(criteria: Criteria, values: Container[str] | None = None) -> list[Bound]:
@@ -57,25 +67,38 @@ def of_classes(criteria: Criteria, values: Container[str] | None = None) -> list
     return [bound for bound in found if values is None or bound.measure == CLASS_SIZE or bound.measure.column in values]
 
 
-def with_hidden(
-    grouping: Grouping,
-    classes: exp.Select,
-    is_met: exp.Expr,
-    joint: Callable[[str], Sequence[exp.Alias]],
-    values: Container[str],
+def with_shown(
+    grouping: Grouping, classes: exp.Select, is_met: exp.Expr, joint: Joint, values: Container[str]
 ) -> exp.Select:
-    """Classes with :data:`HIDES_WELL`: who is hidden of a joint class of earlier releases is to be hidden among others.
+    """Classes with :data:`IS_SHOWN`: of a joint class of earlier releases, those who are hidden meet the models, too.
+
+    Where they do not, they are hidden with the smallest class of it; where not even then, with all of it.
 
     Args:
         grouping: makes the classes of cells.
         classes: these, with their key columns.
-        is_met: whether a class may be shown.
-        joint: what earlier releases show of a table of cells or classes: numbers, all of them 0 if that is nothing.
+        is_met: whether a class meets the models.
+        joint: what earlier releases show.
         values: the columns that these releases show, whose values the hidden persons are judged by.
     """
+    keys = [key for key in grouping.keys if key != NODE]
+    node = [NODE] if NODE in grouping.keys else []
+    alone = select([exp.Star(), aliased(exp.func("coalesce", is_met, exp.false()), IS_MET)], subquery(classes, CLASSES))
+    lent = SQL.query(
+        "lent_classes",
+        classes=_with_hidden(grouping, alone, joint, values),
+        node=node,
+        joint=[each.this for each in joint(CLASSES)],
+        keys=keys,
+    )
+    found = _with_hidden(grouping, lent, joint, values)
+    shown = aliased(exp.and_(column(IS_MET), column(HIDES_WELL), copy=False), IS_SHOWN)
+    return select([*map(column, classes.named_selects), shown], subquery(found, CLASSES))
+
+
+def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint, values: Container[str]) -> exp.Select:
+    """Classes with :data:`HIDES_WELL`; those are hidden that are not :data:`IS_MET`."""
     encoding, keys = grouping.encoding, grouping.keys
-    known = exp.func("coalesce", is_met, exp.false())
-    measured = select([exp.Star(), aliased(known, IS_MET)], subquery(classes, "anon_classes"))
     node = [NODE] if NODE in keys else []
     names = [*node, *(each.alias for each in joint(MEASURED))]
 
@@ -94,12 +117,11 @@ def with_hidden(
         subquery(class_relation(together, with_keys=True), "anon_together"),
     )
     hides_well = exp.func("coalesce", column(HIDES_WELL, HIDDEN), exp.true())
-    shown = [column(name, MEASURED) for name in classes.named_selects]
-    query = select([*shown, aliased(hides_well, HIDES_WELL)], exp.Table(this=identifier(MEASURED)))
+    query = select([all_columns(MEASURED), aliased(hides_well, HIDES_WELL)], exp.Table(this=identifier(MEASURED)))
     same_joint = [each.this.eq(column(each.alias, HIDDEN)) for each in joint(MEASURED)]
     same_node = [column(name, MEASURED).eq(column(name, HIDDEN)) for name in node]
     query = left_join(query, subquery(hidden, HIDDEN), all_of([*same_node, *same_joint]))
-    query.set("with_", exp.With(expressions=[made_once(MEASURED, measured)]))
+    query.set("with_", exp.With(expressions=[made_once(MEASURED, classes)]))
     return query
 
 
@@ -112,7 +134,7 @@ def jointly_kept(encoding: Encoding, judged: exp.Select, columns: Sequence[str])
         columns: the names of the columns of classes.
     """
     assert encoding.spec.earlier is not None
-    if HIDES_WELL in columns:
+    if IS_SHOWN in columns:
         return SQL.query("jointly_kept_by_values", classes=judged)
     words = map(encoding.key, range(encoding.keys.word_count))
     return SQL.query(

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.model.criteria import Criteria
 from sqlanon.queries.cells.encoding import ROW_COUNT, CellSpec, encoding_for
 from sqlanon.queries.classes.classes import KEPT, class_relation, within
-from sqlanon.queries.classes.earlier import HIDES_WELL, WITHHELD, of_classes, with_hidden
+from sqlanon.queries.classes.earlier import IS_SHOWN, WITHHELD, of_classes, with_shown
 from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -59,9 +59,9 @@ def judged_by_values(grouping: Grouping, shown: Sequence[str]) -> Step:
     *beside, name = grouping.keys
     classes = class_relation(grouping, with_keys=True)
     is_met = exp.and_(_is_shown([name]), within(grouping.encoding, of_classes(grouping.encoding.criteria)), copy=False)
-    judged = with_hidden(grouping, classes, is_met, _columns(beside), shown)
-    is_kept = exp.and_(is_met.copy(), column(HIDES_WELL), copy=False)
-    columns = [*map(column, grouping.keys), column(CLASS_ROWS), aliased(is_kept, KEPT), aliased(number(0), WITHHELD)]
+    judged = with_shown(grouping, classes, is_met, _columns(beside), shown)
+    is_kept = aliased(column(IS_SHOWN), KEPT)
+    columns = [*map(column, grouping.keys), column(CLASS_ROWS), is_kept, aliased(number(0), WITHHELD)]
     return Step(JUDGED, select(columns, subquery(judged, "anon_measured_classes")), "classes of a release")
 
 

@@ -2661,8 +2661,8 @@ WITH "anon_shown_persons" AS (
 SELECT
   COUNT(*) FILTER(WHERE
     NOT COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE)
-    AND "anon_class_1" = 0
-    AND GREATEST("anon_class_0") > 0) AS "classes"
+    AND GREATEST("anon_class_0") > 0
+    AND "anon_class_1" = 0) AS "classes"
 FROM "anon_joint";
 
 -- shared: read released 1;

@@ -499,6 +499,14 @@ class TestValues:
         with pytest.raises(sa.UnsatisfiableError, match="1 joint classes already that do not meet distinct"):
             session.anonymize("patients", self.held("first"), "second")
 
+    def test_a_class_of_the_first_that_the_second_hides_falls_short(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE patients SET illness = 'flu' WHERE age > 25 AND age < 30")
+        session.anonymize("patients", policy(), "first", node={"age": 1})
+        session.anonymize("patients", self.held(), "second", node={"age": 1})
+        assert "25-29" not in ages(session, "second")
+        with pytest.raises(sa.UnsatisfiableError, match="1 joint classes already that do not meet distinct"):
+            session.anonymize("patients", self.held("first", "second"), "third")
+
     def test_values_that_no_earlier_release_shows(self, session: sa.Session) -> None:
         session.connection.execute("UPDATE patients SET illness = 'flu' WHERE age > 25 AND age < 30")
         without = policy(sensitive=[], identifiers=["id", "sex", "illness"])

@@ -44,7 +44,7 @@ def refuse_unmet(
     """
     shown = shown_values(bound, others.values())
     grouping = _grouped(bound, classes, values, persons.table)
-    if found := _unmet(engine, unmet(grouping, shown)):
+    if found := _unmet(engine, unmet(grouping, shown, classes)):
         models = " and ".join(str(model) for model in bound.policy.privacy if {*model.columns} & {*shown})
         raise UnsatisfiableError(
             f"{' and '.join(others)} leave {found:,} joint classes already that do not meet {models}, and no later "
@@ -71,10 +71,11 @@ def failing_classes(
     engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], others: Iterable[BoundPolicy]
 ) -> int:
     """How many joint classes of a release and others do not meet its policy, after :func:`judge_persons`."""
-    values = {name: name for name in bound.policy.protected_columns}
+    *beside, name = classes
+    values = {each: each for each in bound.policy.protected_columns}
     found = _grouped(bound, classes, values, shown_persons_by_values(persons, [*values], classes))
-    hidden = unmet(found, shown_values(bound, others), is_hidden=True)
-    return _unmet(engine, unmet(found, [*values])) + _unmet(engine, hidden)
+    hidden = unmet(found, shown_values(bound, others), beside, [name])
+    return _unmet(engine, unmet(found, [*values], [name])) + _unmet(engine, hidden)
 
 
 def _grouped(bound: BoundPolicy, classes: Sequence[str], values: Mapping[str, str], persons: exp.Expr) -> Grouping:

@@ -48,7 +48,7 @@ def grouped_persons(
     def cells() -> exp.Expr:
         return subquery(select([*map(column, classes), *(each.copy() for each in shown), rows], persons), PERSON_CELLS)
 
-    return Grouping(encoding, tuple(classes), lambda: cells().copy(), lambda: cells().copy())
+    return Grouping(encoding, tuple(classes), lambda: cells().copy(), people=lambda: cells().copy())
 
 
 def judged_by_values(grouping: Grouping, shown: Sequence[str]) -> Step:
@@ -65,20 +65,22 @@ def judged_by_values(grouping: Grouping, shown: Sequence[str]) -> Step:
     return Step(JUDGED, select(columns, subquery(judged, "anon_measured_classes")), "classes of a release")
 
 
-def unmet(grouping: Grouping, shown: Sequence[str], *, is_hidden: bool = False) -> exp.Select:
-    """One row, ``classes``: the joint classes that some release shows and that do not keep a bound.
+def unmet(
+    grouping: Grouping, values: Sequence[str], shown_in: Sequence[str], hidden_in: Sequence[str] = ()
+) -> exp.Select:
+    """One row, ``classes``: the joint classes that do not keep a bound, among those that certain releases show.
 
     Args:
         grouping: persons by their classes.
-        shown: the sensitive columns that releases show, whose values are judged.
-        is_hidden: whether those classes are meant that the last release does not show, instead of those that it does.
+        values: the sensitive columns whose values are judged.
+        shown_in: the columns with classes of releases that show it, at least one of them.
+        hidden_in: the columns with classes of releases that all hide it.
     """
-    *beside, name = grouping.keys
     encoding = grouping.encoding
-    is_met = exp.func("coalesce", within(encoding, of_classes(encoding.criteria, shown)), exp.false())
-    own = column(name).eq(number(0)) if is_hidden else _is_shown([name])
-    wanted = [exp.not_(is_met), own, *([_is_shown(beside)] if is_hidden else [])]
-    count = aliased(filtered(count_rows(), exp.and_(*wanted, copy=False)), "classes")
+    is_met = exp.func("coalesce", within(encoding, of_classes(encoding.criteria, values)), exp.false())
+    hidden = [column(name).eq(number(0)) for name in hidden_in]
+    wanted = exp.and_(exp.not_(is_met), _is_shown(shown_in), *hidden, copy=False)
+    count = aliased(filtered(count_rows(), wanted), "classes")
     return select([count], subquery(class_relation(grouping, with_keys=True), "anon_joint"))
 
 

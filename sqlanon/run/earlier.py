@@ -121,13 +121,13 @@ def with_joint_classes(
         reasons = "; ".join(error.problems or (str(error),))
         note = f"what it shows together with {names}, which cannot be found out: {reasons}"
         return found.model_copy(update={"not_covered": (*found.not_covered, note)})
-    if policy.criteria.looks_at_values:
-        note = f"the values of joint classes with {names}, which were counted when the release was made"
-        found = found.model_copy(update={"not_covered": (*found.not_covered, note)})
-    if joint.k is None or joint.k >= k:
-        return found
-    shortfall = f"together with {names}: joint classes have {joint.k:,} persons, not {k:,}"
-    return found.model_copy(update={"shortfalls": (*found.shortfalls, shortfall)})
+    shortfalls = []
+    if joint.k is not None and joint.k < k:
+        shortfalls.append(f"together with {names}: joint classes have {joint.k:,} persons, not {k:,}")
+    if joint.failing_classes:
+        failing = f"{joint.failing_classes:,} joint classes do not meet its privacy models"
+        shortfalls.append(f"together with {names}: {failing}")
+    return found.model_copy(update={"shortfalls": (*found.shortfalls, *shortfalls)})
 
 
 @contextmanager

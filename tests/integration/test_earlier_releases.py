@@ -489,9 +489,18 @@ class TestValues:
         assert third.report.joint is not None
         assert third.report.joint.class_count == 2
         assert [line for line in third.guarantee.claims if "every joint class meets distinct l-diversity" in line]
-        found = session.verify("third", self.held("first", "second"), source="patients")
-        assert found.met
-        assert any(line.startswith("the values of joint classes") for line in found.not_covered)
+        assert session.verify("third", self.held("first", "second"), source="patients").met
+        joint = session.compare_releases(["first", "second", "third"], source="patients")
+        assert (joint.met, joint.failing_classes) == (True, 0)
+
+    def test_verification_finds_joint_classes_with_one_illness(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE patients SET illness = 'flu' WHERE age > 25 AND age < 30")
+        session.anonymize("patients", self.held(), "first", node={"age": 2})
+        session.anonymize("patients", self.held(), "second", node={"age": 1})
+        joint = session.compare_releases(["first", "second"], source="patients")
+        assert (joint.k, joint.met, joint.failing_classes) == (4, False, 1)
+        found = session.verify("second", self.held("first"), source="patients", strict=False)
+        assert found.shortfalls == ('together with "first": 1 joint classes do not meet its privacy models',)
 
     def test_earlier_releases_that_fall_short_already(self, session: sa.Session) -> None:
         session.connection.execute("UPDATE patients SET illness = 'flu' WHERE age > 25 AND age < 30")

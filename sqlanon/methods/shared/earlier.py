@@ -20,7 +20,13 @@ from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.cells import encode_taxonomies
-from sqlanon.methods.shared.joint_values import failing_classes, judge_persons, refuse_unmet, shown_values
+from sqlanon.methods.shared.joint_values import (
+    failing_classes,
+    failing_together,
+    judge_persons,
+    refuse_unmet,
+    shown_values,
+)
 from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.names import folded
@@ -116,6 +122,10 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
     classes = release_classes(engine, releases)
     persons, names = find_persons(engine, releases, classes), [each.name for each in classes]
     joint = joint_classes(engine, persons, names, [release.name for release in releases], required_k=k)
+    last, failing = releases[-1], None
+    if not last.is_by_person:
+        others = [release.bound for release in releases[:-1]]
+        failing = failing_together(engine, last.bound, persons, names, last.keys, others)
     rows = engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class")
     smallest = tuple(
         JointClass(
@@ -124,7 +134,7 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
         )
         for row in rows
     )
-    return joint.model_copy(update={"smallest": smallest})
+    return joint.model_copy(update={"smallest": smallest, "failing_classes": failing})
 
 
 def _labels(classes: ReleasedClasses, labels: Sequence[str | None] | None) -> dict[str, str | None] | None:

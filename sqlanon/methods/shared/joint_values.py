@@ -12,6 +12,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.names import folded
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.release.earlier import value_columns
 from sqlanon.queries.release.joint_values import grouped_persons, judged_by_values, shown_persons_by_values, unmet
 
 
@@ -71,11 +72,35 @@ def failing_classes(
     engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], others: Iterable[BoundPolicy]
 ) -> int:
     """How many joint classes of a release and others do not meet its policy, after :func:`judge_persons`."""
-    *beside, name = classes
-    values = {each: each for each in bound.policy.protected_columns}
+    values = {name: name for name in bound.policy.protected_columns}
     found = _grouped(bound, classes, values, shown_persons_by_values(persons, [*values], classes))
-    hidden = unmet(found, shown_values(bound, others), beside, [name])
-    return _unmet(engine, unmet(found, [*values], [name])) + _unmet(engine, hidden)
+    return _failing(engine, found, values, shown_values(bound, others))
+
+
+# More than six parameters: a policy, its persons, and what is known of these.
+def failing_together(
+    engine: Compute,
+    bound: BoundPolicy,
+    persons: Relation,
+    classes: Sequence[str],
+    keys: Sequence[str],
+    others: Iterable[BoundPolicy],
+) -> int | None:
+    """How many joint classes of some releases do not meet the policy of the last one, by persons as releases show them.
+
+    None where it does not look at values, or compares them with others. ``keys`` are the columns of the source that
+    identify persons.
+    """
+    criteria = bound.policy.criteria
+    if not criteria.looks_at_values or any(each.measure.view not in ("size", "values") for each in criteria.bounds):
+        return None
+    values = value_columns(bound.policy.protected_columns, keys)
+    return _failing(engine, _grouped(bound, classes, values, persons.table), values, shown_values(bound, others))
+
+
+def _failing(engine: Compute, grouping: Grouping, values: Iterable[str], shown: Sequence[str]) -> int:
+    *beside, name = grouping.keys
+    return _unmet(engine, unmet(grouping, [*values], [name])) + _unmet(engine, unmet(grouping, shown, beside, [name]))
 
 
 def _grouped(bound: BoundPolicy, classes: Sequence[str], values: Mapping[str, str], persons: exp.Expr) -> Grouping:

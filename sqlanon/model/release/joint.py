@@ -33,6 +33,8 @@ class JointClasses(PartialResult):
         required_k: the least k of the policies of the releases; None where they were not compared for it.
         persons_at_risk: those in joint classes of fewer persons.
         smallest: some of these classes, the smallest first.
+        failing_classes: how many joint classes do not meet the l-diversity that the policy of the last release asks
+            for; None where it asks for none, or persons have a key, so that their values may have changed.
 
     Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008).
     """
@@ -45,11 +47,13 @@ class JointClasses(PartialResult):
     required_k: int | None = None
     persons_at_risk: int | None = None
     smallest: tuple[JointClass, ...] = ()
+    failing_classes: int | None = None
 
     @property
     def met(self) -> bool:
-        """Whether every joint class has as many persons as the policies ask for."""
-        return self.k is None or self.required_k is None or self.k >= self.required_k
+        """Whether every joint class has as many persons, and values, as the policies ask for."""
+        has_persons = self.k is None or self.required_k is None or self.k >= self.required_k
+        return has_persons and not self.failing_classes
 
     def document(self) -> Document:
         names = " and ".join(self.releases)
@@ -62,6 +66,9 @@ class JointClasses(PartialResult):
             share = percent(self.persons_at_risk / self.person_count)
             fewer = f"joint classes of fewer than {count(self.required_k)}"
             parts.append(paragraph(f"{count(self.persons_at_risk)} persons ({share}) are in {fewer}."))
+        if self.failing_classes is not None:
+            failing = count(self.failing_classes)
+            parts.append(paragraph(f"{failing} joint classes do not meet the privacy models of {self.releases[-1]}."))
         if not self.smallest:
             return Document("Joint classes", tuple(parts))
         rows = [(*map(_in_words, each.labels), count(each.persons)) for each in self.smallest]

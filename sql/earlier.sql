@@ -66,8 +66,8 @@ GROUP BY :classes, :name;
 -- Joint classes without the persons whom others need (anon_withheld of a class that is kept): of a joint class of earlier
 -- releases (anon_earlier), none or k persons at least are to be hidden in the present one. Those are hidden who have no row
 -- any more (anon_absent), and those of classes that fall short. If they are too few, the largest class lends the others, so
--- that k of its own stay; it is hidden as a whole if it has not as many, or if persons cannot be distinguished. Whoever is
--- withheld stands in a row of their own, which is not kept.
+-- that k of its own stay; if it has not as many, or if persons cannot be distinguished, the smallest class is hidden as a
+-- whole. Whoever is withheld stands in a row of their own, which is not kept.
 -- :classes (anon_node INTEGER, anon_key_0 BIGINT, anon_class_size BIGINT, anon_kept BOOLEAN)
 -- :absent (anon_earlier UINTEGER, anon_absent BIGINT)
 -- :number anon_key_0
@@ -76,7 +76,7 @@ GROUP BY :classes, :name;
 -- :k 5
 -- :by_person TRUE
 SELECT
-    * EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown) REPLACE (
+    * EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown) REPLACE (
         CASE
             WHEN NOT anon_is_shown THEN anon_withheld
             WHEN anon_class_size > anon_withheld THEN anon_class_size - anon_withheld
@@ -88,9 +88,11 @@ FROM (
     SELECT
         *,
         CASE
-            WHEN NOT (anon_kept AND anon_place = 1 AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND :k - 1) THEN 0
-            WHEN :by_person AND anon_class_size >= :k + :k - anon_hidden THEN :k - anon_hidden
-            ELSE anon_class_size
+            WHEN NOT (anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND :k - 1) THEN 0
+            WHEN :by_person AND anon_largest >= :k + :k - anon_hidden
+                THEN CASE WHEN anon_place = 1 THEN :k - anon_hidden ELSE 0 END
+            WHEN anon_last_place = 1 THEN anon_class_size
+            ELSE 0
         END AS anon_withheld
     FROM (
         SELECT
@@ -100,10 +102,15 @@ FROM (
                     OVER (PARTITION BY :node, anon_numbered.anon_earlier),
                 0
             ) AS anon_hidden,
+            max(anon_class_size) OVER (PARTITION BY :node, anon_numbered.anon_earlier, anon_kept) AS anon_largest,
             row_number() OVER (
                 PARTITION BY :node, anon_numbered.anon_earlier, anon_kept
                 ORDER BY anon_class_size DESC NULLS LAST, :keys ASC NULLS FIRST
-            ) AS anon_place
+            ) AS anon_place,
+            row_number() OVER (
+                PARTITION BY :node, anon_numbered.anon_earlier, anon_kept
+                ORDER BY anon_class_size ASC NULLS LAST, :keys ASC NULLS FIRST
+            ) AS anon_last_place
         FROM (SELECT *, :number AS anon_earlier FROM :classes AS anon_classes) AS anon_numbered
         LEFT JOIN :absent AS anon_absent ON anon_absent.anon_earlier = anon_numbered.anon_earlier
     )

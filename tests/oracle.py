@@ -1224,10 +1224,13 @@ def joint_classes(releases: Sequence[Shown]) -> Counter[tuple[tuple[Value, ...] 
     return Counter(tuple(release.get(person) for release in releases) for person in persons)
 
 
-def shown_beside(earlier: Sequence[Shown], labelled: Shown, k: int) -> Counter[tuple[Any, Any]]:
+def shown_beside(
+    earlier: Sequence[Shown], labelled: Shown, k: int, *, is_by_person: bool = True
+) -> Counter[tuple[Any, Any]]:
     """How many persons of each joint class a release shows beside earlier ones.
 
-    It follows spec/earlier.md, E3, for joint classes in place of whole ones; the largest one lends missing persons.
+    It follows spec/earlier.md, E3, for joint classes in place of whole ones; the largest one lends missing persons if k
+    stay in it, else the smallest one is hidden, and wherever persons cannot be distinguished.
     """
     persons = {person for release in (*earlier, labelled) for person in release}
     sizes = Counter((tuple(release.get(person) for release in earlier), labelled.get(person)) for person in persons)
@@ -1236,6 +1239,9 @@ def shown_beside(earlier: Sequence[Shown], labelled: Shown, k: int) -> Counter[t
         hidden = sum(size for (other, _), size in (sizes - kept).items() if other == before)
         own = {joint: size for joint, size in kept.items() if joint[0] == before}
         if own and 0 < hidden < k:
-            largest = max(own, key=own.__getitem__)
-            kept[largest] -= k - hidden if own[largest] >= k + k - hidden else own[largest]
+            largest, smallest = max(own, key=own.__getitem__), min(own, key=own.__getitem__)
+            if is_by_person and own[largest] >= k + k - hidden:
+                kept[largest] -= k - hidden
+            else:
+                del kept[smallest]
     return +kept

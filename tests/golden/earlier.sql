@@ -197,7 +197,7 @@ FROM "temp"."main"."anon_absent_persons";
 WITH "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown)
     REPLACE (CASE
       WHEN NOT anon_is_shown
       THEN anon_withheld
@@ -210,15 +210,14 @@ WITH "anon_jointly_kept" AS (
       *,
       CASE
         WHEN NOT (
-          anon_kept
-          AND anon_place = 1
-          AND anon_earlier > 0
-          AND anon_hidden BETWEEN 1 AND 5 - 1
+          anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND 5 - 1
         )
         THEN 0
-        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
-        THEN 5 - anon_hidden
-        ELSE anon_class_size
+        WHEN TRUE AND anon_largest >= 5 + 5 - anon_hidden
+        THEN CASE WHEN anon_place = 1 THEN 5 - anon_hidden ELSE 0 END
+        WHEN anon_last_place = 1
+        THEN anon_class_size
+        ELSE 0
       END AS anon_withheld
     FROM (
       SELECT
@@ -227,10 +226,15 @@ WITH "anon_jointly_kept" AS (
           SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
           0
         ) AS anon_hidden,
+        MAX(anon_class_size) OVER (PARTITION BY anon_numbered.anon_earlier, anon_kept) AS anon_largest,
         ROW_NUMBER() OVER (
           PARTITION BY anon_numbered.anon_earlier, anon_kept
           ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
-        ) AS anon_place
+        ) AS anon_place,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_last_place
       FROM (
         SELECT
           *,
@@ -310,7 +314,7 @@ FROM "anon_classes";
 WITH "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown)
     REPLACE (CASE
       WHEN NOT anon_is_shown
       THEN anon_withheld
@@ -323,15 +327,14 @@ WITH "anon_jointly_kept" AS (
       *,
       CASE
         WHEN NOT (
-          anon_kept
-          AND anon_place = 1
-          AND anon_earlier > 0
-          AND anon_hidden BETWEEN 1 AND 5 - 1
+          anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND 5 - 1
         )
         THEN 0
-        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
-        THEN 5 - anon_hidden
-        ELSE anon_class_size
+        WHEN TRUE AND anon_largest >= 5 + 5 - anon_hidden
+        THEN CASE WHEN anon_place = 1 THEN 5 - anon_hidden ELSE 0 END
+        WHEN anon_last_place = 1
+        THEN anon_class_size
+        ELSE 0
       END AS anon_withheld
     FROM (
       SELECT
@@ -340,10 +343,15 @@ WITH "anon_jointly_kept" AS (
           SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
           0
         ) AS anon_hidden,
+        MAX(anon_class_size) OVER (PARTITION BY anon_numbered.anon_earlier, anon_kept) AS anon_largest,
         ROW_NUMBER() OVER (
           PARTITION BY anon_numbered.anon_earlier, anon_kept
           ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
-        ) AS anon_place
+        ) AS anon_place,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_last_place
       FROM (
         SELECT
           *,
@@ -423,7 +431,7 @@ FROM "anon_classes";
 WITH "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown)
     REPLACE (CASE
       WHEN NOT anon_is_shown
       THEN anon_withheld
@@ -436,15 +444,14 @@ WITH "anon_jointly_kept" AS (
       *,
       CASE
         WHEN NOT (
-          anon_kept
-          AND anon_place = 1
-          AND anon_earlier > 0
-          AND anon_hidden BETWEEN 1 AND 5 - 1
+          anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND 5 - 1
         )
         THEN 0
-        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
-        THEN 5 - anon_hidden
-        ELSE anon_class_size
+        WHEN TRUE AND anon_largest >= 5 + 5 - anon_hidden
+        THEN CASE WHEN anon_place = 1 THEN 5 - anon_hidden ELSE 0 END
+        WHEN anon_last_place = 1
+        THEN anon_class_size
+        ELSE 0
       END AS anon_withheld
     FROM (
       SELECT
@@ -453,10 +460,15 @@ WITH "anon_jointly_kept" AS (
           SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
           0
         ) AS anon_hidden,
+        MAX(anon_class_size) OVER (PARTITION BY anon_numbered.anon_earlier, anon_kept) AS anon_largest,
         ROW_NUMBER() OVER (
           PARTITION BY anon_numbered.anon_earlier, anon_kept
           ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
-        ) AS anon_place
+        ) AS anon_place,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_last_place
       FROM (
         SELECT
           *,
@@ -546,7 +558,7 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
 WITH "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown)
     REPLACE (CASE
       WHEN NOT anon_is_shown
       THEN anon_withheld
@@ -559,15 +571,14 @@ WITH "anon_jointly_kept" AS (
       *,
       CASE
         WHEN NOT (
-          anon_kept
-          AND anon_place = 1
-          AND anon_earlier > 0
-          AND anon_hidden BETWEEN 1 AND 5 - 1
+          anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND 5 - 1
         )
         THEN 0
-        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
-        THEN 5 - anon_hidden
-        ELSE anon_class_size
+        WHEN TRUE AND anon_largest >= 5 + 5 - anon_hidden
+        THEN CASE WHEN anon_place = 1 THEN 5 - anon_hidden ELSE 0 END
+        WHEN anon_last_place = 1
+        THEN anon_class_size
+        ELSE 0
       END AS anon_withheld
     FROM (
       SELECT
@@ -576,10 +587,15 @@ WITH "anon_jointly_kept" AS (
           SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
           0
         ) AS anon_hidden,
+        MAX(anon_class_size) OVER (PARTITION BY anon_numbered.anon_earlier, anon_kept) AS anon_largest,
         ROW_NUMBER() OVER (
           PARTITION BY anon_numbered.anon_earlier, anon_kept
           ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
-        ) AS anon_place
+        ) AS anon_place,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_last_place
       FROM (
         SELECT
           *,
@@ -694,7 +710,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_withheld_persons";
 WITH "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown)
     REPLACE (CASE
       WHEN NOT anon_is_shown
       THEN anon_withheld
@@ -707,15 +723,14 @@ WITH "anon_jointly_kept" AS (
       *,
       CASE
         WHEN NOT (
-          anon_kept
-          AND anon_place = 1
-          AND anon_earlier > 0
-          AND anon_hidden BETWEEN 1 AND 5 - 1
+          anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND 5 - 1
         )
         THEN 0
-        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
-        THEN 5 - anon_hidden
-        ELSE anon_class_size
+        WHEN TRUE AND anon_largest >= 5 + 5 - anon_hidden
+        THEN CASE WHEN anon_place = 1 THEN 5 - anon_hidden ELSE 0 END
+        WHEN anon_last_place = 1
+        THEN anon_class_size
+        ELSE 0
       END AS anon_withheld
     FROM (
       SELECT
@@ -724,10 +739,15 @@ WITH "anon_jointly_kept" AS (
           SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
           0
         ) AS anon_hidden,
+        MAX(anon_class_size) OVER (PARTITION BY anon_numbered.anon_earlier, anon_kept) AS anon_largest,
         ROW_NUMBER() OVER (
           PARTITION BY anon_numbered.anon_earlier, anon_kept
           ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
-        ) AS anon_place
+        ) AS anon_place,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_last_place
       FROM (
         SELECT
           *,
@@ -878,7 +898,7 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
 WITH "anon_jointly_kept" AS (
   SELECT
     *
-    EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+    EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown)
     REPLACE (CASE
       WHEN NOT anon_is_shown
       THEN anon_withheld
@@ -891,15 +911,14 @@ WITH "anon_jointly_kept" AS (
       *,
       CASE
         WHEN NOT (
-          anon_kept
-          AND anon_place = 1
-          AND anon_earlier > 0
-          AND anon_hidden BETWEEN 1 AND 5 - 1
+          anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND 5 - 1
         )
         THEN 0
-        WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
-        THEN 5 - anon_hidden
-        ELSE anon_class_size
+        WHEN TRUE AND anon_largest >= 5 + 5 - anon_hidden
+        THEN CASE WHEN anon_place = 1 THEN 5 - anon_hidden ELSE 0 END
+        WHEN anon_last_place = 1
+        THEN anon_class_size
+        ELSE 0
       END AS anon_withheld
     FROM (
       SELECT
@@ -908,10 +927,15 @@ WITH "anon_jointly_kept" AS (
           SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
           0
         ) AS anon_hidden,
+        MAX(anon_class_size) OVER (PARTITION BY anon_numbered.anon_earlier, anon_kept) AS anon_largest,
         ROW_NUMBER() OVER (
           PARTITION BY anon_numbered.anon_earlier, anon_kept
           ORDER BY anon_class_size DESC, "anon_key_0" ASC NULLS FIRST
-        ) AS anon_place
+        ) AS anon_place,
+        ROW_NUMBER() OVER (
+          PARTITION BY anon_numbered.anon_earlier, anon_kept
+          ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
+        ) AS anon_last_place
       FROM (
         SELECT
           *,
@@ -1016,7 +1040,7 @@ FROM "temp"."main"."anon_absent_persons" AS anon_absent_persons;
 CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
 SELECT
   *
-  EXCLUDE (anon_earlier, anon_hidden, anon_place, anon_is_shown)
+  EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown)
   REPLACE (CASE
     WHEN NOT anon_is_shown
     THEN anon_withheld
@@ -1029,15 +1053,14 @@ FROM (
     *,
     CASE
       WHEN NOT (
-        anon_kept
-        AND anon_place = 1
-        AND anon_earlier > 0
-        AND anon_hidden BETWEEN 1 AND 5 - 1
+        anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND 5 - 1
       )
       THEN 0
-      WHEN TRUE AND anon_class_size >= 5 + 5 - anon_hidden
-      THEN 5 - anon_hidden
-      ELSE anon_class_size
+      WHEN TRUE AND anon_largest >= 5 + 5 - anon_hidden
+      THEN CASE WHEN anon_place = 1 THEN 5 - anon_hidden ELSE 0 END
+      WHEN anon_last_place = 1
+      THEN anon_class_size
+      ELSE 0
     END AS anon_withheld
   FROM (
     SELECT
@@ -1046,10 +1069,15 @@ FROM (
         SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
         0
       ) AS anon_hidden,
+      MAX(anon_class_size) OVER (PARTITION BY anon_numbered.anon_earlier, anon_kept) AS anon_largest,
       ROW_NUMBER() OVER (
         PARTITION BY anon_numbered.anon_earlier, anon_kept
         ORDER BY anon_class_size DESC, "anon_class_1" ASC NULLS FIRST
-      ) AS anon_place
+      ) AS anon_place,
+      ROW_NUMBER() OVER (
+        PARTITION BY anon_numbered.anon_earlier, anon_kept
+        ORDER BY anon_class_size ASC, "anon_class_1" ASC NULLS FIRST
+      ) AS anon_last_place
     FROM (
       SELECT
         *,

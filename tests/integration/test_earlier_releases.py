@@ -112,6 +112,31 @@ class TestFacts:
         session.anonymize("autumn", held, "second")
         assert ages(session, "second") == {"20s": 4, "30s": 4}
 
+    def test_rows_without_a_key_are_hidden_by_classes(self, session: sa.Session) -> None:
+        """One woman of a class is too few: nine men, the fewest others, are hidden with her, and twelve others stay."""
+        sexes = sa.Taxonomy.from_rows([[sex, "*"] for sex in "fmx"])
+        session.taxonomies.load("sex", sexes)
+        for sex, ages_of in (("f", [21]), ("m", [22] * 9), ("x", [23] * 12), ("f", [31] * 8)):
+            load(session, "patients", ages_of, sex=sex)
+        session.anonymize("patients", policy(2), "first", node={"age": 2})
+        by_sex = policy(2, quasi_identifiers=["sex"], identifiers=["id", "age"], earlier=["first"])
+        limited = by_sex.changed({"suppression_limit": 0.2, "maximum_levels": {"sex": 0}})
+        with pytest.raises(sa.UnsatisfiableError, match="10 rows"):
+            session.anonymize("patients", limited, "second")
+        second = session.anonymize("patients", limited.changed({"suppression_limit": 0.34}), "second")
+        assert second.report.suppressed_rows == 10
+
+    def test_a_search_counts_all_rows_of_classes_that_are_hidden(self, session: sa.Session) -> None:
+        """A woman among thirty men of the same class: with all of them hidden more rows are than may be."""
+        load(session, "patients", [21])
+        load(session, "patients", [22] * 30, sex="m")
+        load(session, "patients", [31] * 8)
+        session.anonymize("patients", policy(2), "first", node={"age": 2})
+        both = policy(2, quasi_identifiers=["age", "sex"], identifiers=["id"], suppression_limit=0.2)
+        second = session.anonymize("patients", both.changed({"earlier": ["first"]}), "second")
+        assert second.node == {"age": 1, "sex": 1}
+        assert second.report.suppressed_rows == 0
+
     def test_whoever_left_takes_others_along(self, session: sa.Session) -> None:
         """E5."""
         load(session, "spring", [21, 22, 23, 24, 25, 31, 32, 33, 34])

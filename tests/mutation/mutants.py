@@ -3451,8 +3451,8 @@ EARLIER = [
         "sql/earlier.sql",
         (
             "joint-classes-of-nobody",
-            "WHEN NOT (anon_kept AND anon_place = 1 AND anon_earlier > 0 AND",
-            "WHEN NOT (anon_kept AND anon_place = 1 AND anon_earlier >= 0 AND",
+            "WHEN NOT (anon_kept AND anon_earlier > 0 AND",
+            "WHEN NOT (anon_kept AND anon_earlier >= 0 AND",
             "new persons make others be left out, and counts differ from those of the search",
             JOINT_PROPERTIES,
         ),
@@ -3472,8 +3472,8 @@ EARLIER = [
         ),
         (
             "joint-classes-lend-too-many",
-            "WHEN :by_person AND anon_class_size >= :k + :k - anon_hidden THEN",
-            "WHEN :by_person AND anon_class_size >= :k THEN",
+            "WHEN :by_person AND anon_largest >= :k + :k - anon_hidden",
+            "WHEN :by_person AND anon_largest >= :k",
             "a class that lends persons to others has fewer than k itself",
             WITHHOLDING,
         ),
@@ -3584,6 +3584,16 @@ EARLIER = [
             "exp.and_(exp.true(), within(",
             "classes that an earlier release left out count as one that it shows",
             JOINT_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/class_sizes.py",
+        (
+            "joint-classes-of-rows-up-to-twice-k",
+            "return 2 * k if earlier.is_by_person else",
+            "return 2 * k if earlier else",
+            "a search takes a large class that is hidden for a small one, and finds a node that hides too much",
+            EARLIER_FACTS,
         ),
     ),
     *_of(

@@ -157,13 +157,21 @@ def sized_cells(engine: Compute, table: EncodedTable) -> SizedCells | None:
     sized = bool(bounds) and all(bound.measure == CLASS_SIZE for bound in bounds)
     if not (has_room and sized and rows_count(table)) or engine.is_far(encoding.cells.table):
         return None
-    # A class of twice k can lend whatever others need beside earlier releases.
-    most = encoding.criteria.k * (1 if encoding.spec.earlier is None else 2)
+    most = _most_that_counts(table)
     rows = aliased(exp.func("least", column(ROW_COUNT), number(most)), ROW_COUNT)
     names = map(encoding.key, range(encoding.keys.word_count))
     found = engine.arrays(select([*map(column, names), rows], encoding.cells.table), "cells as arrays")
     bottom, words = (0,) * len(encoding.spec.shapes), key_words(encoding, found, len(found[ROW_COUNT]))
     return SizedCells.of(encoding.keys, bottom, words, found[ROW_COUNT], most)
+
+
+def _most_that_counts(table: EncodedTable) -> int:
+    """The size from which on it does not matter how large a class is."""
+    k, earlier = table.encoding.criteria.k, table.encoding.spec.earlier
+    if earlier is None:
+        return k
+    # A class of twice k can lend whatever others need, if it can lend persons; else it is hidden with all of its rows.
+    return 2 * k if earlier.is_by_person else max(table.context.row_count, 1)
 
 
 def rows_count(table: EncodedTable) -> bool:

@@ -38,11 +38,13 @@ class JointSizeCounter(SizeCounter):
         lends = (missing > 0) & (missing < k)
         lends[0] = False  # persons whom no earlier release shows
         may_lend = lends[earlier] & ~is_short
-        largest = np.zeros_like(short)
+        largest, smallest = np.zeros_like(short), np.full_like(short, np.iinfo(np.int64).max)
         np.maximum.at(largest, earlier[may_lend], sizes[may_lend])
-        missing, largest = missing[largest > 0], largest[largest > 0]
+        np.minimum.at(smallest, earlier[may_lend], sizes[may_lend])
+        has_any = largest > 0
+        missing, largest, smallest = missing[has_any], largest[has_any], smallest[has_any]
         is_whole = largest < k + missing if self._is_by_person else np.ones_like(missing, dtype=bool)
         certain = int(short.sum())
-        withheld = int(np.where(is_whole, largest, missing).sum())
+        withheld = int(np.where(is_whole, smallest, missing).sum())
         kept = len(sizes) - int(np.count_nonzero(is_short)) - int(np.count_nonzero(is_whole))
         return NodeSummary(levels, len(sizes), kept, certain + withheld, certain)

@@ -137,9 +137,12 @@ class _Comparison:
         joint = self._joint(other)
         if isinstance(joint, str):
             return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
-        is_proposed = not joint.met and is_accepted(policy, {"earlier": [{"release": other.name}]})
+        unjudged = tuple(str(model) for model in policy.privacy if not isinstance(model, KAnonymity))
+        is_wanted = bool(unjudged) or not joint.met
+        is_proposed = is_wanted and is_accepted(policy, {"earlier": [{"release": other.name}]})
         line = f"earlier = {json.dumps([other.name], ensure_ascii=False)}"
-        return OtherRelease(release=other.name, joint=joint, proposal=line if is_proposed else None)
+        proposal = line if is_proposed else None
+        return OtherRelease(release=other.name, joint=joint, unjudged=unjudged, proposal=proposal)
 
     def _joint(self, other: ReleaseAtNode) -> JointClasses | str:
         assert self.node is not None

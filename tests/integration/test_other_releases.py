@@ -88,6 +88,20 @@ class TestJointClasses:
         assert found.sentence == 'together with "first", joint classes have 4 persons at least'
         assert found.proposal is None
 
+    def test_values_are_not_judged(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE spring SET illness = 'cold' WHERE id % 2 = 0")
+        diverse = policy(privacy=[sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2)])
+        (found,) = found_by(session.anonymize("spring", diverse, "second", node=BY_NEITHER))
+        assert found.sentence == (
+            'together with "first", joint classes have 4 persons at least; whether they meet distinct l-diversity of '
+            '"illness" (l = 2) is not known: earlier = ["first"] holds both together'
+        )
+        close = policy(privacy=[sa.KAnonymity(4), sa.TCloseness("illness", 1)])
+        found, *_ = found_by(session.anonymize("spring", close, "third", node=BY_NEITHER))
+        assert found.sentence.endswith(
+            'whether they meet t-closeness of "illness" with equal distance (t = 1) is not known'
+        )
+
     def test_the_other_one_promises_less(self, session: sa.Session) -> None:
         (found,) = found_by(session.anonymize("spring", policy(8), "second", node=BY_NEITHER))
         assert found.joint is not None

@@ -83,13 +83,15 @@ class OtherRelease(Result):
         release: its target.
         joint: what it shows together with the release of the run; None if that is not known.
         reason: why that is not known.
-        proposal: a line for the policy, in TOML, which holds both together; None if no joint class is too small, or the
-            policy does not take it.
+        unjudged: the privacy models of the policy that joint classes were not judged by.
+        proposal: a line for the policy, in TOML, which holds both together; None if no joint class is too small and no
+            model unjudged, or the policy does not take it.
     """
 
     release: str
     joint: JointClasses | None = None
     reason: str | None = None
+    unjudged: tuple[str, ...] = ()
     proposal: str | None = None
 
     @property
@@ -98,14 +100,17 @@ class OtherRelease(Result):
         together, joint = f'together with "{self.release}"', self.joint
         if joint is None:
             return _unknown([self.release], self.reason)
+        held = "" if self.proposal is None else f"{self.proposal} holds both together"
         if joint.met:
-            return f"{together}, joint classes have {count(joint.k)} persons at least"
+            enough = f"{together}, joint classes have {count(joint.k)} persons at least"
+            if not self.unjudged:
+                return enough
+            return f"{enough}; whether they meet {' and '.join(self.unjudged)} is not known{held and f': {held}'}"
         few = (
             f"{together}, {count(joint.persons_at_risk)} of {count(joint.person_count)} persons stand in joint classes "
             f"of fewer than {count(joint.required_k)}, the fewest {count(joint.k)}"
         )
-        held = "" if self.proposal is None else f"{self.proposal} holds both together; "
-        return f'{few}: {held}earlier = "none" says that nobody has both'
+        return f'{few}: {held and f"{held}; "}earlier = "none" says that nobody has both'
 
 
 def sentences_on(others: Sequence[OtherRelease]) -> Iterator[str]:

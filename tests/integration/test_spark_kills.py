@@ -53,6 +53,15 @@ def test_a_server_is_killed(folder: Path, method: str) -> None:
         assert is_new(session, "far/")
 
 
+def test_a_server_is_killed_before_its_session_is_closed(folder: Path) -> None:
+    with sail() as server, few_retries(), sa.connect("w.duckdb", rows=server.url) as session:
+        session.anonymize(SOURCE, OLD, "far/")
+        server.process.kill()
+        server.process.wait()
+    with sa.connect("w.duckdb") as session:
+        assert not is_new(session, "far/")
+
+
 @pytest.mark.deep
 def test_a_server_is_killed_at_any_moment(folder: Path) -> None:
     moments = random.Random(7)  # noqa: S311

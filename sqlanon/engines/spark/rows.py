@@ -192,7 +192,9 @@ class SparkRows(Rows):
             self._forget()
         spark = self.__dict__.pop("_spark", None)
         if spark is not None:
-            with refusals("close", self.url):
+            with refusals("close", self.url), warnings.catch_warnings():
+                # pyspark logs that a server has gone by a method that it has deprecated itself.
+                warnings.simplefilter("ignore", DeprecationWarning)
                 spark.stop()
 
     @contextmanager

@@ -58,6 +58,7 @@ def test_a_server_is_killed_before_its_session_is_closed(folder: Path) -> None:
         session.anonymize(SOURCE, OLD, "far/")
         server.process.kill()
         server.process.wait()
+    assert not list(folder.glob(".far*"))
     with sa.connect("w.duckdb") as session:
         assert not is_new(session, "far/")
 

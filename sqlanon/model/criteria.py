@@ -33,6 +33,11 @@ class Criteria:
         return tuple(bound for model in self.models for bound in model.bounds)
 
     @property
+    def class_bounds(self) -> tuple[Bound, ...]:
+        """The bounds on classes, not on whole nodes."""
+        return tuple(bound for bound in self.bounds if bound.grain == "class")
+
+    @property
     def looks_at_values(self) -> bool:
         """Whether classes are judged by more than their sizes."""
         return any(bound.measure != CLASS_SIZE for bound in self.bounds)
@@ -47,8 +52,8 @@ class Criteria:
             return ()
         return tuple(
             bound
-            for bound in self.bounds
-            if bound.measure.certainty is not None and bound.grain == "class" and bound not in self.certain_bounds
+            for bound in self.class_bounds
+            if bound.measure.certainty is not None and bound not in self.certain_bounds
         )
 
     @property

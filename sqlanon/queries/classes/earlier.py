@@ -58,13 +58,13 @@ def beside_hidden(grouping: Grouping, classes: exp.Select) -> exp.Select:
     def joint(table: str) -> list[exp.Alias]:
         return [aliased(number_of_key(encoding, table), EARLIER)]
 
-    return with_shown(grouping, classes, within(encoding, of_classes(encoding.criteria)), joint, earlier.values)
+    return with_shown(grouping, classes, within(encoding, encoding.criteria.class_bounds), joint, earlier.values)
 
 
-def of_classes(criteria: Criteria, values: Container[str] | None = None) -> list[Bound]:
-    """The bounds on classes, of sizes and of values of some columns; of all if None."""
-    found = [bound for bound in criteria.bounds if bound.grain == "class"]
-    return [bound for bound in found if values is None or bound.measure == CLASS_SIZE or bound.measure.column in values]
+def bounds_on(criteria: Criteria, values: Container[str]) -> list[Bound]:
+    """The bounds on sizes of classes, and on the values of some columns."""
+    bounds = criteria.class_bounds
+    return [bound for bound in bounds if bound.measure == CLASS_SIZE or bound.measure.column in values]
 
 
 def with_shown(
@@ -113,7 +113,7 @@ def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint, values: 
 
     together = replace(grouping, keys=tuple(names), cells=hidden_cells, proving=False, measured_from=1)
     hidden = select(
-        [*map(column, names), aliased(within(encoding, of_classes(encoding.criteria, values)), HIDES_WELL)],
+        [*map(column, names), aliased(within(encoding, bounds_on(encoding.criteria, values)), HIDES_WELL)],
         subquery(class_relation(together, with_keys=True), "anon_together"),
     )
     hides_well = exp.func("coalesce", column(HIDES_WELL, HIDDEN), exp.true())

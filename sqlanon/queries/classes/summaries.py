@@ -132,8 +132,7 @@ def columns_under(encoding: Encoding, batch: Sequence[Levels], row_count: int) -
         kept = [found for found in each.find_all(exp.Column) if found.name == KEPT]
         if kept and each.alias not in {*OF_CLASSES_ALONE, *of_others}:
             for found in kept:
-                of_classes = (bound for bound in encoding.criteria.bounds if bound.grain == "class")
-                found.replace(exp.paren(within(encoding, of_classes)))
+                found.replace(exp.paren(within(encoding, encoding.criteria.class_bounds)))
             columns[each.alias] = each.this
     return columns
 
@@ -239,8 +238,7 @@ class _Summary:
         if attainable_within is not None:
             known["anon_allowed_rows"] = number(attainable_within)
         criteria = encoding.criteria
-        of_classes = [bound for bound in criteria.bounds if bound.grain == "class"]
-        if encoding.spec.earlier is None and list(criteria.certain_bounds) == of_classes:
+        if encoding.spec.earlier is None and tuple(criteria.certain_bounds) == criteria.class_bounds:
             # The same rows are suppressed for certain: they are summed once.
             known[CERTAINLY_KEPT] = exp.column(KEPT)
         self._fill_in(known)
@@ -303,8 +301,7 @@ def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Sel
     criteria = encoding.criteria
     columns = []
     if KEPT in wanted:
-        of_classes = (bound for bound in criteria.bounds if bound.grain == "class")
-        columns.append(aliased(within(encoding, of_classes), KEPT))
+        columns.append(aliased(within(encoding, criteria.class_bounds), KEPT))
     if CERTAINLY_KEPT in wanted:
         columns.append(aliased(within(encoding, criteria.certain_bounds), CERTAINLY_KEPT))
     if CERTAIN_SHARE in wanted:

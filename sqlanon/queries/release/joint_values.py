@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.model.criteria import Criteria
 from sqlanon.queries.cells.encoding import ROW_COUNT, CellSpec, encoding_for
 from sqlanon.queries.classes.classes import KEPT, class_relation, within
-from sqlanon.queries.classes.earlier import IS_SHOWN, WITHHELD, of_classes, with_shown
+from sqlanon.queries.classes.earlier import IS_SHOWN, WITHHELD, bounds_on, with_shown
 from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -42,13 +42,13 @@ def grouped_persons(
     """
     spec = CellSpec(spec.source, spec.columns, (), (), spec.taxonomy, protected=tuple(values))
     encoding = encoding_for(spec, criteria, label_losses=())
-    shown = [aliased(column(place), encoding.sensitive(name)) for name, place in values.items()]
-    rows = aliased(column("anon_rows"), ROW_COUNT)
 
     def cells() -> exp.Expr:
-        return subquery(select([*map(column, classes), *(each.copy() for each in shown), rows], persons), PERSON_CELLS)
+        codes = [aliased(column(place), encoding.sensitive(name)) for name, place in values.items()]
+        rows = aliased(column("anon_rows"), ROW_COUNT)
+        return subquery(select([*map(column, classes), *codes, rows], persons.copy()), PERSON_CELLS)
 
-    return Grouping(encoding, tuple(classes), lambda: cells().copy(), people=lambda: cells().copy())
+    return Grouping(encoding, tuple(classes), cells, people=cells)
 
 
 def judged_by_values(grouping: Grouping, shown: Sequence[str]) -> Step:
@@ -58,7 +58,7 @@ def judged_by_values(grouping: Grouping, shown: Sequence[str]) -> Step:
     """
     *beside, name = grouping.keys
     classes = class_relation(grouping, with_keys=True)
-    is_met = exp.and_(_is_shown([name]), within(grouping.encoding, of_classes(grouping.encoding.criteria)), copy=False)
+    is_met = exp.and_(_is_shown([name]), within(grouping.encoding, grouping.encoding.criteria.class_bounds), copy=False)
     judged = with_shown(grouping, classes, is_met, _columns(beside), shown)
     is_kept = aliased(column(IS_SHOWN), KEPT)
     columns = [*map(column, grouping.keys), column(CLASS_ROWS), is_kept, aliased(number(0), WITHHELD)]
@@ -77,7 +77,7 @@ def unmet(
         hidden_in: the columns with classes of releases that all hide it.
     """
     encoding = grouping.encoding
-    is_met = exp.func("coalesce", within(encoding, of_classes(encoding.criteria, values)), exp.false())
+    is_met = exp.func("coalesce", within(encoding, bounds_on(encoding.criteria, values)), exp.false())
     hidden = [column(name).eq(number(0)) for name in hidden_in]
     wanted = exp.and_(exp.not_(is_met), _is_shown(shown_in), *hidden, copy=False)
     count = aliased(filtered(count_rows(), wanted), "classes")

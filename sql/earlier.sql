@@ -25,13 +25,14 @@ FROM :labelled AS anon_labelled;
 
 -- name: persons_by_classes
 -- persons of earlier releases by their classes
--- The persons of the sources of all releases, each once: the numbers of their classes, and how many rows of a source they
--- are; if that is not the same in each, then in those that have more of them.
--- :rows (anon_person_0 VARCHAR, anon_class_0 UINTEGER)
+-- The persons of the sources of all releases, each once: the numbers of their classes, their values, and how many rows of a
+-- source they are; if that is not the same in each, then in those that have more of them.
+-- :rows (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_value_0_0 VARCHAR)
 -- :persons_by anon_person_0
 -- :shown coalesce(any_value(anon_class_0), 0) AS anon_class_0
+-- :values any_value(anon_value_0_0) AS anon_value_0_0
 -- :sources count(anon_class_0)
-SELECT :persons_by, :shown, CAST(ceil(count(*) / :sources) AS BIGINT) AS anon_rows
+SELECT :persons_by, :shown, :values, CAST(ceil(count(*) / :sources) AS BIGINT) AS anon_rows
 FROM :rows AS anon_sources
 GROUP BY :persons_by;
 
@@ -146,18 +147,21 @@ FROM :classes AS anon_classes;
 
 -- name: absent_persons
 -- persons of earlier releases without a row
--- By joint class of the earlier releases (anon_earlier), its persons who have no row in the present source (anon_absent).
--- :persons (anon_earlier INTEGER, anon_rows BIGINT)
--- :cells (anon_key_0 BIGINT, anon_row_count BIGINT)
+-- By joint class of the earlier releases (anon_earlier), and by the values that these show (:values), its persons who have
+-- no row in the present source (anon_absent).
+-- :persons (anon_earlier INTEGER, anon_value_0_0 UINTEGER, anon_rows BIGINT)
+-- :cells (anon_key_0 BIGINT, anon_sensitive_1 UINTEGER, anon_row_count BIGINT)
 -- :number anon_key_0 AS anon_earlier
-SELECT anon_earlier, CAST(sum(anon_rows) AS BIGINT) AS anon_absent
+-- :codes anon_sensitive_1 AS anon_value_0_0
+-- :values anon_value_0_0
+SELECT anon_earlier, :values, CAST(sum(anon_rows) AS BIGINT) AS anon_absent
 FROM (
-    SELECT anon_earlier, anon_rows FROM :persons AS anon_persons
+    SELECT anon_earlier, :values, anon_rows FROM :persons AS anon_persons
     UNION ALL
-    SELECT :number, -anon_row_count FROM :cells AS anon_cells
+    SELECT :number, :codes, -anon_row_count FROM :cells AS anon_cells
 )
 WHERE anon_earlier > 0
-GROUP BY anon_earlier
+GROUP BY anon_earlier, :values
 HAVING sum(anon_rows) <> 0;
 
 -- name: withheld_persons
@@ -225,40 +229,62 @@ FULL JOIN :persons AS anon_persons ON anon_shown.:persons_by IS NOT DISTINCT FRO
 
 -- name: persons_of_rows
 -- persons of earlier releases and of the rows of the present source
--- The same of rows that have their numbers, as groups that have the same values.
--- :rows (anon_class_0 BIGINT, anon_class_1 UINTEGER, illness VARCHAR)
--- :absent (anon_earlier UINTEGER, anon_absent BIGINT)
+-- The same of rows that have their numbers, as groups that have the same values; persons without a row have those that
+-- earlier releases show (:coded).
+-- :rows (anon_class_0 BIGINT, anon_class_1 UINTEGER, illness VARCHAR, anon_value_0_0 UINTEGER)
+-- :absent (anon_earlier UINTEGER, anon_value_0_0 UINTEGER, anon_absent BIGINT)
 -- :number anon_class_0
 -- :name anon_class_1
--- :values illness
+-- :values illness, anon_value_0_0
+-- :coded anon_value_0_0
 SELECT :number, :name, :values, count(*) AS anon_rows
 FROM :rows AS anon_numbered
 GROUP BY :number, :name, :values
 UNION ALL BY NAME
-SELECT anon_earlier AS :number, 0 AS :name, anon_absent AS anon_rows
+SELECT anon_earlier AS :number, 0 AS :name, :coded, anon_absent AS anon_rows
 FROM :absent AS anon_absent_persons;
 
 -- name: joint_classes
 -- joint classes of releases
--- The joint classes that releases show, with numbers from 1 on (anon_earlier), and their persons.
+-- The joint classes that releases show, with numbers from 1 on (anon_earlier), and their persons. Those that the same
+-- releases show follow each other.
 -- :persons (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_rows BIGINT)
 -- :classes anon_class_0, anon_class_1
+-- :are_shown anon_class_0 > 0, anon_class_1 > 0
 SELECT
     :classes,
-    CAST(row_number() OVER (ORDER BY :classes ASC) AS UINTEGER) AS anon_earlier,
+    CAST(row_number() OVER (ORDER BY [:are_shown] ASC, :classes ASC) AS UINTEGER) AS anon_earlier,
     CAST(sum(anon_rows) AS BIGINT) AS anon_persons
 FROM :persons AS anon_persons
 GROUP BY :classes
 HAVING list_max([:classes]) > 0;
 
+-- name: joint_class_ranges
+-- numbers of joint classes by what shows them
+-- The first and the last number of the joint classes that the same releases show (:are_shown).
+-- :joint (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_earlier UINTEGER)
+-- :are_shown anon_class_0 > 0, anon_class_1 > 0
+SELECT
+    [:are_shown] AS shown_by,
+    CAST(min(anon_earlier) AS BIGINT) AS first_number,
+    CAST(max(anon_earlier) AS BIGINT) AS last_number
+FROM :joint AS anon_joint
+GROUP BY shown_by
+ORDER BY first_number ASC;
+
 -- name: numbered_persons
 -- persons by their joint class in earlier releases
--- The persons with the number of their joint class.
--- :persons (anon_person_0 VARCHAR, anon_class_1 UINTEGER, anon_rows BIGINT)
+-- The persons with the number of their joint class, and with codes of their values.
+-- :persons (anon_person_0 VARCHAR, anon_class_1 UINTEGER, anon_value_0_0 VARCHAR, anon_rows BIGINT)
 -- :joint (anon_class_1 UINTEGER, anon_earlier UINTEGER)
 -- :persons_by anon_person_0
 -- :classes anon_class_1
-SELECT anon_persons.:persons_by, CAST(anon_joint.anon_earlier AS INTEGER) AS anon_earlier, anon_persons.anon_rows
+-- :codes dense_rank() OVER (ORDER BY anon_value_0_0 ASC NULLS LAST) AS anon_value_0_0
+SELECT
+    anon_persons.:persons_by,
+    CAST(anon_joint.anon_earlier AS INTEGER) AS anon_earlier,
+    :codes,
+    anon_persons.anon_rows
 FROM :persons AS anon_persons
 INNER JOIN :joint AS anon_joint ON anon_persons.:classes = anon_joint.:classes;
 

@@ -43,6 +43,12 @@ class Criteria:
         return any(bound.measure != CLASS_SIZE for bound in self.bounds)
 
     @property
+    def bounded_columns(self) -> tuple[str, ...]:
+        """The sensitive columns whose values in a class are bounded, each once."""
+        columns = dict.fromkeys(bound.measure.column for bound in self.class_bounds)
+        return tuple(name for name in columns if name is not None)
+
+    @property
     def partly_certain_bounds(self) -> tuple[Bound, ...]:
         """The other bounds: a class that exceeds one proves that some of its rows are suppressed further down.
 

@@ -124,9 +124,24 @@ WITH "anon_person_cells" AS (
 )
 SELECT
   COUNT(*) FILTER(WHERE
-    NOT COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE)
+    NOT COALESCE(
+      "anon_class_size" >= 5 AND (
+        "anon_class_0" < 1 OR "anon_measure_0" >= 2
+      ),
+      FALSE
+    )
     AND GREATEST("anon_class_0") > 0) AS "classes"
 FROM "anon_joint";
+
+SELECT
+  ["anon_class_0" > 0] AS shown_by,
+  CAST(MIN(anon_earlier) AS BIGINT) AS first_number,
+  CAST(MAX(anon_earlier) AS BIGINT) AS last_number
+FROM "temp"."main"."anon_joint_classes" AS anon_joint
+GROUP BY
+  shown_by
+ORDER BY
+  first_number ASC;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons" AS
 SELECT
@@ -282,7 +297,9 @@ WITH "anon_measured" AS MATERIALIZED (
       SELECT
         "anon_node",
         "anon_earlier",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_earlier" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_node",
@@ -408,7 +425,9 @@ WITH "anon_measured" AS MATERIALIZED (
   SELECT
     "anon_node",
     "anon_earlier",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_earlier" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -518,7 +537,9 @@ WITH "anon_measured" AS MATERIALIZED (
     LEFT JOIN (
       SELECT
         "anon_earlier",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_earlier" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_earlier",
@@ -618,7 +639,9 @@ WITH "anon_measured" AS MATERIALIZED (
 ), "anon_hidden" AS (
   SELECT
     "anon_earlier",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_earlier" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -797,7 +820,9 @@ WITH "anon_measured" AS MATERIALIZED (
     LEFT JOIN (
       SELECT
         "anon_earlier",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_earlier" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_earlier",
@@ -897,7 +922,9 @@ WITH "anon_measured" AS MATERIALIZED (
 ), "anon_hidden" AS (
   SELECT
     "anon_earlier",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_earlier" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -1003,7 +1030,9 @@ WITH "anon_measured" AS MATERIALIZED (
     LEFT JOIN (
       SELECT
         "anon_earlier",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_earlier" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_earlier",
@@ -1103,7 +1132,9 @@ WITH "anon_measured" AS MATERIALIZED (
 ), "anon_hidden" AS (
   SELECT
     "anon_earlier",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_earlier" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -1362,7 +1393,9 @@ WITH "anon_measured" AS MATERIALIZED (
     LEFT JOIN (
       SELECT
         "anon_earlier",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_earlier" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_earlier",
@@ -1462,7 +1495,9 @@ WITH "anon_measured" AS MATERIALIZED (
 ), "anon_hidden" AS (
   SELECT
     "anon_earlier",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_earlier" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -1601,7 +1636,9 @@ WITH "anon_measured" AS MATERIALIZED (
     LEFT JOIN (
       SELECT
         "anon_earlier",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_earlier" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_earlier",
@@ -1701,7 +1738,9 @@ WITH "anon_measured" AS MATERIALIZED (
 ), "anon_hidden" AS (
   SELECT
     "anon_earlier",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_earlier" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -1834,7 +1873,9 @@ WITH "anon_measured" AS MATERIALIZED (
     LEFT JOIN (
       SELECT
         "anon_earlier",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_earlier" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_earlier",
@@ -1934,7 +1975,9 @@ WITH "anon_measured" AS MATERIALIZED (
 ), "anon_hidden" AS (
   SELECT
     "anon_earlier",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_earlier" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -2152,7 +2195,9 @@ WITH "anon_measured" AS MATERIALIZED (
     LEFT JOIN (
       SELECT
         "anon_earlier",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_earlier" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_earlier",
@@ -2252,7 +2297,9 @@ WITH "anon_measured" AS MATERIALIZED (
 ), "anon_hidden" AS (
   SELECT
     "anon_earlier",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_earlier" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -2446,7 +2493,9 @@ WITH "anon_measured" AS MATERIALIZED (
     LEFT JOIN (
       SELECT
         "anon_class_0",
-        "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+        "anon_class_size" >= 5 AND (
+          "anon_class_0" < 1 OR "anon_measure_0" >= 2
+        ) AS "anon_hides_well"
       FROM (
         SELECT
           "anon_class_0",
@@ -2530,7 +2579,9 @@ WITH "anon_measured" AS MATERIALIZED (
 ), "anon_hidden" AS (
   SELECT
     "anon_class_0",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_hides_well"
+    "anon_class_size" >= 5 AND (
+      "anon_class_0" < 1 OR "anon_measure_0" >= 2
+    ) AS "anon_hides_well"
   FROM "anon_together"
 ), "anon_classes" AS (
   SELECT
@@ -2609,60 +2660,19 @@ WITH "anon_shown_persons" AS (
 )
 SELECT
   COUNT(*) FILTER(WHERE
-    NOT COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE)
-    AND GREATEST("anon_class_1") > 0) AS "classes"
-FROM "anon_joint";
-
-WITH "anon_shown_persons" AS (
-  SELECT
-    "anon_persons_of_1"."anon_class_0",
-    "anon_persons_of_1"."diagnosis",
-    "anon_persons_of_1"."anon_rows",
-    CASE
-      WHEN "anon_shown_groups"."anon_kept"
-      THEN "anon_shown_groups"."anon_class_1"
-      ELSE 0
-    END AS "anon_class_1"
-  FROM "temp"."main"."anon_persons_of_1" AS anon_persons_of_1
-  JOIN "temp"."main"."anon_shown_groups" AS anon_shown_groups
-    ON "anon_persons_of_1"."anon_class_0" = "anon_shown_groups"."anon_class_0"
-    AND "anon_persons_of_1"."anon_class_1" = "anon_shown_groups"."anon_class_1"
-), "anon_person_cells" AS (
-  SELECT
-    "anon_class_0",
-    "anon_class_1",
-    "diagnosis" AS "anon_sensitive_0",
-    "anon_rows" AS "anon_row_count"
-  FROM "anon_shown_persons"
-), "anon_values" AS (
-  SELECT
-    "anon_class_0",
-    "anon_class_1",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_person_cells"
-  GROUP BY
-    "anon_class_0",
-    "anon_class_1",
-    "anon_sensitive_0"
-), "anon_joint" AS (
-  SELECT
-    "anon_class_0",
-    "anon_class_1",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_class_0",
-    "anon_class_1"
-)
-SELECT
-  COUNT(*) FILTER(WHERE
-    NOT COALESCE("anon_class_size" >= 5 AND "anon_measure_0" >= 2, FALSE)
-    AND GREATEST("anon_class_0") > 0
-    AND "anon_class_1" = 0) AS "classes"
+    NOT COALESCE(
+      "anon_class_size" >= 5
+      AND (
+        (
+          "anon_class_0" < 1 OR "anon_measure_0" >= 2
+        )
+        AND (
+          "anon_class_1" < 1 OR "anon_measure_0" >= 2
+        )
+      ),
+      FALSE
+    )
+    AND GREATEST("anon_class_0", "anon_class_1") > 0) AS "classes"
 FROM "anon_joint";
 
 -- shared: read released 1;

@@ -679,7 +679,9 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
 SELECT
   "anon_class_0",
   "anon_class_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC, "anon_class_1" ASC) AS UINTEGER) AS anon_earlier,
+  CAST(ROW_NUMBER() OVER (
+    ORDER BY ["anon_class_0" > 0, "anon_class_1" > 0] ASC, "anon_class_0" ASC, "anon_class_1" ASC
+  ) AS UINTEGER) AS anon_earlier,
   CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
 FROM "temp"."main"."anon_persons_of_2" AS anon_persons
 GROUP BY

@@ -2921,7 +2921,7 @@ WHERE
 CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
 SELECT
   "anon_class_0",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC) AS UINTEGER) AS anon_earlier,
+  CAST(ROW_NUMBER() OVER (ORDER BY ["anon_class_0" > 0] ASC, "anon_class_0" ASC) AS UINTEGER) AS anon_earlier,
   CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
 FROM "temp"."main"."anon_persons_of_0" AS anon_persons
 GROUP BY
@@ -3139,7 +3139,9 @@ WITH "anon_persons" AS (
 SELECT
   "anon_class_0",
   "anon_class_1",
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_class_0" ASC, "anon_class_1" ASC) AS UINTEGER) AS anon_earlier,
+  CAST(ROW_NUMBER() OVER (
+    ORDER BY ["anon_class_0" > 0, "anon_class_1" > 0] ASC, "anon_class_0" ASC, "anon_class_1" ASC
+  ) AS UINTEGER) AS anon_earlier,
   CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
 FROM "anon_persons"
 GROUP BY

@@ -583,10 +583,6 @@ class TestValues:
         assert second.report.joint is not None
         assert (second.report.joint.k, second.report.joint.class_count) == (4, 3)
 
-    def test_with_a_key_values_may_have_changed(self, session: sa.Session) -> None:
-        with pytest.raises(sa.PolicyError, match="with a key k-anonymity alone is held together"):
-            self.held(earlier=[sa.Earlier("first", source="patients", key="id")])
-
     def test_a_policy_that_nothing_meets(self, session: sa.Session) -> None:
         session.anonymize("patients", self.held(), "first", node={"age": 2})
         with pytest.raises(sa.UnsatisfiableError):
@@ -594,6 +590,96 @@ class TestValues:
         strict = [sa.KAnonymity(4), sa.EntropyLDiversity("illness", 1.99)]
         with pytest.raises(sa.UnsatisfiableError):
             session.anonymize("patients", self.held("first", privacy=strict, suppression_limit=0.0), "second")
+
+
+SPRING = sa.Earlier("first", source="spring", key="id")
+SUMMER = sa.Earlier("second", source="summer", key="id")
+
+
+class TestChangedValues:
+    """Models of sensitive values in joint classes of persons who come, go and change."""
+
+    @pytest.fixture(autouse=True)
+    def patients(self, session: sa.Session) -> None:
+        load(session, "spring", [21, 22, 23, 24, 26, 27, 28, 29])
+        load(session, "spring", [31, 32, 33, 34], first=9, sex="m")
+        session.connection.execute("UPDATE spring SET illness = 'cold' WHERE age IN (22, 24, 33)")
+        session.connection.execute("CREATE TABLE summer AS FROM spring")
+
+    def held(self, *earlier: sa.Earlier, **fields: Any) -> sa.Policy:
+        models = [sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2)]
+        return policy(**{"privacy": models, "suppression_limit": 0.9, "earlier": earlier, **fields})
+
+    def test_values_of_the_first_release_stay_diverse(self, session: sa.Session) -> None:
+        """In summer those from 25 to 29 have two illnesses, and in spring all had the flu."""
+        session.anonymize("spring", self.held(), "first", node={"age": 2})
+        session.connection.execute("UPDATE summer SET illness = 'cold' WHERE age IN (27, 28)")
+        alone = session.anonymize("summer", self.held(), "alone", node={"age": 1})
+        assert ages(session, "alone") == {"20-24": 4, "25-29": 4, "30-34": 4}
+        second = session.anonymize("summer", self.held(SPRING), "second", node={"age": 1})
+        assert ages(session, "second") == {"30-34": 4}
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (4, 2)
+        assert second.report.loss_alone == alone.report.loss
+        together = session.compare_releases([SPRING, sa.Earlier("alone", source="summer", key="id")], source="summer")
+        assert (together.k, together.failing_classes, together.met) == (4, 1, False)
+
+    def test_values_that_have_become_alike(self, session: sa.Session) -> None:
+        session.anonymize("spring", self.held(), "first", node={"age": 2})
+        session.connection.execute("UPDATE summer SET illness = 'flu' WHERE age < 30")
+        session.anonymize("summer", self.held(SPRING), "second", node={"age": 2})
+        assert ages(session, "second") == {"30s": 4}
+        assert session.verify("second", self.held(SPRING), source="summer").met
+
+    def test_whoever_left_has_several_illnesses_too(self, session: sa.Session) -> None:
+        """Five of eight have left, all with the flu: the others, who fall short, are hidden with them."""
+        session.anonymize("spring", self.held(), "first", node={"age": 2})
+        session.connection.execute("DELETE FROM summer WHERE id IN (1, 5, 6, 7, 8)")
+        load(session, "summer", [41, 42, 43, 44], first=50)
+        session.connection.execute("UPDATE summer SET illness = 'cold' WHERE age = 42")
+        by_k = policy(suppression_limit=0.9, privacy=[sa.KAnonymity(2)], earlier=[SPRING])
+        session.anonymize("summer", by_k, "by_k", node={"age": 2})
+        assert ages(session, "by_k") == {"20s": 3, "30s": 4, "40s": 4}
+        by_two = [sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)]
+        session.anonymize("summer", self.held(SPRING, privacy=by_two), "second", node={"age": 2})
+        assert ages(session, "second") == {"30s": 4, "40s": 4}
+
+    def test_a_third_release_finds_what_the_second_hides(self, session: sa.Session) -> None:
+        session.anonymize("spring", self.held(), "first", node={"age": 2})
+        session.connection.execute("UPDATE summer SET illness = 'cold' WHERE age IN (27, 28)")
+        session.anonymize("summer", self.held(SPRING), "second", node={"age": 1})
+        session.connection.execute("CREATE TABLE autumn AS SELECT * REPLACE (age + 1 AS age) FROM summer")
+        third = session.anonymize("autumn", self.held(SPRING, SUMMER), "third", node={"age": 2})
+        assert third.report.joint is not None
+        assert third.report.joint.k == 4
+        assert [line for line in third.guarantee.claims if "every joint class meets distinct l-diversity" in line]
+        assert session.verify("third", self.held(SPRING, SUMMER), source="autumn").met
+        named = [SPRING, SUMMER, sa.Earlier("third", source="autumn", key="id")]
+        joint = session.compare_releases(named, source="autumn")
+        assert (joint.met, joint.failing_classes) == (True, 0)
+
+    def test_a_first_release_without_the_values(self, session: sa.Session) -> None:
+        without = policy(sensitive=[], identifiers=["id", "sex", "illness"])
+        session.anonymize("spring", without, "first", node={"age": 2})
+        session.connection.execute("UPDATE summer SET illness = 'cold' WHERE age IN (27, 28)")
+        session.anonymize("summer", self.held(SPRING), "second", node={"age": 1})
+        assert ages(session, "second") == {"20-24": 4, "25-29": 4, "30-34": 4}
+
+    def test_columns_that_are_spelled_or_typed_otherwise(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE codes AS SELECT * REPLACE (len(illness) AS illness) FROM summer")
+        session.anonymize("spring", self.held(), "first", node={"age": 2})
+        session.connection.execute('ALTER TABLE codes RENAME illness TO "Illness"')
+        renamed = self.held(
+            SPRING, sensitive=["Illness"], privacy=[sa.KAnonymity(4), sa.AlphaKAnonymity("Illness", 0.8, 4)]
+        )
+        session.anonymize("codes", renamed, "second", node={"age": 2})
+        assert ages(session, "second") == {"20s": 8, "30s": 4}
+        assert session.verify("second", renamed, source="codes").met
+
+    def test_first_releases_that_fall_short_already(self, session: sa.Session) -> None:
+        session.anonymize("spring", policy(), "first", node={"age": 1})
+        with pytest.raises(sa.UnsatisfiableError, match="1 joint classes already that do not meet distinct"):
+            session.anonymize("summer", self.held(SPRING), "second")
 
 
 SOURCES = {"first": "spring", "second": "summer"}

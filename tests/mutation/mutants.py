@@ -55,6 +55,7 @@ EARLIER_FACTS = f"{EARLIER_RELEASES}::TestFacts"
 WITHHOLDING = f"{EARLIER_RELEASES}::TestWithholding"
 JOINT_PROPERTIES = "tests/property/test_earlier_releases.py"
 JOINT_VALUES = (f"{EARLIER_RELEASES}::TestValues", f"{JOINT_PROPERTIES}::test_values_of_joint_classes_meet_the_models")
+CHANGED_VALUES = f"{EARLIER_RELEASES}::TestChangedValues"
 LAPLACE = "tests/unit/test_discrete_laplace.py"
 THRESHOLDS = f"{LAPLACE}::TestThresholds"
 COSTS = f"{LAPLACE}::TestCosts"
@@ -3574,6 +3575,20 @@ EARLIER = [
             "exp.true()",
             "rows that no earlier release shows are left out for each other's values",
             JOINT_VALUES,
+        ),
+        (
+            "joint-values-of-earlier-releases",
+            "if changed := [each for each in encoding.spec.shown_values if each.column != each.bounded]:",
+            "if changed := [each for each in encoding.spec.shown_values if each.column == each.bounded]:",
+            "an earlier release shows the same illness of all persons of a joint class, and the new one shows several",
+            CHANGED_VALUES,
+        ),
+        (
+            "joint-values-of-whoever-left",
+            "if encoding.spec.earlier is not None and encoding.spec.earlier.is_by_person:",
+            "if encoding.spec.earlier is not None and not encoding.spec.earlier.is_by_person:",
+            "all persons who left a class of an earlier release had the same illness",
+            CHANGED_VALUES,
         ),
     ),
     *_of(

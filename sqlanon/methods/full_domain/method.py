@@ -114,7 +114,8 @@ class FullDomainRun(Run):
         recoding = AtNode(self.table.alone().encoding, self.decision.node.levels)
         present = NodeClasses.of(recoding, written.relation, len(earlier))
         persons = persons_of_rows(present, self.table.encoding)
-        self.joint, differences = joint_shortfalls(self.engine, earlier, self.bound, present, persons)
+        spec = self.table.encoding.spec
+        self.joint, differences = joint_shortfalls(self.engine, earlier, self.bound, spec, present, persons)
         return differences
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:

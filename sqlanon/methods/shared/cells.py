@@ -69,7 +69,7 @@ class EncodedTable:
     def alone(self) -> EncodedTable:
         """The same cells for a search that looks at no earlier release."""
         encoding = self.encoding
-        spec, keys = replace(encoding.spec, earlier=None), replace(encoding.keys, always=None)
+        spec, keys = replace(encoding.spec, earlier=None, shown_values=()), replace(encoding.keys, always=None)
         return replace(self, encoding=replace(encoding, spec=spec, keys=keys))
 
     def without_values(self) -> EncodedTable:
@@ -114,7 +114,8 @@ def encode_table(
     encoding = encode_taxonomies(engine, encoding)
     in_pieces = make_cells(engine, encoding, may_stay=may_stay)
     if spec.earlier is not None:
-        engine.run(absent_persons(encoding.cells, number_of_key(encoding)))
+        codes = {name: encoding.sensitive(name) for name in spec.coded}
+        engine.run(absent_persons(encoding.cells, number_of_key(encoding), codes))
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if in_pieces:
         _refuse_changed(engine, encoding, bound.description, counts["rows"])

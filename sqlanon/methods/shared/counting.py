@@ -203,7 +203,7 @@ class SizesFirst:
             max(int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE)
         )
         # Persons of joint classes that are hidden as a whole, for their values, are not among those who are too few.
-        spec = replace(encoding.spec, protected=(), protected_shapes={}, compared=(), earlier=None)
+        spec = replace(encoding.spec, protected=(), protected_shapes={}, compared=(), earlier=None, shown_values=())
         sized = replace(
             encoding,
             spec=spec,

@@ -21,15 +21,17 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.cells import encode_taxonomies
 from sqlanon.methods.shared.joint_values import (
+    PersonValues,
     failing_classes,
     failing_together,
     judge_persons,
     refuse_unmet,
-    shown_values,
+    with_numbers,
 )
 from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClass, JointClasses
 from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, encoding_for
@@ -87,7 +89,8 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     keys = keys_of(bound, first.keys)
     if first.is_by_person:
         _refuse_keys(engine, bound, keys[0], as_text=first.as_text)
-    persons = find_persons(engine, releases, release_classes(engine, releases))
+    values = _values_of_persons(releases, bound.policy)
+    persons = find_persons(engine, releases, release_classes(engine, releases), values)
     classes = [*map(class_of, range(len(releases)))]
     joint = joint_classes(engine, persons, classes, [release.name for release in releases])
     if joint.k is not None and joint.k < k:
@@ -96,16 +99,24 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
             f"{joint.k:,}), and no later release can mend that:",
             ["what can help: a smaller k, or fewer releases in earlier, if nobody can have all of them"],
         )
-    others = {release.name: release.bound for release in releases}
+    others = {release.name: release.bound.policy for release in releases}
     if bound.policy.criteria.looks_at_values:
-        values = queries.value_columns(bound.policy.protected_columns, keys)
         refuse_unmet(engine, bound, persons, classes, values, others)
-    engine.run(queries.numbered_persons(persons, classes, keys))
+    shown = values.shown(bound.policy, dict(enumerate(others.values())))
+    shown = with_numbers(engine, shown, classes)
+    earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text)
+    spec = replace(bound.cells, earlier=earlier, shown_values=shown)
+    spec = replace(spec, protected=(*spec.protected, *spec.coded))
+    engine.run(queries.numbered_persons(persons, classes, keys, spec.coded))
     for relation in (persons, queries.JOINT):
         engine.drop(relation)
-    shown = shown_values(bound, others.values())
-    earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text, shown)
-    return replace(bound.cells, earlier=earlier)
+    return spec
+
+
+def _values_of_persons(releases: Sequence[EarlierRelease], last: Policy) -> PersonValues:
+    """The values that the last release is judged by, and those before it that were held together with others."""
+    held = [release.bound.policy for release in releases if release.beside]
+    return PersonValues.of([*held, last], releases[0].keys, is_by_person=releases[0].is_by_person)
 
 
 LISTED = 10
@@ -120,12 +131,12 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
     """
     k = min(each.bound.policy.criteria.k for each in releases)
     classes = release_classes(engine, releases)
-    persons, names = find_persons(engine, releases, classes), [each.name for each in classes]
+    last = releases[-1].bound
+    values, names = _values_of_persons(releases, last.policy), [each.name for each in classes]
+    persons = find_persons(engine, releases, classes, values)
     joint = joint_classes(engine, persons, names, [release.name for release in releases], required_k=k)
-    last, failing = releases[-1], None
-    if not last.is_by_person:
-        others = [release.bound for release in releases[:-1]]
-        failing = failing_together(engine, last.bound, persons, names, last.keys, others)
+    policies = [release.bound.policy for release in releases]
+    failing = failing_together(engine, last, persons, names, values, policies)
     rows = engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class")
     smallest = tuple(
         JointClass(
@@ -164,10 +175,12 @@ def withhold_persons(engine: Compute, recoding: AtNode) -> None:
     engine.drop(queries.WITHHELD_PERSONS)
 
 
+# More than six parameters: the releases, the present one, and what was counted for it.
 def joint_shortfalls(
     engine: Compute,
     releases: Sequence[EarlierRelease],
     bound: BoundPolicy,
+    spec: CellSpec,
     present: ReleasedClasses,
     persons: Step | None = None,
 ) -> tuple[JointClasses | None, list[str]]:
@@ -179,6 +192,7 @@ def joint_shortfalls(
         engine: the database.
         releases: the earlier ones.
         bound: the policy of the release.
+        spec: its cells.
         present: its classes.
         persons: makes the persons of its source by their classes; None to read the source for it.
 
@@ -190,10 +204,10 @@ def joint_shortfalls(
     classes = [queries.ALL_EARLIER, present.name]
     for step in (present.step, persons):
         engine.run(step)
-    looks_at_values, others = bound.policy.criteria.looks_at_values, [release.bound for release in releases]
+    looks_at_values = bound.policy.criteria.looks_at_values
     if looks_at_values:
-        values = {name: name for name in bound.policy.protected_columns}
-        judge_persons(engine, bound, persons.makes, classes, values, others)
+        values = {name: name for name in spec.protected}
+        judge_persons(engine, bound, persons.makes, classes, values, spec.shown_values)
     else:
         engine.run(queries.shown_groups(persons.makes, classes, k, is_by_person=first.is_by_person))
     if misfit := _misfit(engine, "the release", bound, present):
@@ -202,7 +216,7 @@ def joint_shortfalls(
     joint = joint_classes(engine, queries.shown_classes(classes), classes, names)
     if joint.k is not None and joint.k < k:
         problems.append(f"joint classes have {joint.k:,} persons, not {k:,}")
-    if looks_at_values and (failing := failing_classes(engine, bound, persons.makes, classes, others)):
+    if looks_at_values and (failing := failing_classes(engine, bound, persons.makes, classes, spec)):
         problems.append(f"{failing:,} joint classes do not meet the privacy models")
     return joint, problems
 
@@ -246,19 +260,22 @@ def _labelled_by(spec: CellSpec) -> tuple[object, ...]:
     return spec.quasi_identifiers, spec.shapes, spec.taxonomy, spec.leaves
 
 
-def find_persons(engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses]) -> Relation:
-    """The table of the persons by their classes, which is made.
+def find_persons(
+    engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses], values: PersonValues
+) -> Relation:
+    """The table of the persons by their classes, with their values, which is made.
 
     Raises:
         PolicyError: as :func:`cells_beside`.
     """
-    first, persons = releases[0], _persons_of_sources(engine, releases, classes)
-    for release, found in zip(releases, classes, strict=True):
-        k, shown = release.bound.policy.criteria.k, [*map(class_of, release.beside), found.name]
-        if release.beside and release.bound.policy.criteria.looks_at_values:
-            values = queries.value_columns(release.bound.policy.protected_columns, release.keys)
-            others = [releases[each].bound for each in release.beside]
-            judge_persons(engine, release.bound, persons, shown, values, others)
+    first, persons = releases[0], _persons_of_sources(engine, releases, classes, values)
+    for place, (release, found) in enumerate(zip(releases, classes, strict=True)):
+        policy, shown = release.bound.policy, [*map(class_of, release.beside), found.name]
+        k = policy.criteria.k
+        if release.beside and policy.criteria.looks_at_values:
+            beside = values.shown(policy, {each: releases[each].bound.policy for each in release.beside})
+            own = {name: values.column(place, name) for name in policy.criteria.bounded_columns}
+            judge_persons(engine, release.bound, persons, shown, {**values.of_persons(beside), **own}, beside)
         else:
             engine.run(queries.shown_groups(persons, shown, k, is_by_person=first.is_by_person))
         if misfit := _misfit(engine, release.name, release.bound, found):
@@ -274,17 +291,19 @@ def find_persons(engine: Compute, releases: Sequence[EarlierRelease], classes: S
 
 
 def _persons_of_sources(
-    engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses]
+    engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses], values: PersonValues
 ) -> Relation:
     """The table of all persons of the sources, by the classes that their rows are in.
 
     Raises:
         PolicyError: a key has several rows, or none.
     """
-    first, persons = releases[0], queries.persons_of(0)
-    for release, found in zip(releases, classes, strict=True):
-        engine.run(queries.source_rows(found, release.keys, as_text=first.as_text))
-    engine.run(queries.persons_by_classes(classes, first.keys))
+    first, persons, carried = releases[0], queries.persons_of(0), list[str]()
+    for place, (release, found) in enumerate(zip(releases, classes, strict=True)):
+        read = values.carried(place, release.bound)
+        engine.run(queries.source_rows(found, release.keys, read, as_text=first.as_text))
+        carried += read
+    engine.run(queries.persons_by_classes(classes, first.keys, carried))
     for found in classes:
         engine.drop(queries.rows_of(found.place))
     if first.is_by_person and any(engine.fetch(queries.key_problems(persons), "keys of persons")[0].values()):

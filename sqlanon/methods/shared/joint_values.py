@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from sqlglot import exp
 
@@ -10,25 +12,94 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.cells.earlier import person_key, value_column
+from sqlanon.queries.cells.encoding import CellSpec, ShownValues
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.release.earlier import value_columns
+from sqlanon.queries.release.earlier import joint_class_ranges
 from sqlanon.queries.release.joint_values import grouped_persons, judged_by_values, shown_persons_by_values, unmet
 
 
-def shown_values(bound: BoundPolicy, others: Iterable[BoundPolicy]) -> tuple[str, ...]:
-    """The columns whose values the privacy models of a policy look at, and that a release of some others shows."""
-    published = {folded(name) for each in others for name in each.policy.released_columns}
-    return tuple(name for name in bound.policy.protected_columns if folded(name) in published)
+@dataclass(frozen=True)
+class PersonValues:
+    """Which columns of persons have the values of sensitive columns.
+
+    Values of a person may change, so that each release has columns of its own for them; those of rows of one unchanged
+    table are among what identifies these.
+
+    Attributes:
+        names: the sensitive columns that policies look at, folded.
+        keys: the columns that identify rows of one unchanged table; None where a key identifies persons.
+    """
+
+    names: tuple[str, ...]
+    keys: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, policies: Sequence[Policy], keys: Sequence[str], *, is_by_person: bool) -> PersonValues:
+        """Those that some policies look at."""
+        names = dict.fromkeys(folded(name) for policy in policies for name in policy.criteria.bounded_columns)
+        return cls(tuple(names), None if is_by_person else tuple(map(folded, keys)))
+
+    def column(self, place: int, name: str) -> str:
+        """The column with the values of a sensitive column in the release at a place."""
+        if self.keys is not None:
+            return person_key(self.keys.index(folded(name)))
+        return value_column(place, self.names.index(folded(name)))
+
+    def carried(self, place: int, bound: BoundPolicy) -> dict[str, str]:
+        """The columns that persons have of the release at a place, and those of its source with the values."""
+        if self.keys is not None:
+            return {}
+        read = {folded(name) for name in (*bound.policy.released_columns, *bound.policy.criteria.bounded_columns)}
+        spelled = {folded(column.name): column.name for column in bound.columns if folded(column.name) in read}
+        return {self.column(place, name): spelled[name] for name in self.names if name in spelled}
+
+    def shown(self, policy: Policy, others: Mapping[int, Policy]) -> tuple[ShownValues, ...]:
+        """What some releases show of the columns that a policy looks at; their classes have columns in this order."""
+        return tuple(
+            ShownValues(name if self.keys is not None else self.column(place, name), name, index)
+            for index, (place, other) in enumerate(others.items())
+            for name in policy.criteria.bounded_columns
+            if folded(name) in map(folded, other.released_columns)
+        )
+
+    def of_persons(self, shown: Sequence[ShownValues]) -> dict[str, str]:
+        """The protected columns with these values, and the columns of persons that have them."""
+        if self.keys is None:
+            return {each.column: each.column for each in shown}
+        return {each.bounded: self.column(0, each.bounded) for each in shown}
 
 
+def with_numbers(engine: Compute, shown: Sequence[ShownValues], classes: Sequence[str]) -> tuple[ShownValues, ...]:
+    """What releases show, by numbers of joint classes in place of their classes (``JOINT`` has both)."""
+    rows = engine.fetch(joint_class_ranges(classes), "joint classes by releases", "node") if shown else []
+    found = (
+        replace(each, place=0, numbers=_ranges([row["shown_by"][each.place] for row in rows], rows)) for each in shown
+    )
+    return tuple(each for each in found if each.numbers)
+
+
+def _ranges(are_shown: Sequence[bool], rows: Sequence[Mapping[str, int]]) -> tuple[tuple[int, int | None], ...]:
+    """The numbers of those rows that are shown, neighbours in one range; the last of all rows has no end."""
+    found: list[tuple[int, int | None]] = []
+    for is_shown, together in groupby(zip(are_shown, rows, strict=True), key=lambda each: each[0]):
+        if is_shown:
+            numbers = [row for _, row in together]
+            last = None if numbers[-1] is rows[-1] else numbers[-1]["last_number"]
+            found.append((numbers[0]["first_number"], last))
+    return tuple(found)
+
+
+# More than six parameters: a policy, the persons, and what releases show of them.
 def refuse_unmet(
     engine: Compute,
     bound: BoundPolicy,
     persons: Relation,
     classes: Sequence[str],
-    values: Mapping[str, str],
-    others: Mapping[str, BoundPolicy],
+    values: PersonValues,
+    others: Mapping[str, Policy],
 ) -> None:
     """Refuse earlier releases whose joint classes do not meet a policy, which no later release can mend.
 
@@ -37,16 +108,17 @@ def refuse_unmet(
         bound: the policy.
         persons: by their classes in these releases.
         classes: the columns with these.
-        values: by sensitive column, the column of persons with its value.
-        others: the releases by name.
+        values: the columns with their values.
+        others: the policies of the releases by name, in the order of these columns.
 
     Raises:
         UnsatisfiableError: some do not.
     """
-    shown = shown_values(bound, others.values())
-    grouping = _grouped(bound, classes, values, persons.table)
-    if found := _unmet(engine, unmet(grouping, shown, classes)):
-        models = " and ".join(str(model) for model in bound.policy.privacy if {*model.columns} & {*shown})
+    shown = values.shown(bound.policy, dict(enumerate(others.values())))
+    grouping = _grouped(bound, classes, values.of_persons(shown), shown, persons.table)
+    if found := _unmet(engine, grouping):
+        looked_at = {each.bounded for each in shown}
+        models = " and ".join(str(model) for model in bound.policy.privacy if {*model.columns} & looked_at)
         raise UnsatisfiableError(
             f"{' and '.join(others)} leave {found:,} joint classes already that do not meet {models}, and no later "
             "release can mend that:",
@@ -54,58 +126,70 @@ def refuse_unmet(
         )
 
 
-# More than six parameters: the policy, its persons, and what is known of these.
 def judge_persons(
     engine: Compute,
     bound: BoundPolicy,
     persons: Relation,
     classes: Sequence[str],
     values: Mapping[str, str],
-    others: Iterable[BoundPolicy],
+    shown: Sequence[ShownValues],
 ) -> None:
-    """Make ``JUDGED``: which joint classes a release, the last of the classes, shows beside others."""
-    grouping = _grouped(bound, classes, values, persons.table)
-    engine.run(judged_by_values(grouping, shown_values(bound, others)))
+    """Make ``JUDGED``: which joint classes a release, the last of the classes, shows beside others.
+
+    Args:
+        engine: the database.
+        bound: its policy.
+        persons: by their classes.
+        classes: the columns with these.
+        values: by protected column, the column of persons with its value.
+        shown: what the others show of these.
+    """
+    engine.run(judged_by_values(_grouped(bound, classes, values, shown, persons.table)))
 
 
 def failing_classes(
-    engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], others: Iterable[BoundPolicy]
+    engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], spec: CellSpec
 ) -> int:
-    """How many joint classes of a release and others do not meet its policy, after :func:`judge_persons`."""
-    values = {name: name for name in bound.policy.protected_columns}
-    found = _grouped(bound, classes, values, shown_persons_by_values(persons, [*values], classes))
-    return _failing(engine, found, values, shown_values(bound, others))
+    """How many joint classes of a release and others do not meet its policy, after :func:`judge_persons`.
+
+    ``spec`` says what the others show.
+    """
+    values = {name: name for name in spec.protected}
+    own = [ShownValues(name, name, len(classes) - 1) for name in bound.policy.criteria.bounded_columns]
+    found = shown_persons_by_values(persons, [*values], classes)
+    return _unmet(engine, _grouped(bound, classes, values, [*spec.shown_values, *own], found))
 
 
-# More than six parameters: a policy, its persons, and what is known of these.
+# More than six parameters: a policy, the persons, and what releases show of them.
 def failing_together(
     engine: Compute,
     bound: BoundPolicy,
     persons: Relation,
     classes: Sequence[str],
-    keys: Sequence[str],
-    others: Iterable[BoundPolicy],
+    values: PersonValues,
+    policies: Sequence[Policy],
 ) -> int | None:
     """How many joint classes of some releases do not meet the policy of the last one, by persons as releases show them.
 
-    None where it does not look at values, or compares them with others. ``keys`` are the columns of the source that
-    identify persons.
+    None where it does not look at values, or compares them with others.
     """
     criteria = bound.policy.criteria
     if not criteria.looks_at_values or any(each.measure.view not in ("size", "values") for each in criteria.bounds):
         return None
-    values = value_columns(bound.policy.protected_columns, keys)
-    return _failing(engine, _grouped(bound, classes, values, persons.table), values, shown_values(bound, others))
+    shown = values.shown(bound.policy, dict(enumerate(policies)))
+    return _unmet(engine, _grouped(bound, classes, values.of_persons(shown), shown, persons.table))
 
 
-def _failing(engine: Compute, grouping: Grouping, values: Iterable[str], shown: Sequence[str]) -> int:
-    *beside, name = grouping.keys
-    return _unmet(engine, unmet(grouping, [*values], [name])) + _unmet(engine, unmet(grouping, shown, beside, [name]))
+# More than six parameters: a policy, the persons, and what releases show of them.
+def _grouped(
+    bound: BoundPolicy,
+    classes: Sequence[str],
+    values: Mapping[str, str],
+    shown: Sequence[ShownValues],
+    persons: exp.Expr,
+) -> Grouping:
+    return grouped_persons(bound.cells, bound.policy.criteria, classes, values, shown, persons)
 
 
-def _grouped(bound: BoundPolicy, classes: Sequence[str], values: Mapping[str, str], persons: exp.Expr) -> Grouping:
-    return grouped_persons(bound.cells, bound.policy.criteria, classes, values, persons)
-
-
-def _unmet(engine: Compute, query: exp.Query) -> int:
-    return int(engine.fetch(query, "values of joint classes")[0]["classes"])
+def _unmet(engine: Compute, grouping: Grouping) -> int:
+    return int(engine.fetch(unmet(grouping), "values of joint classes")[0]["classes"])

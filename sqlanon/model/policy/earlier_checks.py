@@ -57,16 +57,9 @@ def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:
 
 
 def _unfit_models(policy: PolicyFields) -> Iterable[str]:
-    others = [model for model in policy.privacy if not isinstance(model, KAnonymity)]
-    has_key = any(each.key is not None for each in policy.held_with)
-    for model in others:
-        if not isinstance(model, OF_VALUES):
+    for model in policy.privacy:
+        if not isinstance(model, (KAnonymity, *OF_VALUES)):
             yield f"earlier: {model} is not held together with other releases; k-anonymity and l-diversity are"
-        elif has_key:
-            yield (
-                f"earlier: with a key k-anonymity alone is held together with other releases, not {model}: the values "
-                "of a person may have changed"
-            )
 
 
 def _unfit_keys(policy: PolicyFields) -> Iterable[str]:

@@ -34,7 +34,7 @@ class JointClasses(PartialResult):
         persons_at_risk: those in joint classes of fewer persons.
         smallest: some of these classes, the smallest first.
         failing_classes: how many joint classes do not meet the l-diversity that the policy of the last release asks
-            for; None where it asks for none, or persons have a key, so that their values may have changed.
+            for, by the values that each release shows; None where it asks for none.
 
     Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008).
     """

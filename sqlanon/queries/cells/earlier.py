@@ -7,7 +7,7 @@ So the classes of a node are joint classes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -19,19 +19,24 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, bits, cas
 SQL = Queries("earlier")
 
 PERSONS = Relation("anon_persons", "rows")
-"""The persons in earlier releases: their keys, the number of their joint class, and how many they are.
+"""The persons in earlier releases: their keys, the number of their joint class, codes of values, and how many they are.
 
 The number of those who are withheld is negative, which that of no class is.
 """
 
 NUMBER_OF_ABSENT = "anon_absent"
 ABSENT = Relation("anon_absent_persons", "class")
-"""By joint class of the earlier releases, its persons who have no row in the present source."""
+"""By joint class of the earlier releases, and by codes of values, its persons who have no row in the present source."""
 
 
 def person_key(place: int) -> str:
     """The column of :data:`PERSONS` with one of the keys."""
     return f"anon_person_{place}"
+
+
+def value_column(place: int, number: int) -> str:
+    """The column of :data:`PERSONS` with the values of a sensitive column in the release at a place."""
+    return f"anon_value_{place}_{number}"
 
 
 def person_value(value: exp.Expr, as_text: bool) -> exp.Expr:
@@ -71,6 +76,11 @@ def number_of_row() -> exp.Expr:
     return exp.func("coalesce", column(EARLIER, PERSONS.name), number(0))
 
 
+def value_of_row(name: str) -> exp.Alias:
+    """The code of a row that :func:`with_persons` has joined in a column of persons, 0 where there is no person."""
+    return aliased(exp.func("coalesce", column(name, PERSONS.name), number(0)), name)
+
+
 def number_of_key(encoding: Encoding, table: str | None = None) -> exp.Expr:
     """The number of the joint class in the key of a cell, or of a class."""
     place = encoding.keys.always
@@ -87,6 +97,15 @@ def bits_of_number(encoding: Encoding) -> exp.Expr:
     return exp.Paren(this=exp.BitwiseLeftShift(this=value, expression=number(place.shift)))
 
 
-def absent_persons(cells: Relation, number: exp.Expr) -> Step:
-    """The step that makes :data:`ABSENT` from cells, each with the number of its joint class."""
-    return SQL.step(ABSENT, "absent_persons", persons=PERSONS, cells=cells, number=aliased(number, EARLIER))
+def absent_persons(cells: Relation, number: exp.Expr, codes: Mapping[str, str] | None = None) -> Step:
+    """The step that makes :data:`ABSENT` from cells.
+
+    Args:
+        cells: the cells.
+        number: the number of the joint class of each.
+        codes: by column of persons with codes of values, that of cells.
+    """
+    codes = codes or {}
+    of_cells = [aliased(column(code), name) for name, code in codes.items()]
+    roles = SQL.given(persons=PERSONS, cells=cells, number=aliased(number, EARLIER), codes=of_cells, values=[*codes])
+    return roles.step(ABSENT, "absent_persons")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE, Measure
+from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
 from sqlanon.model.criteria import Criteria
 from sqlanon.queries.cells.keys import KeyLayout
 from sqlanon.queries.cells.unknown import UnknownValues
@@ -27,14 +27,29 @@ class EarlierClasses:
         count: how many joint classes there are. The number of those whom no release shows is 0.
         is_by_person: whether the keys identify one row; else they are all that releases see of it.
         as_text: whether they are compared as text, since their types differ, or equal values have several texts.
-        values: the protected columns that some of them show.
     """
 
     keys: tuple[str, ...]
     count: int
     is_by_person: bool
     as_text: bool
-    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownValues:
+    """Values of a sensitive column that a release shows: in joint classes they keep the bounds on the column, too.
+
+    Attributes:
+        column: the protected column with them.
+        bounded: the sensitive column, the same one if the values are those of the present source.
+        place: which of the columns of a joint class says whether the release shows it.
+        numbers: the ranges of the numbers there by which it does; one without an end has all that follow.
+    """
+
+    column: str
+    bounded: str
+    place: int = 0
+    numbers: tuple[tuple[int, int | None], ...] = ((1, None),)
 
 
 @dataclass(frozen=True)
@@ -61,6 +76,7 @@ class CellSpec:
         leaves: the counts of labels that have more leaves than their taxonomy has values under them.
         in_key_order: whether cells are in the order of their keys, in which those of a class stand close together.
         earlier: what earlier releases show of the persons, if classes are to hold together with these.
+        shown_values: what releases show of protected columns in joint classes.
     """
 
     source: exp.Table | exp.Subquery
@@ -80,6 +96,12 @@ class CellSpec:
     in_key_order: bool = True
     leaves: exp.Table | None = None
     earlier: EarlierClasses | None = None
+    shown_values: tuple[ShownValues, ...] = ()
+
+    @property
+    def coded(self) -> tuple[str, ...]:
+        """The protected columns that are not of the source: persons have them, as codes already."""
+        return tuple(dict.fromkeys(each.column for each in self.shown_values if each.column != each.bounded))
 
     @property
     def roots(self) -> Mapping[str, str]:
@@ -144,8 +166,14 @@ class Encoding:
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that a class needs a column of its own for: all but its size."""
-        measures = dict.fromkeys(bound.measure for bound in self.criteria.bounds)
+        shown = itertools.chain.from_iterable(map(self.bounds_on, self.spec.shown_values))
+        measures = dict.fromkeys(bound.measure for bound in (*self.criteria.bounds, *shown))
         return tuple(measure for measure in measures if measure != CLASS_SIZE)
+
+    def bounds_on(self, shown: ShownValues) -> list[Bound]:
+        """The bounds that values which a release shows keep in the joint classes that it shows."""
+        own = (bound for bound in self.criteria.class_bounds if bound.measure.column == shown.bounded)
+        return [replace(bound, measure=replace(bound.measure, column=shown.column)) for bound in own]
 
     @property
     def ordered(self) -> tuple[str, ...]:

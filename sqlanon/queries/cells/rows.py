@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import bits_of_number, key_columns, with_persons
+from sqlanon.queries.cells.earlier import bits_of_number, key_columns, value_of_row, with_persons
 from sqlanon.queries.cells.encoding import (
     INDIVIDUAL,
     IS_UNMAPPED,
@@ -118,13 +118,16 @@ def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, ex
         keyed: gives the combinations of a relation the words of their keys.
     """
     spec = encoding.spec
+    ranked = [name for name in spec.protected if name not in spec.coded]
     if spec.protected:
         query = keyed(encoding, exp.Table(this=identifier(COMBINATIONS)))
-        ranks = [made_once(_ranks_alias(encoding, name), _ranks(encoding, name)) for name in spec.protected]
+        ranks = [made_once(_ranks_alias(encoding, name), _ranks(encoding, name)) for name in ranked]
         query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, found), *ranks]))
     else:
         query = keyed(encoding, subquery(found, COMBINATIONS))
-    for name in spec.protected:
+    codes = [aliased(column(name, COMBINATIONS), encoding.sensitive(name)) for name in spec.coded]
+    query = query.select(*codes, copy=False)
+    for name in ranked:
         query = _with_rank(encoding, query, name)
         if encoding.holds_release:
             query = query.select(aliased(column(name, COMBINATIONS), encoding.raw(name)), copy=False)
@@ -329,7 +332,8 @@ def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
     """The step that makes :data:`ROWS`, among which persons are found again."""
     query = looked_up(encoding, exp.alias_(encoding.spec.source.copy(), COMBINATIONS, table=True))
     keys = key_columns(earlier.keys, COMBINATIONS, as_text=earlier.as_text) if earlier.is_by_person else []
-    others = [column(name, COMBINATIONS) for name in _others(encoding)]
+    coded = encoding.spec.coded
+    others = [value_of_row(name) if name in coded else column(name, COMBINATIONS) for name in _others(encoding)]
     query = with_persons(earlier, query, COMBINATIONS)
     return Step(ROWS, query.select(*others, aliased(number(1), ROW_COUNT), *keys, copy=False), "rows with their keys")
 

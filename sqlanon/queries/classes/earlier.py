@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE, Bound
-from sqlanon.model.criteria import Criteria
-from sqlanon.queries.cells.earlier import ABSENT, SQL, number_of_key
-from sqlanon.queries.cells.encoding import EARLIER, Encoding
+from sqlanon.model.bounds import CLASS_SIZE
+from sqlanon.queries.cells.earlier import ABSENT, NUMBER_OF_ABSENT, SQL, number_of_key
+from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, Encoding, ShownValues
 from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.grouping import NODE, Grouping
 from sqlanon.queries.kit.nodes import (
@@ -18,6 +17,7 @@ from sqlanon.queries.kit.nodes import (
     all_columns,
     all_of,
     column,
+    cross_join,
     equal_in,
     identifier,
     left_join,
@@ -25,6 +25,7 @@ from sqlanon.queries.kit.nodes import (
     number,
     select,
     subquery,
+    union_all,
 )
 
 CLASSES = "anon_classes"
@@ -58,18 +59,42 @@ def beside_hidden(grouping: Grouping, classes: exp.Select) -> exp.Select:
     def joint(table: str) -> list[exp.Alias]:
         return [aliased(number_of_key(encoding, table), EARLIER)]
 
-    return with_shown(grouping, classes, within(encoding, encoding.criteria.class_bounds), joint, earlier.values)
+    return with_shown(grouping, classes, within(encoding, encoding.criteria.class_bounds), joint)
 
 
-def bounds_on(criteria: Criteria, values: Container[str]) -> list[Bound]:
-    """The bounds on sizes of classes, and on the values of some columns."""
-    bounds = criteria.class_bounds
-    return [bound for bound in bounds if bound.measure == CLASS_SIZE or bound.measure.column in values]
+def meets_as_shown(encoding: Encoding, joint: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether a class keeps the bounds on its size, and on the values that releases show of it.
+
+    ``joint`` are the columns of joint classes.
+    """
+    of_size = [bound for bound in encoding.criteria.class_bounds if bound.measure == CLASS_SIZE]
+    enough = [within(encoding, of_size)] if of_size else []
+    shown = encoding.spec.shown_values
+    return all_of([*enough, *([with_values_within(encoding, shown, joint)] if shown else [])])
 
 
-def with_shown(
-    grouping: Grouping, classes: exp.Select, is_met: exp.Expr, joint: Joint, values: Container[str]
-) -> exp.Select:
+def with_values_within(encoding: Encoding, shown: Iterable[ShownValues], joint: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether the values that releases show of a class keep their bounds; ``joint`` as above."""
+    return all_of(
+        [
+            exp.or_(_are_hidden(each, joint[each.place]), within(encoding, encoding.bounds_on(each)), copy=False)
+            for each in shown
+        ]
+    )
+
+
+def _are_hidden(values: ShownValues, found: exp.Expr) -> exp.Expr:
+    """Whether a release does not show values of the joint classes with a number."""
+
+    def outside(first: int, last: int | None) -> exp.Expr:
+        if last is None:
+            return exp.LT(this=found.copy(), expression=number(first))
+        return exp.not_(exp.Between(this=found.copy(), low=number(first), high=number(last)))
+
+    return all_of([outside(*numbers) for numbers in values.numbers])
+
+
+def with_shown(grouping: Grouping, classes: exp.Select, is_met: exp.Expr, joint: Joint) -> exp.Select:
     """Classes with :data:`IS_SHOWN`: of a joint class of earlier releases, those who are hidden meet the models, too.
 
     Where they do not, they are hidden with the smallest class of it; where not even then, with all of it.
@@ -77,51 +102,71 @@ def with_shown(
     Args:
         grouping: makes the classes of cells.
         classes: these, with their key columns.
-        is_met: whether a class meets the models.
+        is_met: whether a class meets the models by the values of the present source.
         joint: what earlier releases show.
-        values: the columns that these releases show, whose values the hidden persons are judged by.
     """
     keys = [key for key in grouping.keys if key != NODE]
     node = [NODE] if NODE in grouping.keys else []
+    encoding = grouping.encoding
+    if changed := [each for each in encoding.spec.shown_values if each.column != each.bounded]:
+        held = with_values_within(encoding, changed, [each.this for each in joint(CLASSES)])
+        is_met = exp.and_(is_met, held, copy=False)
     alone = select([exp.Star(), aliased(exp.func("coalesce", is_met, exp.false()), IS_MET)], subquery(classes, CLASSES))
     lent = SQL.query(
         "lent_classes",
-        classes=_with_hidden(grouping, alone, joint, values),
+        classes=_with_hidden(grouping, alone, joint),
         node=node,
         joint=[each.this for each in joint(CLASSES)],
         keys=keys,
     )
-    found = _with_hidden(grouping, lent, joint, values)
+    found = _with_hidden(grouping, lent, joint)
     shown = aliased(exp.and_(column(IS_MET), column(HIDES_WELL), copy=False), IS_SHOWN)
     return select([*map(column, classes.named_selects), shown], subquery(found, CLASSES))
 
 
-def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint, values: Container[str]) -> exp.Select:
-    """Classes with :data:`HIDES_WELL`; those are hidden that are not :data:`IS_MET`."""
+def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint) -> exp.Select:
+    """Classes with :data:`HIDES_WELL`; hidden are those that are not :data:`IS_MET`, and persons without a row."""
     encoding, keys = grouping.encoding, grouping.keys
     node = [NODE] if NODE in keys else []
     names = [*node, *(each.alias for each in joint(MEASURED))]
 
-    def hidden_cells() -> exp.Expr:
+    def hidden_cells() -> exp.Subquery:
         cells = grouping.cells()
         table = cells.alias
         carried = [column(name, table) for name in (*node, *encoding.carried)]
         query = select([*joint(table), *carried], cells)
         query = query.join(exp.Table(this=identifier(MEASURED)), on=equal_in(keys, table, MEASURED), copy=False)
         is_known = exp.GT(this=exp.func("greatest", *(each.this for each in joint(table))), expression=number(0))
-        return subquery(query.where(exp.not_(column(IS_MET, MEASURED)), is_known, copy=False), "anon_hidden_cells")
+        found = [query.where(exp.not_(column(IS_MET, MEASURED)), is_known, copy=False)]
+        if encoding.spec.earlier is not None and encoding.spec.earlier.is_by_person:
+            found.append(_absent_cells(encoding, node))
+        return subquery(union_all(found), "anon_hidden_cells")
 
     together = replace(grouping, keys=tuple(names), cells=hidden_cells, proving=False, measured_from=1)
+    numbers = [column(each.alias) for each in joint(MEASURED)]
+    hides_well = meets_as_shown(encoding, numbers)
     hidden = select(
-        [*map(column, names), aliased(within(encoding, bounds_on(encoding.criteria, values)), HIDES_WELL)],
+        [*map(column, names), aliased(hides_well, HIDES_WELL)],
         subquery(class_relation(together, with_keys=True), "anon_together"),
     )
-    hides_well = exp.func("coalesce", column(HIDES_WELL, HIDDEN), exp.true())
-    query = select([all_columns(MEASURED), aliased(hides_well, HIDES_WELL)], exp.Table(this=identifier(MEASURED)))
+    or_hides_none = exp.func("coalesce", column(HIDES_WELL, HIDDEN), exp.true())
+    query = select([all_columns(MEASURED), aliased(or_hides_none, HIDES_WELL)], exp.Table(this=identifier(MEASURED)))
     same_joint = [each.this.eq(column(each.alias, HIDDEN)) for each in joint(MEASURED)]
     same_node = [column(name, MEASURED).eq(column(name, HIDDEN)) for name in node]
     query = left_join(query, subquery(hidden, HIDDEN), all_of([*same_node, *same_joint]))
     query.set("with_", exp.With(expressions=[made_once(MEASURED, classes)]))
+    return query
+
+
+def _absent_cells(encoding: Encoding, node: Sequence[str]) -> exp.Select:
+    """Persons without a row in the present source as cells, with what earlier releases show of them; at every node."""
+    known = {encoding.sensitive(name): column(name) for name in encoding.spec.coded}
+    known[ROW_COUNT] = column(NUMBER_OF_ABSENT)
+    carried = [aliased(known.get(name, exp.null()), name) for name in encoding.carried]
+    query = select([column(EARLIER), *map(column, node), *carried], ABSENT.table)
+    if node:
+        nodes = select([*map(column, node)], exp.Table(this=identifier(MEASURED))).distinct(copy=False)
+        query = cross_join(query, subquery(nodes, "anon_nodes"))
     return query
 
 

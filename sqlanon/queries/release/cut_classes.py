@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import SQL, key_columns, persons_by
+from sqlanon.queries.cells.earlier import SQL, persons_by
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import Relation, Step, all_of, column, same, select, subquery
-from sqlanon.queries.release.released_classes import ReleasedClasses, released_labels
+from sqlanon.queries.release.released_classes import ReleasedClasses, carried_columns, released_labels
 from sqlanon.queries.tables.cuts import Predictors, generalized
 
 
@@ -41,13 +41,13 @@ class CutClasses(ReleasedClasses):
         labels = [*self.labels.values()]
         return SQL.step(self.relation, "released_classes", labelled=self.counted, keys=labels, name=self.name)
 
-    def rows(self, keys: Sequence[str], *, as_text: bool) -> exp.Select:
-        persons, names = persons_by(keys), self.predictors.all
+    def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
+        carried, names = [*persons_by(keys), *values], self.predictors.all
         source = exp.alias_(self.source.copy(), "anon_source", table=True)
-        columns = [*key_columns(keys, "anon_source", as_text=as_text), *(column(name, "anon_source") for name in names)]
-        keyed = subquery(select(columns, source), "anon_keyed")
-        labelled = generalized(keyed, [*persons, *names], self.predictors, cut_of(self.place))
-        query = select([column(name, "anon_labelled") for name in persons], subquery(labelled, "anon_labelled"))
+        columns = carried_columns(keys, values, as_text=as_text)
+        keyed = subquery(select([*columns, *(column(name, "anon_source") for name in names)], source), "anon_keyed")
+        labelled = generalized(keyed, [*carried, *names], self.predictors, cut_of(self.place))
+        query = select([column(name, "anon_labelled") for name in carried], subquery(labelled, "anon_labelled"))
         on = (
             same(column(label, "anon_released"), exact_text(column(name, "anon_labelled")))
             for name, label in self.labels.items()

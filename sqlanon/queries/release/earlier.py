@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from sqlglot import exp
 
-from sqlanon.model.names import folded
 from sqlanon.queries.cells.earlier import (
     ABSENT,
     PERSONS,
@@ -62,13 +61,20 @@ def rows_of(place: int) -> Relation:
     return Relation(f"anon_rows_of_{place}", "rows")
 
 
-def source_rows(release: ReleasedClasses, keys: Sequence[str], *, as_text: bool) -> Step:
+def source_rows(release: ReleasedClasses, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> Step:
     """The step that makes :func:`rows_of` a release, one source at a time: each is read by joins that take memory."""
-    return Step(rows_of(release.place), release.rows(keys, as_text=as_text), "rows of a source by their classes")
+    rows = release.rows(keys, values, as_text=as_text)
+    return Step(rows_of(release.place), rows, "rows of a source by their classes")
 
 
-def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str]) -> Step:
-    """The step that makes the persons of :func:`rows_of` all of some releases; ``keys`` are those of any source."""
+def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str], values: Sequence[str]) -> Step:
+    """The step that makes the persons of :func:`rows_of` all of some releases.
+
+    Args:
+        releases: the releases.
+        keys: what identifies persons in any of their sources.
+        values: the columns with the values of persons, each of one release.
+    """
     rows: list[exp.Query] = [select([exp.Star()], rows_of(each.place).table) for each in releases]
     classes = {release.name: exp.AnyValue(this=column(release.name)) for release in releases}
     is_there: list[exp.Expr] = [cast(exp.Not(this=each.copy().is_(exp.null())), "INTEGER") for each in classes.values()]
@@ -78,6 +84,7 @@ def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str])
         rows=reduce(lambda one, other: exp.Union(this=one, expression=other, distinct=False, by_name=True), rows),
         persons_by=persons_by(keys),
         shown=[aliased(exp.func("coalesce", each, number(0)), name) for name, each in classes.items()],
+        values=[aliased(exp.AnyValue(this=column(name)), name) for name in values],
         sources=reduce(lambda one, other: exp.Add(this=one, expression=other), is_there),
     )
 
@@ -91,12 +98,6 @@ def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
     classes = [column(release.name) for release in releases]
     counted = select([*classes, row_sum(name="anon_rows")], subquery(query, "anon_classes_of_cells"))
     return Step(persons_of(len(releases)), grouped(counted, copies(classes)), "persons of cells by their classes")
-
-
-def value_columns(names: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
-    """By sensitive column, the column of persons with its value, where it is among what identifies them."""
-    places = {folded(key): person_key(place) for place, key in enumerate(keys)}
-    return {name: places[folded(name)] for name in names}
 
 
 def key_problems(persons: Relation) -> exp.Query:
@@ -167,17 +168,17 @@ def persons_beside(release: ReleasedClasses, keys: Sequence[str], *, as_text: bo
 
     The numbers of their joint classes are in the column :data:`ALL_EARLIER`.
     """
-    rows, names = release.rows(keys, as_text=as_text), persons_by(keys)
+    rows, names = release.rows(keys, {}, as_text=as_text), persons_by(keys)
     roles = SQL.given(rows=rows, persons=PERSONS, persons_by=names, number=ALL_EARLIER, name=release.name)
     return roles.step(persons_of(release.place), "persons_beside")
 
 
 def persons_of_rows(release: NodeClasses, encoding: Encoding) -> Step:
     """The step that makes the same of the rows of a run, whose encoding has these numbers; with protected values."""
-    values = encoding.spec.protected
+    values, coded = [*encoding.spec.protected], [*encoding.spec.coded]
     columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *(column(name, ROWS.name) for name in values)]
     rows = release.join_to_keys(select(columns, exp.alias_(ROWS.table, ROWS.name, table=True)), ROWS.name)
-    roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name, values=[*values])
+    roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name, values=values, coded=coded)
     return roles.step(persons_of(release.place), "persons_of_rows")
 
 
@@ -212,7 +213,19 @@ def without_withheld() -> exp.Update:
 
 def joint_classes(persons: Relation | exp.Query, classes: Sequence[str]) -> Step:
     """The step that makes :data:`JOINT` of persons by their classes in some releases."""
-    return SQL.step(JOINT, "joint_classes", persons=persons, classes=classes)
+    return SQL.step(JOINT, "joint_classes", persons=persons, classes=classes, are_shown=_are_shown(classes))
+
+
+def joint_class_ranges(classes: Sequence[str]) -> exp.Query:
+    """The numbers of :data:`JOINT` by the releases that show it.
+
+    A row each: ``shown_by``, whether each of these does, and ``first_number`` and ``last_number``.
+    """
+    return SQL.query("joint_class_ranges", joint=JOINT, are_shown=_are_shown(classes))
+
+
+def _are_shown(classes: Sequence[str]) -> list[exp.Expr]:
+    return [exp.GT(this=column(name), expression=number(0)) for name in classes]
 
 
 def joint_sizes() -> exp.Query:
@@ -221,11 +234,11 @@ def joint_sizes() -> exp.Query:
     return table_call("joint_sizes", subquery(persons, "anon_joint"))
 
 
-def numbered_persons(persons: Relation, classes: Sequence[str], keys: Sequence[str]) -> Step:
-    """The step that makes ``PERSONS`` of persons by their classes, and of :data:`JOINT`."""
-    return SQL.step(
-        PERSONS, "numbered_persons", persons=persons, joint=JOINT, persons_by=persons_by(keys), classes=classes
-    )
+def numbered_persons(persons: Relation, classes: Sequence[str], keys: Sequence[str], values: Sequence[str]) -> Step:
+    """The step that makes ``PERSONS`` of persons by their classes, with codes of their values, and of :data:`JOINT`."""
+    codes = [aliased(cast(dense_rank(column(name), nulls_first=False), "UINTEGER"), name) for name in values]
+    roles = SQL.given(persons=persons, joint=JOINT, persons_by=persons_by(keys), classes=classes, codes=codes)
+    return roles.step(PERSONS, "numbered_persons")
 
 
 def persons_at_risk(k: int) -> exp.Query:

@@ -7,9 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.model.criteria import Criteria
-from sqlanon.queries.cells.encoding import ROW_COUNT, CellSpec, encoding_for
+from sqlanon.queries.cells.encoding import ROW_COUNT, CellSpec, ShownValues, encoding_for
 from sqlanon.queries.classes.classes import KEPT, class_relation, within
-from sqlanon.queries.classes.earlier import IS_SHOWN, WITHHELD, bounds_on, with_shown
+from sqlanon.queries.classes.earlier import (
+    IS_SHOWN,
+    WITHHELD,
+    meets_as_shown,
+    with_shown,
+)
 from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -29,7 +34,12 @@ PERSON_CELLS = "anon_person_cells"
 
 
 def grouped_persons(
-    spec: CellSpec, criteria: Criteria, classes: Sequence[str], values: Mapping[str, str], persons: exp.Expr
+    spec: CellSpec,
+    criteria: Criteria,
+    classes: Sequence[str],
+    values: Mapping[str, str],
+    shown: Sequence[ShownValues],
+    persons: exp.Expr,
 ) -> Grouping:
     """Persons, each with a number of rows (``anon_rows``), grouped by their classes in some releases.
 
@@ -37,10 +47,13 @@ def grouped_persons(
         spec: the cells that the policy needs.
         criteria: what joint classes are judged by, no reference among it.
         classes: the columns with their classes.
-        values: by sensitive column, the column of persons with its value.
+        values: by protected column, the column of persons with its value.
+        shown: what releases show of these, by the place of their classes.
         persons: the persons.
     """
-    spec = CellSpec(spec.source, spec.columns, (), (), spec.taxonomy, protected=tuple(values))
+    spec = CellSpec(
+        spec.source, spec.columns, (), (), spec.taxonomy, protected=tuple(values), shown_values=tuple(shown)
+    )
     encoding = encoding_for(spec, criteria, label_losses=())
 
     def cells() -> exp.Expr:
@@ -51,35 +64,21 @@ def grouped_persons(
     return Grouping(encoding, tuple(classes), cells, people=cells)
 
 
-def judged_by_values(grouping: Grouping, shown: Sequence[str]) -> Step:
-    """The step that makes :data:`JUDGED` of persons by their classes in a release, the last, and in those before it.
-
-    ``shown`` are the sensitive columns that these have.
-    """
+def judged_by_values(grouping: Grouping) -> Step:
+    """The step that makes :data:`JUDGED` of persons by their classes in a release, the last, and in those before it."""
     *beside, name = grouping.keys
     classes = class_relation(grouping, with_keys=True)
     is_met = exp.and_(_is_shown([name]), within(grouping.encoding, grouping.encoding.criteria.class_bounds), copy=False)
-    judged = with_shown(grouping, classes, is_met, _columns(beside), shown)
+    judged = with_shown(grouping, classes, is_met, _columns(beside))
     is_kept = aliased(column(IS_SHOWN), KEPT)
     columns = [*map(column, grouping.keys), column(CLASS_ROWS), is_kept, aliased(number(0), WITHHELD)]
     return Step(JUDGED, select(columns, subquery(judged, "anon_measured_classes")), "classes of a release")
 
 
-def unmet(
-    grouping: Grouping, values: Sequence[str], shown_in: Sequence[str], hidden_in: Sequence[str] = ()
-) -> exp.Select:
-    """One row, ``classes``: the joint classes that do not keep a bound, among those that certain releases show.
-
-    Args:
-        grouping: persons by their classes.
-        values: the sensitive columns whose values are judged.
-        shown_in: the columns with classes of releases that show it, at least one of them.
-        hidden_in: the columns with classes of releases that all hide it.
-    """
-    encoding = grouping.encoding
-    is_met = exp.func("coalesce", within(encoding, bounds_on(encoding.criteria, values)), exp.false())
-    hidden = [column(name).eq(number(0)) for name in hidden_in]
-    wanted = exp.and_(exp.not_(is_met), _is_shown(shown_in), *hidden, copy=False)
+def unmet(grouping: Grouping) -> exp.Select:
+    """One row, ``classes``: the joint classes that do not keep a bound on their size or on values that are shown."""
+    is_met = exp.func("coalesce", meets_as_shown(grouping.encoding, grouping.columns()), exp.false())
+    wanted = exp.and_(exp.not_(is_met), _is_shown(grouping.keys), copy=False)
     count = aliased(filtered(count_rows(), wanted), "classes")
     return select([count], subquery(class_relation(grouping, with_keys=True), "anon_joint"))
 

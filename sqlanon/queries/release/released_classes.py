@@ -68,14 +68,26 @@ class ReleasedClasses(ABC):
         """The step that makes :attr:`relation`."""
 
     @abstractmethod
-    def rows(self, keys: Sequence[str], *, as_text: bool) -> exp.Select:
-        """The rows of its source: the columns that identify a person, as text or not, and the number of their class."""
+    def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
+        """The rows of its source: the columns that identify a person, values, and the number of their class.
+
+        Args:
+            keys: these columns.
+            values: what columns with values are called, and the columns that have them.
+            as_text: whether keys are compared as text.
+        """
 
     def join_to(self, query: exp.Select, alias: str, on: exp.Expr) -> exp.Select:
         """A query with the number of the class that is joined to it under an alias."""
         query = left_join(query, exp.alias_(self.relation.table, alias, table=True), on)
         shown = exp.func("coalesce", column(self.name, alias), number(0))
         return query.select(aliased(shown, self.name), copy=False)
+
+
+def carried_columns(keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> list[exp.Alias]:
+    """Columns of a source beside classes, see :meth:`ReleasedClasses.rows`."""
+    found = [aliased(column(name, "anon_source"), alias) for alias, name in values.items()]
+    return [*key_columns(keys, "anon_source", as_text=as_text), *found]
 
 
 def released_labels(released: exp.Expr, labels: Mapping[str, str]) -> exp.Select:
@@ -117,9 +129,9 @@ class NodeClasses(ReleasedClasses):
         on = has_bits(encoding, encoding.keys.node_masks(self.recoding.levels), table, alias)
         return self.join_to(query, alias, on)
 
-    def rows(self, keys: Sequence[str], *, as_text: bool) -> exp.Select:
+    def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
         source = exp.alias_(self.recoding.encoding.spec.source.copy(), "anon_source", table=True)
-        query = select(key_columns(keys, "anon_source", as_text=as_text), source)
+        query = select(carried_columns(keys, values, as_text=as_text), source)
         query = with_leaves(self.recoding.encoding, query, "anon_source", _positions(self.recoding))
         on = (word.eq(column(name, "anon_released")) for name, word in class_key(self.recoding).items())
         return self.join_to(query, "anon_released", all_of([*on]))

@@ -87,7 +87,8 @@ class TopDownRun(Run):
         differences, earlier = row_mismatches(self.engine, query), self.request.earlier
         if earlier:
             present = cut_classes(self.engine, self.bound, self.cut, written.relation, len(earlier))
-            self.joint, joint_differences = joint_shortfalls(self.engine, earlier, self.bound, present)
+            found = joint_shortfalls(self.engine, earlier, self.bound, self.bound.cells, present)
+            self.joint, joint_differences = found
             differences += joint_differences
         return differences
 

@@ -72,6 +72,38 @@ PROPERTIES_ON_EVERY_LINE = (
 )
 """Those of macros and of whole releases; the examples of the others have other rows, but the SQL of other tests."""
 
+RUNS_ON_ONE_LINE = (
+    "test_a_year_of_parts.py",
+    "test_adult_synthetic_bounds.py",
+    "test_diffgen.py",
+    "test_earlier_releases.py",
+    "test_epsilon_safe.py",
+    "test_events.py",
+    "test_explorer.py",
+    "test_findings.py",
+    "test_h_ceiling.py",
+    "test_honest_releases.py",
+    "test_large_ranges.py",
+    "test_ledger_in_rho.py",
+    "test_local_partitions.py",
+    "test_local_recoding.py",
+    "test_notes.py",
+    "test_other_releases.py",
+    "test_own_taxonomies.py",
+    "test_private_runs.py",
+    "test_query_workloads.py",
+    "test_release_reports.py",
+    "test_spark_kills.py",
+    "test_spark_rows.py",
+    "test_suggest.py",
+    "test_synthetic.py",
+    "test_synthetic_audits.py",
+    "test_time_limits.py",
+    "test_top_down.py",
+    "test_unknown_actions.py",
+)
+"""Whole runs whose statements are those of the runs in tests/golden and of the macros in tests/sql, made on every line."""
+
 FAST_FOLDERS = ("architecture", "golden", "unit")
 """Where all tests but the deep ones are fast."""
 
@@ -88,6 +120,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.property)
             if item.path.name not in PROPERTIES_ON_EVERY_LINE:
                 item.add_marker(pytest.mark.one_line)
+        elif item.path.name in RUNS_ON_ONE_LINE:
+            item.add_marker(pytest.mark.one_line)
         if set(FAST_FOLDERS) & set(item.path.parts) and item.get_closest_marker("deep") is None:
             item.add_marker(pytest.mark.fast)
     if config.option.markexpr or not _runs_a_folder(config):

@@ -102,7 +102,7 @@ RUNS_ON_ONE_LINE = (
     "test_top_down.py",
     "test_unknown_actions.py",
 )
-"""Whole runs whose statements are those of the runs in tests/golden and of the macros in tests/sql, made on every line."""
+"""Whole runs: one of each kind is in tests/golden, and the macros in tests/sql, on every line."""
 
 FAST_FOLDERS = ("architecture", "golden", "unit")
 """Where all tests but the deep ones are fast."""

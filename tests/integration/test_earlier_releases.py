@@ -215,7 +215,20 @@ class TestWithholding:
 UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"privacy": [sa.KAnonymity(2), sa.TCloseness("illness", 0.2)]}, "k-anonymity and l-diversity are"),
     ({"suppression": "mask"}, "masked rows would show who was suppressed"),
-    ({"method": sa.LocalRecoding(), "suppression_limit": None}, "top-down specialization alone are held together"),
+    (
+        {"method": sa.Relocation(k=2), "privacy": (), "suppression_limit": None},
+        "top-down specialization alone are held together",
+    ),
+    ({"method": sa.LocalRecoding(aggregate={"age": "mean"}), "suppression_limit": None}, "leave aggregate out"),
+    ({"method": sa.LocalRecoding(lower_bound=True), "suppression_limit": None}, "lower_bound does not know"),
+    (
+        {
+            "method": sa.LocalRecoding(),
+            "suppression_limit": None,
+            "privacy": [sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)],
+        },
+        "the local recoding is held together in k-anonymity, not in distinct l-diversity",
+    ),
     ({"quality": sa.DM()}, "counts the classes of one release"),
     ({"individual": "id"}, "a person has one row"),
     ({"row_weight": "sex"}, "not the weights"),
@@ -680,6 +693,60 @@ class TestChangedValues:
         session.anonymize("spring", policy(), "first", node={"age": 1})
         with pytest.raises(sa.UnsatisfiableError, match="1 joint classes already that do not meet distinct"):
             session.anonymize("summer", self.held(SPRING), "second")
+
+
+class TestLocalRecoding:
+    """Classes at levels of their own beside a release at a node."""
+
+    @pytest.fixture(autouse=True)
+    def patients(self, session: sa.Session) -> None:
+        load(session, "spring", [22, 23, 24, 25, 26, 26, 35, 36, 37, 38])
+        session.anonymize("spring", policy(), "first", node={"age": 2})
+        session.connection.execute("CREATE TABLE summer AS FROM spring")
+
+    def local(self, *earlier: sa.Earlier, limit: float = 0.9) -> sa.Policy:
+        method = sa.LocalRecoding(suppression_limit=limit)
+        return policy(method=method, suppression_limit=None, earlier=earlier)
+
+    def test_persons_of_several_joint_classes_stay_apart(self, session: sa.Session) -> None:
+        """Two who were in their twenties are now thirty: four of thirty to thirty-four would show who they are."""
+        session.connection.execute("UPDATE summer SET age = 31 WHERE id IN (5, 6); DELETE FROM summer WHERE id > 8")
+        load(session, "summer", [32, 32, 38, 38], first=50)
+        alone = session.anonymize("summer", self.local(), "alone")
+        assert ages(session, "alone") == {"20s": 4, "30-34": 4, "35-39": 4}
+        second = session.anonymize("summer", self.local(SPRING), "second")
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.loss_alone) == (4, alone.report.loss)
+        assert any(line.startswith('together with "first"') for line in second.guarantee.claims)
+
+    def test_whoever_left_takes_a_class_along(self, session: sa.Session) -> None:
+        session.connection.execute("DELETE FROM summer WHERE id = 10")
+        load(session, "summer", [31, 31, 31, 31], first=50)
+        second = session.anonymize("summer", self.local(SPRING), "second")
+        assert second.report.suppressed_rows == 3
+        assert second.report.joint is not None
+        assert (second.report.joint.k, second.report.joint.class_count) == (4, 3)
+        with pytest.raises(sa.UnsatisfiableError) as error:
+            session.anonymize("summer", self.local(SPRING, limit=0.1), "third")
+        assert "2 of 13 rows do not meet them even all together with others of" in error.value.problems[1]
+        session.connection.execute("DELETE FROM summer WHERE id = 1")
+        with pytest.raises(sa.UnsatisfiableError) as error:
+            session.anonymize("summer", self.local(SPRING, limit=0.3), "third")
+        assert "8 rows are hidden: 4 persons at least of each joint class" in error.value.problems[1]
+
+    def test_one_unchanged_source(self, session: sa.Session) -> None:
+        held = self.local().changed({"earlier": ["first"]})
+        second = session.anonymize("spring", held, "second")
+        assert ages(session, "second") == {"20s": 6, "35-39": 4}
+        assert second.report.suppressed_rows == 0
+        assert second.report.joint is not None
+        assert second.report.joint.k == 4
+
+    def test_its_joint_classes_are_not_verified_later(self, session: sa.Session) -> None:
+        session.anonymize("summer", self.local(SPRING), "second")
+        found = session.verify("second", self.local(SPRING), source="summer", strict=False)
+        assert found.met
+        assert "whose classes alone can be found again" in found.not_covered[-1]
 
 
 SOURCES = {"first": "spring", "second": "summer"}

@@ -3592,6 +3592,26 @@ EARLIER = [
         ),
     ),
     *_of(
+        "sqlanon/methods/local/hiding.py",
+        (
+            "local-recoding-hides-few",
+            "is_short = (hidden > 0) & (hidden < self.k)",
+            "is_short = (hidden > 0) & (hidden < 0)",
+            "a few persons who left stand alone in an earlier release beside local recoding",
+            f"{EARLIER_RELEASES}::TestLocalRecoding",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/local/beside.py",
+        (
+            "local-recoding-mixes-joint-classes",
+            "(*lattice.bottom, 0), (*lattice.top, 0)",
+            "(*lattice.bottom, 1), (*lattice.top, 1)",
+            "a class of local recoding has persons of several joint classes, and the release is withdrawn",
+            f"{EARLIER_RELEASES}::TestLocalRecoding",
+        ),
+    ),
+    *_of(
         "sqlanon/queries/release/joint_values.py",
         (
             "joint-values-of-classes-that-were-left-out",

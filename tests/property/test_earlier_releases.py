@@ -171,6 +171,57 @@ def test_nor_at_cuts(session: sa.Session, sequence: list[Snapshot], k: int, are_
             assert release.report.joint.k == joint.k
 
 
+def local(k: int, highest: int, earlier: Sequence[sa.Earlier]) -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=["age", "sex"],
+        identifiers=["id"],
+        insensitive=["tag"],
+        privacy=[sa.KAnonymity(k)],
+        method=sa.LocalRecoding(suppression_limit=1.0),
+        maximum_levels={"age": highest},
+        earlier=earlier,
+    )
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(sequences(), st.integers(2, 3), st.integers(1, 3), st.booleans())
+def test_nor_where_each_class_has_levels_of_its_own(
+    session: sa.Session, sequence: list[Snapshot], k: int, highest: int, has_key: bool
+) -> None:
+    """Of a joint class of releases at nodes local recoding hides nobody, k persons at least, or all who have a row."""
+    named: list[sa.Earlier] = []
+    earlier: list[dict[int, Labels]] = []
+    for place, snapshot in enumerate(sequence if has_key else [sequence[0]] * 3):
+        source, target = f"snapshot_{place if has_key else 0}", f"release_{place}"
+        load(session, source, snapshot)
+        try:
+            session.anonymize(source, local(k, highest, named), "local", replace=True)
+            found = shown(session, "local")
+        except sa.UnsatisfiableError:
+            found = {}
+        covering = {person: (AGES[age], SEXES[sex]) for person, (age, sex) in snapshot.items()}
+        assert all(age in covering[tag][0] and sex in covering[tag][1] for tag, (age, sex) in found.items())
+        assert min(oracle.joint_classes([*earlier, found]).values(), default=k) >= k
+        everyone = {*snapshot, *(person for release in earlier for person in release)}
+        groups: dict[object, list[int]] = {}
+        for person in everyone:
+            groups.setdefault(tuple(release.get(person) for release in earlier), []).append(person)
+        for joint, persons in groups.items():
+            present = [person for person in persons if person in snapshot]
+            hidden = [person for person in present if person not in found]
+            absent = len(persons) - len(present) if any(joint) else 0
+            if len(present) < k:
+                assert hidden == present
+            elif highest == 3:
+                assert bool(hidden) == (0 < absent < k)
+        try:
+            session.anonymize(source, policy(k, 0.5, named), target, replace=True)
+        except sa.UnsatisfiableError:
+            continue
+        named.append(sa.Earlier(target, source=source, key="id") if has_key else sa.Earlier(target))
+        earlier.append(shown(session, target))
+
+
 QUASI_IDENTIFIERS = (["age"], ["sex"], ["age", "sex"])
 
 

@@ -54,7 +54,7 @@ class CellArrays:
     Attributes:
         layout: where the labels of a cell stand in its key.
         keys: the words of keys, of shape (words, cells); ascending, so that cells of one key are adjacent.
-        taxonomies: those of the quasi-identifiers.
+        taxonomies: those of the quasi-identifiers; beside earlier releases the numbers of joint classes are one more.
         values: the value of each quasi-identifier in each cell, of shape (quasi-identifiers, cells).
         rows: the rows of each cell.
         mass: what losses are weighted by: rows, or their weights in :data:`UNITS` of all of them.
@@ -159,15 +159,22 @@ def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arra
     people = None if encoding.spec.individual is None else found[INDIVIDUAL].astype(np.int64) - 1
     rows = found[ROW_COUNT].astype(np.int64)
     weights = found[WEIGHT] if encoding.spec.row_weight is not None else rows
-    words = key_words(encoding, found, len(rows))
+    # Cells that were made beside earlier releases may be read for a search that looks at none.
+    masks = encoding.keys.node_masks((0,) * len(encoding.spec.shapes))
+    of_words = np.array([masks.get(word, 0) for word in range(encoding.keys.word_count)], dtype=np.int64)
+    words = key_words(encoding, found, len(rows)) & of_words[:, np.newaxis]
     distinguishing = [*words, *ranked.values(), *([] if people is None else [people])]
     order, groups = grouped(np.array(distinguishing, dtype=np.int64).reshape(len(distinguishing), len(rows)))
     starts = np.flatnonzero(changes(groups[np.newaxis]))
     firsts = order[starts]
     keys = words[:, firsts]
     taxonomies, values = _taxonomies(encoding, labels, keys)
+    layout = encoding.keys.with_number_as_level(len(taxonomies))
+    if encoding.spec.earlier is not None:
+        values = np.vstack([values, packed(layout, len(taxonomies), keys)])
+        taxonomies = (*taxonomies, _of_numbers(encoding.spec.earlier.count))
     return CellArrays(
-        layout=encoding.keys,
+        layout=layout,
         keys=keys,
         taxonomies=taxonomies,
         values=values,
@@ -205,6 +212,12 @@ def _taxonomies(encoding: Encoding, labels: Arrays, keys: Ints) -> tuple[tuple[T
         places = np.searchsorted(bits[order], packed(encoding.keys, position, keys))
         values.append(numbers[depths == 0][order][places])
     return tuple(taxonomies), np.array(values, dtype=np.int64).reshape(len(values), keys.shape[1])
+
+
+def _of_numbers(largest: int) -> TaxonomyArrays:
+    """A taxonomy of numbers from 0, none of whose labels loses anything, and a top above them."""
+    labels = np.stack([np.arange(largest + 1), np.full(largest + 1, largest + 1)])
+    return TaxonomyArrays(labels, np.zeros(labels.shape))
 
 
 def packed(layout: KeyLayout, position: int, keys: Ints) -> Ints:

@@ -8,28 +8,34 @@ from functools import partial
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Run
 from sqlanon.methods.local.aggregates import make_aggregates
-from sqlanon.methods.local.arrays import cell_arrays, loss_of
+from sqlanon.methods.local.arrays import CellArrays, cell_arrays, loss_of
+from sqlanon.methods.local.beside import HELP, joint_hiding, too_many_hidden, with_numbers, without_numbers
 from sqlanon.methods.local.bound import lower_bound
+from sqlanon.methods.local.hiding import JointHiding
 from sqlanon.methods.local.peeling import LocalClasses, peel
 from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass
-from sqlanon.methods.local.refusals import refuse, refuse_tight_bound
+from sqlanon.methods.local.refusals import no_classes, refuse, refuse_tight_bound
+from sqlanon.methods.local.released import LocalReleasedClasses
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, report
 from sqlanon.methods.local.settling import UnsettledError
 from sqlanon.methods.local.tight import tight_lower_bound
 from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls
 from sqlanon.methods.shared.reports import row_counts
 from sqlanon.methods.shared.unknown import refuse_too_many
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
+from sqlanon.model.lattice import Lattice
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.release import Guarantee, Report
+from sqlanon.model.release.joint import JointClasses
 from sqlanon.queries.kit.nodes import subquery
+from sqlanon.queries.release.earlier import persons_of_rows
 from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
 from sqlanon.verification.labels import unlisted_classes
 from sqlanon.verification.measure import Beside
@@ -49,6 +55,8 @@ class LocalRun(Run):
     is_repeatable = True
     report_class = LocalReport
     custodian_fields = PRIVATE
+    joint: JointClasses | None = None
+    loss_alone: float | None = None
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return refuse(bound)
@@ -61,39 +69,68 @@ class LocalRun(Run):
 
     def encode(self) -> None:
         is_dry_run = self.request.is_dry_run
-        self.table = encode_table(self.engine, self.bound, label_losses=(), may_be_empty=is_dry_run)
-        self.encoding = replace(self.table.encoding, beside=self.settings.aggregates)
+        spec = cells_beside(self.engine, self.bound, self.request.earlier)
+        self.counted = encode_table(self.engine, self.bound, spec, label_losses=(), may_be_empty=is_dry_run)
+        # Classes are found by keys, in which the joint classes of earlier releases are: nothing else asks for these.
+        self.encoding = replace(
+            self.counted.encoding, spec=replace(spec, earlier=None), beside=self.settings.aggregates
+        )
+        self.table = replace(self.counted, encoding=self.encoding)
         if not is_dry_run:
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
     def search(self, stages: Stages) -> None:
         refuse_tight_bound(self.settings, self.table)
         with stages.stage("search"):
-            self.cells = cell_arrays(self.engine, self.table, loss_of(self.bound.policy))
-            self.classes = self._peeled(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
+            loss, lattice = loss_of(self.bound.policy), self.bound.lattice
+            self.cells = cell_arrays(self.engine, self.counted, loss)
+            watch = Watch(partial(stages.peeled, lattice.size), self.stopped)
+            self.classes = self._peeled_beside(watch) if self.request.earlier else self._peeled(watch)
+            if self.request.earlier:
+                alone = cell_arrays(self.engine, self.counted.alone(), loss)
+                self.loss_alone = self._classes_of(alone, lattice, Watch(stopped=self.stopped)).loss
             self.lower_bound = self._least_loss()
 
     def _peeled(self, watch: Watch) -> LocalClasses:
-        bound, context = self.bound, self.table.context
+        return self._classes_of(self.cells, self.bound.lattice, watch)
+
+    def _peeled_beside(self, watch: Watch) -> LocalClasses:
+        hiding, allowed = joint_hiding(self.engine, self.counted), self.table.context.allowed_rows
+        classes = self._classes_of(self.cells, with_numbers(self.bound.lattice), watch, hiding)
+        if classes.left_out > allowed:
+            reasons = too_many_hidden(self.bound.policy, classes.left_out)
+            raise no_classes(self.bound.policy, self.table.context, *reasons)
+        return without_numbers(classes)
+
+    def _classes_of(
+        self, cells: CellArrays, lattice: Lattice, watch: Watch, beside: JointHiding | None = None
+    ) -> LocalClasses:
+        policy, context, shares = self.bound.policy, self.table.context, self.settings.shares(self.bound.policy)
         try:
-            return peel(
-                self.cells,
-                bound.lattice,
+            classes = peel(
+                cells,
+                lattice,
                 self.encoding.criteria.bounds,
-                shares=self.settings.shares(bound.policy),
+                shares=shares if beside is None else (*shares, 0.0),
                 min_share=self.settings.min_share,
                 allowed_rows=context.allowed_rows,
+                beside=beside,
                 watch=watch,
             )
         except UnsettledError as error:
-            heading = f"no classes meet the privacy models with at most {context.allowed_rows:,} rows suppressed:"
-            required = ", ".join(map(str, bound.policy.privacy))
             rows = f"{error.rows:,} of {context.row_count:,} rows do not meet them even all together"
-            raise UnsatisfiableError(heading, [f"required: {required}", rows]) from None
+            if beside is not None:
+                raise no_classes(policy, context, f"{rows} with others of the same joint class", HELP) from None
+            raise no_classes(policy, context, rows) from None
+        if context.row_count and not len(classes.levels):
+            raise no_classes(policy, context, "no class would be left")
+        return classes
 
     def _least_loss(self) -> float | None:
         """What any recoding loses at least; None if it is not wanted, or not known within seconds."""
         policy, lattice, wanted = self.bound.policy, self.bound.lattice, self.settings.lower_bound
+        if self.request.earlier:
+            return None
         is_quick = self.classes.is_final and self.cells.count * lattice.size <= BOUNDED_WORK
         if not (is_quick if wanted is None else wanted):
             return None
@@ -104,7 +141,7 @@ class LocalRun(Run):
 
     def make(self) -> publishing.Publication:
         engine, policy = self.engine, self.bound.policy
-        recoding = PerClass(self.encoding)
+        recoding = self._recoding
         self.masked = make_classes(engine, recoding, self.cells, self.classes, masks=policy.suppression == "mask")
         make_aggregates(engine, recoding, self.settings)
         self.classes_record = recorded_classes(engine, recoding, policy.quasi_identifiers, self.classes)
@@ -113,18 +150,32 @@ class LocalRun(Run):
         self.row_count = self.rows.released
         return publishing.make_rows(engine, self.table, recoding, self.request.pseudonym_key, masked=False)
 
+    @property
+    def _recoding(self) -> PerClass:
+        return PerClass(self.encoding, self.counted.encoding.spec.earlier)
+
     def compared(self) -> Beside:
         found = super().compared()
         if self.bound.policy.individual is None:
             return found
-        rows = with_individuals(PerClass(self.encoding), KEPT_CLASSES, masked=False)
+        rows = with_individuals(self._recoding, KEPT_CLASSES, masked=False)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
     def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        return [*unlisted_classes(self.engine, written.relation, self.classes_record)]
+        differences = [*unlisted_classes(self.engine, written.relation, self.classes_record)]
+        if not (earlier := self.request.earlier):
+            return differences
+        present = LocalReleasedClasses.of(self._recoding, written.relation, len(earlier))
+        encoding = self.counted.encoding
+        persons = persons_of_rows(present, encoding)
+        self.joint, of_joint = joint_shortfalls(self.engine, earlier, self.bound, encoding.spec, present, persons)
+        return [*differences, *of_joint]
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        return report(self.table, self.classes, self.rows, self.lower_bound, self.measured, into, seconds)
+        found = report(self.table, self.classes, self.rows, self.lower_bound, self.measured, into, seconds)
+        if self.joint is None:
+            return found
+        return found.model_copy(update={"joint": self.joint, "loss_alone": self.loss_alone})
 
     def labels_record(self, report: Report) -> LabelsRecord:
         return self.classes_record

@@ -13,6 +13,7 @@ from functools import reduce
 import numpy as np
 
 from sqlanon.methods.local.arrays import UNITS, CellArrays, slots_of
+from sqlanon.methods.local.hiding import JointHiding
 from sqlanon.methods.local.hosts import Classes
 from sqlanon.methods.local.judging import Judge
 from sqlanon.methods.local.labels import Ladders
@@ -78,6 +79,7 @@ def peel(
     shares: Sequence[float] | None = None,
     min_share: float = 0.0,
     allowed_rows: int = 0,
+    beside: JointHiding | None = None,
     watch: Watch | None = None,
 ) -> LocalClasses:
     """Give every cell a class that meets all bounds, at as fine labels as the order of the nodes lets it have.
@@ -89,6 +91,7 @@ def peel(
         shares: how much each quasi-identifier counts, 1 together; equal ones if None.
         min_share: the share of the rows that a node takes at least.
         allowed_rows: how many rows may be left out if they fit into no class.
+        beside: says which classes are left out for others beside earlier releases, whatever is allowed.
         watch: follows it; after a stop few more nodes are looked at, and keys that are left join no class one by one.
 
     Raises:
@@ -102,6 +105,8 @@ def peel(
     of_cells, minimality = take(cells, judge, ladders, ordered_nodes(cells, ladders), watch, min_share)
     parts = Parts(cells, judge, ladders, of_cells)
     settle(parts, allowed_rows, watch)
+    if beside is not None:
+        beside.hide(parts)
     return described(cells, ladders, parts.of_cells, parts.classes, minimality, watch)
 
 

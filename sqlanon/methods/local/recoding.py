@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.queries.cells.earlier import with_persons
+from sqlanon.queries.cells.encoding import EarlierClasses
 from sqlanon.queries.cells.rows import key_word, with_leaves
 from sqlanon.queries.classes.recoding import Recoding, as_label
 from sqlanon.queries.kit.named import Queries
@@ -62,8 +64,14 @@ class PerClass(Recoding):
     """The labels of classes that are each at levels of their own; no two of them have the same ones.
 
     :data:`KEYS` and :data:`LEVELS` are made, and :data:`LABELS` by :meth:`step`; or :data:`KEYS`, and :data:`LABELS` by
-    :meth:`step_of_listed`.
+    :meth:`step_of_listed`. Beside earlier releases two of them may have the same labels, and persons of other joint
+    classes.
+
+    Attributes:
+        earlier: what earlier releases show of the persons, which stands in keys beside the labels.
     """
+
+    earlier: EarlierClasses | None = None
 
     @property
     def _positions(self) -> range:
@@ -112,13 +120,18 @@ class PerClass(Recoding):
         keys = [column(word, table) for word in self.words]
         return query.join(_of_key(), on=self._has_key(keys), copy=False).select(_CLASS_OF_KEY.copy(), copy=False)
 
+    def join_classes(self, query: exp.Select, table: str) -> exp.Select:
+        """The query of a table with the keys of cells, joined with ``anon_of_key``, which has their classes if any."""
+        return left_join(query, _of_key(), self._has_key([column(word, table) for word in self.words]))
+
     def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
         return self.join_codes(query, table)
 
     def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
         """See :meth:`Recoding.join_to_source`; the key of a row is that of its values together."""
-        query = with_leaves(self.encoding, query, table)
-        keys = [exp.paren(key_word(self.encoding, word)) for word in range(len(self.words))]
+        encoding = replace(self.encoding, spec=replace(self.encoding.spec, earlier=self.earlier))
+        query = with_persons(self.earlier, with_leaves(encoding, query, table), table)
+        keys = [exp.paren(key_word(encoding, word)) for word in range(len(self.words))]
         return left_join(query, _of_key(), self._has_key(keys)).select(_CLASS_OF_KEY.copy(), copy=False)
 
     def _has_key(self, keys: Sequence[exp.Expr]) -> exp.Expr:

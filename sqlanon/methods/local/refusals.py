@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.local.aggregates import misfits
 from sqlanon.methods.local.peeling import MAX_NODES
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.measures import unsupported
+from sqlanon.model.lattice import LossContext
 from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.policy.policy import Policy
 
 TIGHT_WORK = 1e9
 """The most cells times nodes for which a tight bound is computed: ARX's Adult takes a minute."""
@@ -29,6 +31,12 @@ def refuse(bound: BoundPolicy) -> BoundPolicy:
     if problems := [*misfits(bound, policy.method)]:
         raise PolicyError(f"{policy.method} cannot publish these aggregates:", problems)
     return bound
+
+
+def no_classes(policy: Policy, context: LossContext, *reasons: str) -> UnsatisfiableError:
+    """The error where no classes meet a policy."""
+    heading = f"no classes meet the privacy models with at most {context.allowed_rows:,} rows suppressed:"
+    return UnsatisfiableError(heading, [f"required: {', '.join(map(str, policy.privacy))}", *reasons])
 
 
 def refuse_tight_bound(settings: LocalRecoding, table: EncodedTable) -> None:

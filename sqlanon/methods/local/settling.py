@@ -42,6 +42,7 @@ class Parts:
 
     Attributes:
         of_keys: the class of each key.
+        key_rows: the rows of each key.
         classes: what they are; numbers are those of :attr:`of_keys`.
     """
 
@@ -49,9 +50,7 @@ class Parts:
         self._cells, self._judge, self._ladders = cells, judge, ladders
         self._ends = np.append(cells.firsts[1:], cells.count)
         self._keys, self._key_values = cells.keys[:, cells.firsts], cells.values[:, cells.firsts]
-        self._key_rows, self._key_mass = (
-            np.add.reduceat(amounts, cells.firsts) for amounts in (cells.rows, cells.mass)
-        )
+        self.key_rows, self._key_mass = (np.add.reduceat(amounts, cells.firsts) for amounts in (cells.rows, cells.mass))
         self.of_keys = of_cells[cells.firsts]
         self.describe()
 
@@ -80,9 +79,15 @@ class Parts:
         return merged.codes[0], Members(merged.rows, merged.codes[1:])
 
     @property
+    def joint_numbers(self) -> Ints:
+        """The number of each key's joint class in earlier releases: it is the last of the quasi-identifiers."""
+        numbers: Ints = self._key_values[-1]
+        return numbers
+
+    @property
     def left_rows(self) -> int:
         """The rows that are in no class."""
-        return int(self._key_rows[self.of_keys == OUT].sum())
+        return int(self.key_rows[self.of_keys == OUT].sum())
 
     @property
     def of_cells(self) -> Ints:
@@ -112,7 +117,7 @@ class Parts:
                 else:
                     self.of_keys[number] = host
                     del tried[number]
-                    watch.left_rows -= int(self._key_rows[number])
+                    watch.left_rows -= int(self.key_rows[number])
                 watch.look()
         return np.array(list(tried), dtype=np.int64)
 
@@ -134,8 +139,8 @@ class Parts:
         for number in range(groups.max() + 1):
             keys = np.sort(rest[order[groups == number]])
             if self._excess([self._of_key(key) for key in keys]) > 0:
-                out = np.cumsum(self._key_rows[keys]) <= allowed_rows
-                allowed_rows -= int(self._key_rows[keys[out]].sum())
+                out = np.cumsum(self.key_rows[keys]) <= allowed_rows
+                allowed_rows -= int(self.key_rows[keys[out]].sum())
                 keys = keys[~out]
             if len(keys):
                 near = (tops == tops[:, keys[:1]]).all(axis=0)

@@ -39,7 +39,7 @@ from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release import earlier as queries
-from sqlanon.queries.release.released_classes import NodeClasses, ReleasedClasses, class_of
+from sqlanon.queries.release.released_classes import ClassesOfRows, NodeClasses, ReleasedClasses, class_of
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def joint_shortfalls(
     bound: BoundPolicy,
     spec: CellSpec,
     present: ReleasedClasses,
-    persons: Step | None = None,
+    persons: Step,
 ) -> tuple[JointClasses | None, list[str]]:
     """The joint classes of a release that was written and the earlier ones, after :func:`cells_beside`.
 
@@ -194,13 +194,12 @@ def joint_shortfalls(
         bound: the policy of the release.
         spec: its cells.
         present: its classes.
-        persons: makes the persons of its source by their classes; None to read the source for it.
+        persons: makes the persons of its source by their classes.
 
     Returns:
         the joint classes, None where it has other rows than it is to have; and how they fall short of the policy.
     """
     first, k = releases[0], bound.policy.criteria.k
-    persons = persons or queries.persons_beside(present, keys_of(bound, first.keys), as_text=first.as_text)
     classes = [queries.ALL_EARLIER, present.name]
     for step in (present.step, persons):
         engine.run(step)
@@ -208,6 +207,8 @@ def joint_shortfalls(
     if looks_at_values:
         values = {name: name for name in spec.protected}
         judge_persons(engine, bound, persons.makes, classes, values, spec.shown_values)
+    elif present.is_exact:
+        engine.run(queries.found_groups(persons.makes, classes))
     else:
         engine.run(queries.shown_groups(persons.makes, classes, k, is_by_person=first.is_by_person))
     if misfit := _misfit(engine, "the release", bound, present):
@@ -221,10 +222,10 @@ def joint_shortfalls(
     return joint, problems
 
 
-def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list[ReleasedClasses]:
+def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list[ClassesOfRows]:
     """The classes of releases, and a table of those of each; releases of the same taxonomies have labels in common."""
     encodings: list[Encoding] = []
-    found: list[ReleasedClasses] = []
+    found: list[ClassesOfRows] = []
     for place, release in enumerate(releases):
         bound, labels = release.bound, release.labels
         if isinstance(labels, CutRecord):
@@ -261,7 +262,7 @@ def _labelled_by(spec: CellSpec) -> tuple[object, ...]:
 
 
 def find_persons(
-    engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses], values: PersonValues
+    engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ClassesOfRows], values: PersonValues
 ) -> Relation:
     """The table of the persons by their classes, with their values, which is made.
 
@@ -291,7 +292,7 @@ def find_persons(
 
 
 def _persons_of_sources(
-    engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ReleasedClasses], values: PersonValues
+    engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ClassesOfRows], values: PersonValues
 ) -> Relation:
     """The table of all persons of the sources, by the classes that their rows are in.
 

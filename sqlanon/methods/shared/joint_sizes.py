@@ -8,13 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.shared.arrays import Ints
+from sqlanon.methods.shared.absent import absent_by_number
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.class_sizes import SizeCounter, SizedCells
 from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.queries.cells.earlier import ABSENT, NUMBER_OF_ABSENT
-from sqlanon.queries.cells.encoding import EARLIER
-from sqlanon.queries.kit.nodes import column, select
 
 
 class JointSizeCounter(SizeCounter):
@@ -25,10 +22,7 @@ class JointSizeCounter(SizeCounter):
         earlier = table.encoding.spec.earlier
         assert earlier is not None
         self._k, self._is_by_person = table.encoding.criteria.k, earlier.is_by_person
-        query = select([column(EARLIER), column(NUMBER_OF_ABSENT)], ABSENT.table)
-        found = engine.arrays(query, "persons without a row")
-        self._absent: Ints = np.zeros(earlier.count + 1, dtype=np.int64)
-        self._absent[found[EARLIER]] = found[NUMBER_OF_ABSENT]
+        self._absent = absent_by_number(engine, earlier.count)
 
     def summary(self, levels: Levels, cells: SizedCells) -> NodeSummary:
         (sizes, earlier), k = cells.sizes_and_rest(levels), self._k

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import key_misfits
 from sqlanon.model.policy.fields import PolicyFields
@@ -32,15 +33,27 @@ def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
 
 
 def _unfit_method(policy: PolicyFields) -> Iterable[str]:
-    if not isinstance(policy.method, FullDomain | TopDownSpecialization):
+    if isinstance(policy.method, LocalRecoding):
+        yield from _unfit_local_recoding(policy, policy.method)
+    elif not isinstance(policy.method, FullDomain | TopDownSpecialization):
         yield (
-            "earlier: full domains and top-down specialization alone are held together with other releases, not the "
-            f"{policy.method}"
+            "earlier: full domains, local recoding and top-down specialization alone are held together with other "
+            f"releases, not the {policy.method}"
         )
     if policy.suppression == "mask":
         yield 'earlier: masked rows would show who was suppressed; take suppression "drop"'
     if policy.objective == "privacy":
         yield 'earlier: objective "privacy" looks at one release alone; take "utility"'
+
+
+def _unfit_local_recoding(policy: PolicyFields, method: LocalRecoding) -> Iterable[str]:
+    if method.aggregate:
+        yield "earlier: the values of several releases together are narrower than those of each; leave aggregate out"
+    if method.lower_bound:
+        yield "earlier: lower_bound does not know what other releases show; leave it out"
+    if others := [str(model) for model in policy.privacy if isinstance(model, OF_VALUES)]:
+        models = " and ".join(others)
+        yield f'earlier: the local recoding is held together in k-anonymity, not in {models}; take method "full-domain"'
 
 
 def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:

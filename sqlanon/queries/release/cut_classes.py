@@ -11,12 +11,12 @@ from sqlanon.queries.cells.earlier import SQL, persons_by
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import Relation, Step, all_of, column, same, select, subquery
-from sqlanon.queries.release.released_classes import ReleasedClasses, carried_columns, released_labels
+from sqlanon.queries.release.released_classes import ClassesOfRows, carried_columns, released_labels
 from sqlanon.queries.tables.cuts import Predictors, generalized
 
 
 @dataclass(frozen=True)
-class CutClasses(ReleasedClasses):
+class CutClasses(ClassesOfRows):
     """The classes of a release at a cut, which :func:`cut_of` has, in the order of their labels.
 
     Attributes:

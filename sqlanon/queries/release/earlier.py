@@ -39,7 +39,13 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
-from sqlanon.queries.release.released_classes import NodeClasses, ReleasedClasses, class_of
+from sqlanon.queries.release.released_classes import (
+    ClassesOfKeys,
+    ClassesOfRows,
+    NodeClasses,
+    ReleasedClasses,
+    class_of,
+)
 from sqlanon.queries.release.rows import KEPT_CLASSES
 
 JUDGED = Relation("anon_shown_groups", "class")
@@ -61,7 +67,7 @@ def rows_of(place: int) -> Relation:
     return Relation(f"anon_rows_of_{place}", "rows")
 
 
-def source_rows(release: ReleasedClasses, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> Step:
+def source_rows(release: ClassesOfRows, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> Step:
     """The step that makes :func:`rows_of` a release, one source at a time: each is read by joins that take memory."""
     rows = release.rows(keys, values, as_text=as_text)
     return Step(rows_of(release.place), rows, "rows of a source by their classes")
@@ -127,6 +133,12 @@ def shown_groups(persons: Relation | exp.Query, classes: Sequence[str], k: int, 
     return Step(JUDGED, _jointly_kept(shown, classes, k, is_by_person) if beside else shown, "classes of a release")
 
 
+def found_groups(persons: Relation, classes: Sequence[str]) -> Step:
+    """The step that makes the same of a release whose classes are exact: it shows all that are found."""
+    *beside, name = classes
+    return SQL.step(JUDGED, "shown_groups", persons=persons, classes=beside, name=name, k=1)
+
+
 def _jointly_kept(shown: exp.Select, classes: Sequence[str], k: int, is_by_person: bool) -> exp.Select:
     """The classes without those that a release left out for persons of others."""
     *beside, name = classes
@@ -163,7 +175,7 @@ def shown_persons(persons: Relation, before: Relation, classes: Sequence[str], k
     return [withheld_step, queries.step(persons, "shown_persons")]
 
 
-def persons_beside(release: ReleasedClasses, keys: Sequence[str], *, as_text: bool) -> Step:
+def persons_beside(release: ClassesOfRows, keys: Sequence[str], *, as_text: bool) -> Step:
     """The step that makes persons of ``PERSONS`` and of the source of a release, by their classes.
 
     The numbers of their joint classes are in the column :data:`ALL_EARLIER`.
@@ -173,7 +185,7 @@ def persons_beside(release: ReleasedClasses, keys: Sequence[str], *, as_text: bo
     return roles.step(persons_of(release.place), "persons_beside")
 
 
-def persons_of_rows(release: NodeClasses, encoding: Encoding) -> Step:
+def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
     """The step that makes the same of the rows of a run, whose encoding has these numbers; with protected values."""
     values, coded = [*encoding.spec.protected], [*encoding.spec.coded]
     columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *(column(name, ROWS.name) for name in values)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -42,10 +43,13 @@ class ReleasedClasses(ABC):
     Attributes:
         counted: those that it has, see :func:`released_labels`.
         place: how many releases there are before it.
+        is_exact: whether rows and cells find the class that shows them, and none where the release leaves them out;
+            else all of equal labels find one that it shows.
     """
 
     counted: exp.Select
     place: int
+    is_exact: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -67,6 +71,16 @@ class ReleasedClasses(ABC):
     def step(self) -> Step:
         """The step that makes :attr:`relation`."""
 
+    def join_to(self, query: exp.Select, alias: str, on: exp.Expr) -> exp.Select:
+        """A query with the number of the class that is joined to it under an alias."""
+        query = left_join(query, exp.alias_(self.relation.table, alias, table=True), on)
+        shown = exp.func("coalesce", column(self.name, alias), number(0))
+        return query.select(aliased(shown, self.name), copy=False)
+
+
+class ClassesOfRows(ReleasedClasses):
+    """Classes that the rows of a source find by their values."""
+
     @abstractmethod
     def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
         """The rows of its source: the columns that identify a person, values, and the number of their class.
@@ -77,11 +91,13 @@ class ReleasedClasses(ABC):
             as_text: whether keys are compared as text.
         """
 
-    def join_to(self, query: exp.Select, alias: str, on: exp.Expr) -> exp.Select:
-        """A query with the number of the class that is joined to it under an alias."""
-        query = left_join(query, exp.alias_(self.relation.table, alias, table=True), on)
-        shown = exp.func("coalesce", column(self.name, alias), number(0))
-        return query.select(aliased(shown, self.name), copy=False)
+
+class ClassesOfKeys(ReleasedClasses):
+    """Classes that cells find by their keys."""
+
+    @abstractmethod
+    def join_to_keys(self, query: exp.Select, table: str) -> exp.Select:
+        """The query of a table with the keys of rows or cells of its source, and the number of their class."""
 
 
 def carried_columns(keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> list[exp.Alias]:
@@ -100,7 +116,7 @@ def released_labels(released: exp.Expr, labels: Mapping[str, str]) -> exp.Select
 
 
 @dataclass(frozen=True)
-class NodeClasses(ReleasedClasses):
+class NodeClasses(ClassesOfKeys, ClassesOfRows):
     """The classes of a release at a node, in the order of the words of their keys, which they have, too.
 
     Attributes:
@@ -124,7 +140,6 @@ class NodeClasses(ReleasedClasses):
         return SQL.step(self.relation, "released_classes", labelled=self._labelled, keys=keys, name=self.name)
 
     def join_to_keys(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the keys of rows or cells of its source, and the number of their class."""
         encoding, alias = self.recoding.encoding, self.relation.name
         on = has_bits(encoding, encoding.keys.node_masks(self.recoding.levels), table, alias)
         return self.join_to(query, alias, on)

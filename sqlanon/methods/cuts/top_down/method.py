@@ -17,7 +17,7 @@ from sqlanon.methods.cuts.top_down.loss import mean_loss
 from sqlanon.methods.cuts.top_down.rows import equal_rows
 from sqlanon.methods.cuts.top_down.specialize import ROWS, Chosen, CountedParts, dry_run, specialized
 from sqlanon.methods.shared.cut_classes import cut_classes
-from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls
+from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls, keys_of
 from sqlanon.methods.shared.publishing import Publication, row_mismatches
 from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.methods.shared.unknown import unknown_notes
@@ -25,6 +25,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.model.release.joint import JointClasses
+from sqlanon.queries.release.earlier import persons_beside
 
 STOPPED = "the search was stopped: more labels could have given way to their children"
 
@@ -87,7 +88,9 @@ class TopDownRun(Run):
         differences, earlier = row_mismatches(self.engine, query), self.request.earlier
         if earlier:
             present = cut_classes(self.engine, self.bound, self.cut, written.relation, len(earlier))
-            found = joint_shortfalls(self.engine, earlier, self.bound, self.bound.cells, present)
+            keys = keys_of(self.bound, earlier[0].keys)
+            persons = persons_beside(present, keys, as_text=earlier[0].as_text)
+            found = joint_shortfalls(self.engine, earlier, self.bound, self.bound.cells, present, persons)
             self.joint, joint_differences = found
             differences += joint_differences
         return differences

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 EFFORT = float(os.environ.get("SQLANON_EFFORT", "0.12"))
-"""Of the examples that a test asks for, the share that is tried: a half in the deep tests of .ci/run."""
+"""Of the examples that a test asks for, the share that is tried: a fifth in the deep tests of .ci/run."""
 
 
 def examples(count: int) -> int:

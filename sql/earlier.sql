@@ -36,6 +36,18 @@ SELECT :persons_by, :shown, :values, CAST(ceil(count(*) / :sources) AS BIGINT) A
 FROM :rows AS anon_sources
 GROUP BY :persons_by;
 
+-- name: persons_by_rows
+-- persons by their classes in a release
+-- The persons with the class in a release (:name) that their rows have been found in.
+-- :persons (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_class_1 UINTEGER)
+-- :rows (anon_person_0 VARCHAR, anon_class_1 UINTEGER)
+-- :persons_by anon_person_0
+-- :name anon_class_1
+SELECT anon_persons.* REPLACE (coalesce(anon_found.:name, 0) AS :name)
+FROM :persons AS anon_persons
+LEFT JOIN (SELECT DISTINCT :persons_by, :name FROM :rows AS anon_rows) AS anon_found
+    ON anon_persons.:persons_by IS NOT DISTINCT FROM anon_found.:persons_by;
+
 -- name: key_problems
 -- keys of persons
 -- One row: the rows without a key, and the keys of several rows of a source.

@@ -37,7 +37,7 @@ from sqlanon.verification.verify import refuse_shortfalls, verify
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.methods.shared.earlier import EarlierRelease
+    from sqlanon.methods.shared.persons import EarlierRelease
     from sqlanon.model.pseudonym_key import PseudonymKey
 
 

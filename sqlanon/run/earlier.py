@@ -13,10 +13,12 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.earlier import EarlierRelease, compare, keys_of
-from sqlanon.model.labels import CutRecord, NodeRecord
+from sqlanon.methods.shared.earlier import compare, keys_of
+from sqlanon.methods.shared.persons import EarlierRelease, MakeAgain
+from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import Earlier, key_misfits
 from sqlanon.model.policy.policy import Policy
@@ -29,7 +31,8 @@ from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.run.recorded import recorded_release
 from sqlanon.verification.published import Published
 
-WITHOUT_CLASSES = "it is not a whole release at a node or a cut, whose classes alone can be found again"
+WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by local recoding, whose classes can be found again"
+WITH_AGGREGATES = "aggregates of its classes show more than their labels"
 SEVERAL_ROWS = "its individuals own several rows, and a person is to have one"
 MASKED = "its masked rows show who was suppressed"
 
@@ -43,14 +46,14 @@ class Found:
         record: its record.
         policy: the policy that is recorded.
         origin: what it was made from.
-        labels: its node, or its cut.
+        labels: its node, its cut, or its classes.
     """
 
     release: Published
     record: Record
     policy: Policy
     origin: ResolvedSource
-    labels: NodeRecord | CutRecord
+    labels: LabelsRecord
 
 
 @contextmanager
@@ -169,6 +172,7 @@ def _releases(
                 beside=_beside(releases, place),
                 read=(each.release.source, each.origin),
                 record=EarlierRecord(release=without_place(given.release), record_sha256=each.release.record_sha256),
+                make_again=_make_again(each.labels),
             )
             for place, (given, each, bound, of_source) in enumerate(zip(named, releases, bounds, keys, strict=True))
         )
@@ -191,7 +195,7 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     release, record, policy = recorded_release(engine, named.release, engine.resolve, hashes_rows=False)
     record = record.spelled_like(policy.quasi_identifiers)
     problems = [*in_the_way(release, record, policy), *_other_rows(engine, release, record)]
-    if problems or not isinstance(record.labels, NodeRecord | CutRecord):
+    if problems or record.labels is None:
         return [f"{release.source.description}: {problem}" for problem in problems]
     origin = source if named.source is None else engine.resolve(named.source, restricted=True)
     return Found(release, record, policy, origin, record.labels)
@@ -209,13 +213,25 @@ def _other_rows(engine: Engine, release: Published, record: Record) -> Iterator[
 def in_the_way(release: Published, record: Record, policy: Policy) -> Iterator[str]:
     """Why a release cannot be compared with others, a sentence each."""
     yield from release.shortfalls
-    has_classes = isinstance(policy.method, FullDomain | TopDownSpecialization) and record.labels is not None
+    method = policy.method
+    has_classes = isinstance(method, FullDomain | TopDownSpecialization | LocalRecoding) and record.labels is not None
     if not has_classes or release.is_of_fit:
         yield WITHOUT_CLASSES
+    if isinstance(method, LocalRecoding) and method.aggregate:
+        yield WITH_AGGREGATES
     if policy.individual is not None:
         yield SEVERAL_ROWS
     if record.rows is not None and record.rows.masked:
         yield MASKED
+
+
+def _make_again(labels: LabelsRecord) -> MakeAgain | None:
+    """What makes the classes of a release again whose labels do not say which class a row is in."""
+    if not isinstance(labels, ClassesRecord):
+        return None
+    from sqlanon.methods.local.released import rows_made_again
+
+    return rows_made_again
 
 
 def _beside(releases: Sequence[Found], place: int) -> tuple[int, ...]:

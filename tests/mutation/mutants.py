@@ -3592,6 +3592,16 @@ EARLIER = [
         ),
     ),
     *_of(
+        "sqlanon/methods/shared/persons.py",
+        (
+            "classes-made-again-alone",
+            "            spec = replace(spec, earlier=earlier)\n",
+            "            spec = replace(spec, earlier=None)\n",
+            "classes of local recoding are made again without the releases that they were held together with",
+            f"{EARLIER_RELEASES}::TestLocalRecoding::test_its_classes_are_found_again",
+        ),
+    ),
+    *_of(
         "sqlanon/methods/local/hiding.py",
         (
             "local-recoding-hides-few",
@@ -3602,7 +3612,7 @@ EARLIER = [
         ),
     ),
     *_of(
-        "sqlanon/methods/local/beside.py",
+        "sqlanon/methods/local/searching.py",
         (
             "local-recoding-mixes-joint-classes",
             "(*lattice.bottom, 0), (*lattice.top, 0)",
@@ -3645,11 +3655,14 @@ EARLIER = [
         "sqlanon/methods/shared/earlier.py",
         (
             "keys-of-persons-are-forgotten",
-            "    if first.is_by_person:\n        _refuse_keys",
-            "    if not first.is_by_person:\n        _refuse_keys",
+            "    if first.is_by_person:\n        refuse_keys",
+            "    if not first.is_by_person:\n        refuse_keys",
             "two rows of one person count as two persons",
             f"{EARLIER_RELEASES}::TestRefusals::test_keys_that_are_none",
         ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/persons.py",
         (
             "keys-in-earlier-sources-are-forgotten",
             "if first.is_by_person and any(",

@@ -183,43 +183,51 @@ def local(k: int, highest: int, earlier: Sequence[sa.Earlier]) -> sa.Policy:
     )
 
 
+def check_hidden(earlier: Sequence[dict[int, Labels]], snapshot: Snapshot, found: dict[int, Labels], k: int) -> None:
+    """Local recoding hides whom it has to hide: all of too few, or some where persons of a joint class have gone."""
+    groups: dict[tuple[Labels | None, ...], list[int]] = {}
+    for person in {*snapshot, *(person for release in earlier for person in release)}:
+        groups.setdefault(tuple(release.get(person) for release in earlier), []).append(person)
+    for joint, persons in groups.items():
+        present = [person for person in persons if person in snapshot]
+        hidden = [person for person in present if person not in found]
+        absent = len(persons) - len(present) if any(joint) else 0
+        assert hidden == present if len(present) < k else bool(hidden) == (0 < absent < k)
+
+
 @settings(max_examples=examples(100), deadline=None)
-@given(sequences(), st.integers(2, 3), st.integers(1, 3), st.booleans())
+@given(
+    sequences(), st.integers(2, 3), st.integers(1, 3), st.booleans(), st.lists(st.booleans(), min_size=4, max_size=4)
+)
 def test_nor_where_each_class_has_levels_of_its_own(
-    session: sa.Session, sequence: list[Snapshot], k: int, highest: int, has_key: bool
+    session: sa.Session, sequence: list[Snapshot], k: int, highest: int, has_key: bool, are_local: list[bool]
 ) -> None:
-    """Of a joint class of releases at nodes local recoding hides nobody, k persons at least, or all who have a row."""
     named: list[sa.Earlier] = []
     earlier: list[dict[int, Labels]] = []
-    for place, snapshot in enumerate(sequence if has_key else [sequence[0]] * 3):
+    snapshots = sequence if has_key else [sequence[0]] * 3
+    for place, (snapshot, is_local) in enumerate(zip(snapshots, are_local, strict=False)):
         source, target = f"snapshot_{place if has_key else 0}", f"release_{place}"
         load(session, source, snapshot)
+        wanted = local(k, highest, named) if is_local else policy(k, 0.5, named)
         try:
-            session.anonymize(source, local(k, highest, named), "local", replace=True)
-            found = shown(session, "local")
+            release = session.anonymize(source, wanted, target, replace=True)
+            found = shown(session, target)
         except sa.UnsatisfiableError:
-            found = {}
+            release, found = None, {}
+        if is_local and highest == 3:
+            check_hidden(earlier, snapshot, found, k)
+        if release is None:
+            continue
         covering = {person: (AGES[age], SEXES[sex]) for person, (age, sex) in snapshot.items()}
         assert all(age in covering[tag][0] and sex in covering[tag][1] for tag, (age, sex) in found.items())
-        assert min(oracle.joint_classes([*earlier, found]).values(), default=k) >= k
-        everyone = {*snapshot, *(person for release in earlier for person in release)}
-        groups: dict[object, list[int]] = {}
-        for person in everyone:
-            groups.setdefault(tuple(release.get(person) for release in earlier), []).append(person)
-        for joint, persons in groups.items():
-            present = [person for person in persons if person in snapshot]
-            hidden = [person for person in present if person not in found]
-            absent = len(persons) - len(present) if any(joint) else 0
-            if len(present) < k:
-                assert hidden == present
-            elif highest == 3:
-                assert bool(hidden) == (0 < absent < k)
-        try:
-            session.anonymize(source, policy(k, 0.5, named), target, replace=True)
-        except sa.UnsatisfiableError:
-            continue
         named.append(sa.Earlier(target, source=source, key="id") if has_key else sa.Earlier(target))
-        earlier.append(shown(session, target))
+        earlier.append(found)
+        assert min(oracle.joint_classes(earlier).values()) >= k
+        if len(named) > 1:
+            joint = session.compare_releases(named, source=source)
+            assert joint.k == min(oracle.joint_classes(earlier).values())
+            assert release.report.joint is not None
+            assert release.report.joint.k == joint.k
 
 
 QUASI_IDENTIFIERS = (["age"], ["sex"], ["age", "sex"])

@@ -12,13 +12,13 @@ from sqlanon.methods.local.watching import Watch
 class LocalFitRun(LocalRun):
     """A run for partitions: its classes hold where each row goes to that of the least loss, as rows of these do."""
 
-    def _peeled(self, watch: Watch) -> LocalClasses:
+    def _found(self, watch: Watch) -> LocalClasses:
         bound = self.bound
         classes = hold_covering(
             self.cells,
             bound.lattice,
             self.encoding.criteria.bounds,
-            super()._peeled(watch),
+            super()._found(watch),
             shares=self.settings.shares(bound.policy),
             allowed_rows=self.table.context.allowed_rows,
             watch=watch,

@@ -10,17 +10,15 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run
 from sqlanon.methods.local.aggregates import make_aggregates
-from sqlanon.methods.local.arrays import CellArrays, cell_arrays, loss_of
-from sqlanon.methods.local.beside import HELP, joint_hiding, too_many_hidden, with_numbers, without_numbers
+from sqlanon.methods.local.arrays import cell_arrays, loss_of
 from sqlanon.methods.local.bound import lower_bound
-from sqlanon.methods.local.hiding import JointHiding
-from sqlanon.methods.local.peeling import LocalClasses, peel
+from sqlanon.methods.local.peeling import LocalClasses
 from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass
-from sqlanon.methods.local.refusals import no_classes, refuse, refuse_tight_bound
+from sqlanon.methods.local.refusals import refuse, refuse_tight_bound
 from sqlanon.methods.local.released import LocalReleasedClasses
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, report
-from sqlanon.methods.local.settling import UnsettledError
+from sqlanon.methods.local.searching import found_classes, without_numbers
 from sqlanon.methods.local.tight import tight_lower_bound
 from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared import publishing
@@ -30,7 +28,6 @@ from sqlanon.methods.shared.reports import row_counts
 from sqlanon.methods.shared.unknown import refuse_too_many
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
-from sqlanon.model.lattice import Lattice
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.release import Guarantee, Report
 from sqlanon.model.release.joint import JointClasses
@@ -71,60 +68,26 @@ class LocalRun(Run):
         is_dry_run = self.request.is_dry_run
         spec = cells_beside(self.engine, self.bound, self.request.earlier)
         self.counted = encode_table(self.engine, self.bound, spec, label_losses=(), may_be_empty=is_dry_run)
-        # Classes are found by keys, in which the joint classes of earlier releases are: nothing else asks for these.
-        self.encoding = replace(
-            self.counted.encoding, spec=replace(spec, earlier=None), beside=self.settings.aggregates
-        )
-        self.table = replace(self.counted, encoding=self.encoding)
+        table = without_numbers(self.counted)
+        self.encoding = replace(table.encoding, beside=self.settings.aggregates)
+        self.table = replace(table, encoding=self.encoding)
         if not is_dry_run:
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
     def search(self, stages: Stages) -> None:
         refuse_tight_bound(self.settings, self.table)
         with stages.stage("search"):
-            loss, lattice = loss_of(self.bound.policy), self.bound.lattice
+            loss = loss_of(self.bound.policy)
             self.cells = cell_arrays(self.engine, self.counted, loss)
-            watch = Watch(partial(stages.peeled, lattice.size), self.stopped)
-            self.classes = self._peeled_beside(watch) if self.request.earlier else self._peeled(watch)
+            self.classes = self._found(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
             if self.request.earlier:
-                alone = cell_arrays(self.engine, self.counted.alone(), loss)
-                self.loss_alone = self._classes_of(alone, lattice, Watch(stopped=self.stopped)).loss
+                alone = self.counted.alone()
+                cells, watch = cell_arrays(self.engine, alone, loss), Watch(stopped=self.stopped)
+                self.loss_alone = found_classes(self.engine, alone, cells, watch).loss
             self.lower_bound = self._least_loss()
 
-    def _peeled(self, watch: Watch) -> LocalClasses:
-        return self._classes_of(self.cells, self.bound.lattice, watch)
-
-    def _peeled_beside(self, watch: Watch) -> LocalClasses:
-        hiding, allowed = joint_hiding(self.engine, self.counted), self.table.context.allowed_rows
-        classes = self._classes_of(self.cells, with_numbers(self.bound.lattice), watch, hiding)
-        if classes.left_out > allowed:
-            reasons = too_many_hidden(self.bound.policy, classes.left_out)
-            raise no_classes(self.bound.policy, self.table.context, *reasons)
-        return without_numbers(classes)
-
-    def _classes_of(
-        self, cells: CellArrays, lattice: Lattice, watch: Watch, beside: JointHiding | None = None
-    ) -> LocalClasses:
-        policy, context, shares = self.bound.policy, self.table.context, self.settings.shares(self.bound.policy)
-        try:
-            classes = peel(
-                cells,
-                lattice,
-                self.encoding.criteria.bounds,
-                shares=shares if beside is None else (*shares, 0.0),
-                min_share=self.settings.min_share,
-                allowed_rows=context.allowed_rows,
-                beside=beside,
-                watch=watch,
-            )
-        except UnsettledError as error:
-            rows = f"{error.rows:,} of {context.row_count:,} rows do not meet them even all together"
-            if beside is not None:
-                raise no_classes(policy, context, f"{rows} with others of the same joint class", HELP) from None
-            raise no_classes(policy, context, rows) from None
-        if context.row_count and not len(classes.levels):
-            raise no_classes(policy, context, "no class would be left")
-        return classes
+    def _found(self, watch: Watch) -> LocalClasses:
+        return found_classes(self.engine, self.counted, self.cells, watch)
 
     def _least_loss(self) -> float | None:
         """What any recoding loses at least; None if it is not wanted, or not known within seconds."""

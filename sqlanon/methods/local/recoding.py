@@ -129,10 +129,14 @@ class PerClass(Recoding):
 
     def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
         """See :meth:`Recoding.join_to_source`; the key of a row is that of its values together."""
+        return self.join_classes_to_source(query, table).select(_CLASS_OF_KEY.copy(), copy=False)
+
+    def join_classes_to_source(self, query: exp.Select, table: str) -> exp.Select:
+        """The query of a table with the rows of the source, joined as by :meth:`join_classes`."""
         encoding = replace(self.encoding, spec=replace(self.encoding.spec, earlier=self.earlier))
         query = with_persons(self.earlier, with_leaves(encoding, query, table), table)
         keys = [exp.paren(key_word(encoding, word)) for word in range(len(self.words))]
-        return left_join(query, _of_key(), self._has_key(keys)).select(_CLASS_OF_KEY.copy(), copy=False)
+        return left_join(query, _of_key(), self._has_key(keys))
 
     def _has_key(self, keys: Sequence[exp.Expr]) -> exp.Expr:
         return all_of([column(word, "anon_of_key").eq(key) for word, key in zip(self.words, keys, strict=True)])

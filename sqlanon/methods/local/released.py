@@ -1,57 +1,85 @@
-"""The classes that a release by local recoding shows, and in which of them each row of its source is."""
+"""In which of the classes that a release by local recoding shows the rows and the cells of its source are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sqlglot import exp
 
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.base import Compute
+from sqlanon.methods.local.arrays import cell_arrays, loss_of
+from sqlanon.methods.local.publishing import make_classes
 from sqlanon.methods.local.recoding import CLASS, LABELS, PerClass
-from sqlanon.queries.cells.earlier import SQL
-from sqlanon.queries.cells.encoding import label_of
-from sqlanon.queries.kit.nodes import Step, all_of, column, left_join, same
-from sqlanon.queries.release.released_classes import ClassesOfKeys, released_labels
+from sqlanon.methods.local.searching import found_classes, without_numbers
+from sqlanon.methods.local.watching import Watch
+from sqlanon.methods.shared.cells import encode_table
+from sqlanon.queries.cells.encoding import CellSpec
+from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
+from sqlanon.queries.release.listed_classes import ListedClasses
+from sqlanon.queries.release.released_classes import ClassesOfKeys, ReleasedClasses, carried_columns
 
 
 @dataclass(frozen=True)
-class LocalReleasedClasses(ClassesOfKeys):
-    """The classes of a release by local recoding, in the order of their labels.
-
-    Labels of several classes cover a row: its own class is that of its key.
+class LocalReleasedClasses(ListedClasses, ClassesOfKeys):
+    """The classes of a release by local recoding, and those of keys.
 
     Attributes:
         recoding: the classes of keys, with their labels.
     """
 
     recoding: PerClass
-    is_exact: ClassVar[bool] = True
 
     @classmethod
     def of(cls, recoding: PerClass, released: exp.Expr, place: int) -> LocalReleasedClasses:
         """Those of the rows of a release."""
-        return cls(released_labels(released, _labels(recoding)), place, recoding)
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        return _labels(self.recoding)
-
-    @property
-    def step(self) -> Step:
-        labels = [*self.labels.values()]
-        return SQL.step(self.relation, "released_classes", labelled=self.counted, keys=labels, name=self.name)
+        spec = recoding.encoding.spec
+        listed = ListedClasses.of_release(spec.quasi_identifiers, spec.source, released, place)
+        return cls(listed.counted, place, listed.names, listed.source, recoding)
 
     def join_to_keys(self, query: exp.Select, table: str) -> exp.Select:
-        query = self.recoding.join_classes(query, table)
-        of_class = exp.alias_(LABELS.table, "anon_of_class", table=True)
-        query = left_join(query, of_class, column(CLASS, "anon_of_class").eq(column(CLASS, "anon_of_key")))
-        name = self.relation.name
-        labels = (same(column(label, name), column(label, "anon_of_class")) for label in self.labels.values())
-        is_in_one = exp.Not(this=column(CLASS, "anon_of_class").is_(exp.null()))
-        return self.join_to(query, name, all_of([is_in_one, *labels]))
+        return _with_number(self, self.recoding.join_classes(query, table))
 
 
-def _labels(recoding: PerClass) -> Mapping[str, str]:
-    names = recoding.encoding.spec.quasi_identifiers
-    return {name: label_of(place) for place, name in enumerate(names)}
+# More than six parameters: a release, and how its persons are found.
+def rows_made_again(
+    engine: Compute,
+    bound: BoundPolicy,
+    spec: CellSpec,
+    classes: ListedClasses,
+    keys: Sequence[str],
+    *,
+    as_text: bool,
+) -> exp.Select:
+    """The rows of the source of a release with the number of their class, for which its classes are made again.
+
+    Args:
+        engine: the database.
+        bound: the policy of the release, bound to its source.
+        spec: its cells, by what earlier releases show.
+        classes: the classes that it shows, which there is a table of.
+        keys: the columns that identify a person.
+        as_text: whether these are compared as text.
+
+    Raises:
+        UnsatisfiableError: no classes meet its policy, so that its source is another one.
+    """
+    table = encode_table(engine, bound, spec, label_losses=())
+    cells = cell_arrays(engine, table, loss_of(bound.policy))
+    found = found_classes(engine, table, cells, Watch())
+    recoding = PerClass(without_numbers(table).encoding, spec.earlier)
+    make_classes(engine, recoding, cells, found, masks=False)
+    source = exp.alias_(spec.source.copy(), "anon_source", table=True)
+    query = select(carried_columns(keys, {}, as_text=as_text), source)
+    return _with_number(classes, recoding.join_classes_to_source(query, "anon_source"))
+
+
+def _with_number(classes: ReleasedClasses, query: exp.Select) -> exp.Select:
+    """A query that is joined with the classes of keys, and the number that a release shows for these."""
+    of_class = exp.alias_(LABELS.table, "anon_of_class", table=True)
+    query = left_join(query, of_class, column(CLASS, "anon_of_class").eq(column(CLASS, "anon_of_key")))
+    name = classes.relation.name
+    labels = (same(column(label, name), column(label, "anon_of_class")) for label in classes.labels.values())
+    is_in_one = exp.Not(this=column(CLASS, "anon_of_class").is_(exp.null()))
+    return classes.join_to(query, name, all_of([is_in_one, *labels]))

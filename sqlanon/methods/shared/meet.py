@@ -10,7 +10,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.shared.cells import encode_taxonomies, make_cells
-from sqlanon.methods.shared.earlier import differing_classes, joint_classes
+from sqlanon.methods.shared.persons import differing_classes, joint_classes
 from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.lattice import Levels

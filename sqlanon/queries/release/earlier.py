@@ -39,6 +39,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
+from sqlanon.queries.release.listed_classes import ListedClasses
 from sqlanon.queries.release.released_classes import (
     ClassesOfKeys,
     ClassesOfRows,
@@ -56,6 +57,11 @@ WITHHELD_PERSONS = Relation("anon_withheld_persons", "rows")
 def persons_of(place: int) -> Relation:
     """The persons by their classes, once those of the release at a place are the ones that it shows."""
     return Relation(f"anon_persons_of_{place}", "rows")
+
+
+def persons_made_again(place: int) -> Relation:
+    """The same once the classes of the release at a place were made again."""
+    return Relation(f"anon_persons_made_again_{place}", "rows")
 
 
 ALL_EARLIER = class_of(0)
@@ -104,6 +110,21 @@ def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
     classes = [column(release.name) for release in releases]
     counted = select([*classes, row_sum(name="anon_rows")], subquery(query, "anon_classes_of_cells"))
     return Step(persons_of(len(releases)), grouped(counted, copies(classes)), "persons of cells by their classes")
+
+
+def no_rows(release: ListedClasses, keys: Sequence[str], persons: Relation) -> Step:
+    """The step that makes :func:`rows_of` a release without any, which are added once its classes are made again."""
+    columns = [*map(column, persons_by(keys)), column(release.name)]
+    query = select(columns, persons.table).limit(0)
+    return Step(rows_of(release.place), query, "rows of a source by their classes")
+
+
+def persons_by_rows(
+    made: Relation, persons: Relation, rows: Relation, keys: Sequence[str], release: ListedClasses
+) -> Step:
+    """The step that makes the same persons with the classes that their rows have in a release."""
+    names = persons_by(keys)
+    return SQL.step(made, "persons_by_rows", persons=persons, rows=rows, persons_by=names, name=release.name)
 
 
 def key_problems(persons: Relation) -> exp.Query:

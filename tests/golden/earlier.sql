@@ -32,24 +32,7 @@ BEGIN;
 
 -- shared: read taxonomy 7;
 
-WITH "anon_source_keys" AS (
-  SELECT
-    "patient_id" AS "anon_person_0"
-  FROM "memory"."main"."visits"
-), "anon_persons" AS (
-  SELECT
-    "anon_person_0",
-    COUNT(*) AS "anon_rows"
-  FROM "anon_source_keys"
-  GROUP BY
-    "anon_person_0"
-)
-SELECT
-  CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
-    "anon_person_0" IS NULL), 0) AS BIGINT) AS without_key,
-  COUNT(*) FILTER(WHERE
-    anon_rows > 1 AND NOT "anon_person_0" IS NULL) AS repeated_keys
-FROM "anon_persons";
+-- shared: read visits 3;
 
 -- shared: create anon_coded_labels 2;
 
@@ -83,28 +66,11 @@ LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
     ) & 9151314442816847872
   ) = "anon_released"."anon_key_0";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
-WITH "anon_sources" AS (
-  SELECT
-    *
-  FROM "temp"."main"."anon_rows_of_0"
-)
-SELECT
-  "anon_person_0",
-  COALESCE(ANY_VALUE("anon_class_0"), 0) AS "anon_class_0",
-  CAST(CEIL(COUNT(*) / CAST(NOT ANY_VALUE("anon_class_0") IS NULL AS INT)) AS BIGINT) AS anon_rows
-FROM "anon_sources"
-GROUP BY
-  "anon_person_0";
+-- shared: create anon_persons_of_0 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_rows_of_0";
 
-SELECT
-  CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
-    "anon_person_0" IS NULL), 0) AS BIGINT) AS without_key,
-  COUNT(*) FILTER(WHERE
-    anon_rows > 1 AND NOT "anon_person_0" IS NULL) AS repeated_keys
-FROM "temp"."main"."anon_persons_of_0" AS anon_persons;
+-- shared: read anon_persons_of_0 1;
 
 -- shared: create anon_shown_groups 1;
 
@@ -139,44 +105,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_labels 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_keyed_rows" AS
-SELECT
-  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | (
-    CAST(COALESCE("anon_persons"."anon_earlier", 0) AS BIGINT) << 0
-  ) AS "anon_key_0",
-  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
-  1 AS "anon_row_count",
-  "anon_rows"."patient_id" AS "anon_person_0"
-FROM "memory"."main"."visits" AS anon_rows
-LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
-  ON "anon_labels_0"."position" = 0
-  AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
-  ON "anon_labels_1"."position" = 1
-  AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
-  ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_rows"."patient_id";
+-- shared: create anon_keyed_rows 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
-WITH "anon_rows" AS (
-  SELECT
-    "anon_key_0",
-    "anon_is_unmapped",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-  FROM "temp"."main"."anon_keyed_rows"
-  GROUP BY
-    "anon_key_0",
-    "anon_is_unmapped"
-)
-SELECT
-  "anon_rows"."anon_key_0",
-  "anon_rows"."anon_is_unmapped",
-  "anon_rows"."anon_row_count"
-FROM "anon_rows"
-ORDER BY
-  "anon_key_0" ASC;
+-- shared: create anon_cells 3;
 
 -- shared: create anon_absent_persons 1;
 
@@ -189,10 +120,7 @@ SELECT
   LEAST("anon_row_count", 10) AS "anon_row_count"
 FROM "temp"."main"."anon_cells";
 
-SELECT
-  "anon_earlier",
-  "anon_absent"
-FROM "temp"."main"."anon_absent_persons";
+-- shared: read anon_absent_persons 1;
 
 WITH "anon_jointly_kept" AS (
   SELECT

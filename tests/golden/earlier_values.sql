@@ -133,15 +133,7 @@ SELECT
     AND GREATEST("anon_class_0") > 0) AS "classes"
 FROM "anon_joint";
 
-SELECT
-  ["anon_class_0" > 0] AS shown_by,
-  CAST(MIN(anon_earlier) AS BIGINT) AS first_number,
-  CAST(MAX(anon_earlier) AS BIGINT) AS last_number
-FROM "temp"."main"."anon_joint_classes" AS anon_joint
-GROUP BY
-  shown_by
-ORDER BY
-  first_number ASC;
+-- shared: read anon_joint_classes 2;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons" AS
 SELECT
@@ -715,52 +707,11 @@ SELECT
   ) AS lm
 FROM "anon_classes_4" AS "anon_classes";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-)
-SELECT
-  "anon_key_0",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-FROM "anon_cells"
-GROUP BY
-  "anon_key_0";
+-- shared: create anon_cells_rolled_up 1;
 
-SELECT
-  COUNT(*) AS "rows"
-FROM "temp"."main"."anon_cells_rolled_up";
+-- shared: read anon_cells_rolled_up 1;
 
-PREPARE "anon_cells_rolled_up_counts_of_1_by_0" AS
-WITH "anon_cells_rolled_up" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells_rolled_up"
-), "anon_classes" AS (
-  SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes";
+-- shared: create anon_cells_rolled_up_counts_of_1_by_0 1;
 
 EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (9151314442816847935);
 
@@ -2364,36 +2315,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read released 4;
 
-WITH "anon_value_counts" AS (
-  SELECT
-    ROW("age", "sex") AS class,
-    "diagnosis" AS sensitive_value,
-    COUNT(*) AS row_count
-  FROM "memory"."main"."released"
-  GROUP BY ALL
-), "anon_class_diversity" AS (
-  SELECT
-    CAST(SUM(row_count) AS BIGINT) AS class_size,
-    (
-      COUNT(row_count)
-    ) AS distinct_diversity,
-    (
-      EXP(LN(SUM(row_count)) - SUM(row_count * LN(row_count)) / SUM(row_count))
-    ) AS entropy_diversity,
-    (
-      MAX(row_count) / SUM(row_count)
-    ) AS largest_share
-  FROM "anon_value_counts"
-  GROUP BY
-    class
-), "anon_measured" AS (
-  SELECT
-    MIN(distinct_diversity) AS l
-  FROM "anon_class_diversity"
-)
-SELECT
-  "l" AS "attained"
-FROM "anon_measured";
+-- shared: read released 5;
 
 -- shared: create anon_released_classes_1 1;
 

@@ -56,10 +56,7 @@ FROM (VALUES
   (3, 2, 1, 324259173170675712),
   (4, 2, 1, 360287970189639680)) AS given(v0, v1, v2, v3);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_levels_of_classes" AS
-SELECT
-  *
-FROM "anon_levels_of_classes_values";
+-- shared: create anon_levels_of_classes 1;
 
 DROP TABLE "anon_levels_of_classes_values";
 
@@ -171,13 +168,7 @@ SELECT
   "anon_kept"."anon_class"
 FROM "anon_kept";
 
-SELECT
-  anon_labels.*
-FROM "temp"."main"."anon_labels_of_classes" AS anon_labels
-INNER JOIN "temp"."main"."anon_kept"
-  USING (anon_class)
-ORDER BY
-  anon_labels.anon_class ASC;
+-- shared: read anon_labels_of_classes 1;
 
 WITH "anon_cells" AS (
   SELECT
@@ -218,7 +209,7 @@ SELECT
     "anon_kept") AS "attained_1"
 FROM "anon_judged";
 
--- shared: create anon_label_type_0 3;
+-- shared: create anon_label_type_0 4;
 
 -- shared: create anon_label_type_1 3;
 
@@ -308,10 +299,7 @@ FROM (VALUES
   ('[40, 50)', '*', '104**', 3),
   ('[50, 60)', 'f', '120**', 2)) AS given(v0, v1, v2, v3);
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_listed_classes" AS
-SELECT
-  *
-FROM "anon_listed_classes_values";
+-- shared: create anon_listed_classes 1;
 
 DROP TABLE "anon_listed_classes_values";
 

@@ -545,10 +545,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- shared: read anon_labels 2;
 
-SELECT
-  "anon_key_0",
-  "anon_row_count"
-FROM "temp"."main"."anon_cells" AS anon_cells;
+-- shared: read anon_cells 11;
 
 -- shared: read taxonomy 1;
 

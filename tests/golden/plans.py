@@ -123,18 +123,24 @@ FEW_COLUMNS = sa.Policy(
 )
 
 
-def _published_before(session: sa.Session, _: Path) -> None:
-    session.connection.execute("CREATE TABLE earlier_visits AS FROM visits WHERE patient_id % 40 <> 1")
-    session.anonymize("earlier_visits", FEW_COLUMNS, "earlier_release")
-    session.connection.execute("DELETE FROM visits WHERE patient_id % 40 = 2")
+def _published_before(policy: sa.Policy) -> Callable[[sa.Session, Path], None]:
+    def before(session: sa.Session, _: Path) -> None:
+        session.connection.execute("CREATE TABLE earlier_visits AS FROM visits WHERE patient_id % 40 <> 1")
+        session.anonymize("earlier_visits", policy, "earlier_release")
+        session.connection.execute("DELETE FROM visits WHERE patient_id % 40 = 2")
+
+    return before
 
 
-def _held_together(session: sa.Session, _: Path) -> object:
+def _held_together(policy: sa.Policy) -> Callable[[sa.Session, Path], object]:
     earlier = sa.Earlier("earlier_release", source="earlier_visits", key="patient_id")
-    return session.anonymize("visits", FEW_COLUMNS.model_copy(update={"earlier": (earlier,)}), RELEASE)
+    held = policy.model_copy(update={"earlier": (earlier,)})
+    return lambda session, _: session.anonymize("visits", held, RELEASE)
 
 
+LOCAL = FEW_COLUMNS.changed({"method": sa.LocalRecoding(suppression_limit=0.9)})
 DIVERSE = FEW_COLUMNS.changed({"privacy": [sa.KAnonymity(5), sa.DistinctLDiversity("diagnosis", 2)]})
+DIVERSE_FEW = DIVERSE.changed({"suppression_limit": 0.5})
 
 
 def _diverse_before(session: sa.Session, _: Path) -> None:
@@ -279,7 +285,9 @@ PLANS = {
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "synthetic": Plan(_clinic, _synthesized),
-    "earlier": Plan(_hospital, _held_together, before=_published_before),
+    "earlier": Plan(_hospital, _held_together(FEW_COLUMNS), before=_published_before(FEW_COLUMNS)),
+    "earlier_changed_values": Plan(_hospital, _held_together(DIVERSE_FEW), before=_published_before(DIVERSE_FEW)),
+    "earlier_local_recoding": Plan(_hospital, _held_together(LOCAL), before=_published_before(LOCAL)),
     "earlier_values": Plan(_hospital, _diverse_together, before=_diverse_before),
     "other_release": Plan(_hospital, _anonymized(FEW_COLUMNS.with_k(50)), before=_listed),
     "partition": Plan(_hospital, _applied, before=_fit),

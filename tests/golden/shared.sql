@@ -1734,6 +1734,20 @@ GROUP BY
   position,
   depth;
 
+-- create anon_label_type_0 3
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT
+  "label"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
+ORDER BY
+  "label" ASC
+);
+
 -- create released 3
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
@@ -2394,13 +2408,28 @@ FROM (VALUES
   (1, 0, 0, 60, 79),
   (1, 1, 0, 79, 120)) AS given(v0, v1, v2, v3, v4);
 
+-- create anon_levels_of_classes 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_levels_of_classes" AS
+SELECT
+  *
+FROM "anon_levels_of_classes_values";
+
 -- create anon_class_of_key 1
 CREATE TEMPORARY TABLE "temp"."main"."anon_class_of_key" AS
 SELECT
   *
 FROM "anon_class_of_key_values";
 
--- create anon_label_type_0 3
+-- read anon_labels_of_classes 1
+SELECT
+  anon_labels.*
+FROM "temp"."main"."anon_labels_of_classes" AS anon_labels
+INNER JOIN "temp"."main"."anon_kept"
+  USING (anon_class)
+ORDER BY
+  anon_labels.anon_class ASC;
+
+-- create anon_label_type_0 4
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
 SELECT
   "anon_label_0" AS "label"
@@ -2441,6 +2470,12 @@ SELECT
 ORDER BY
   "label" ASC
 );
+
+-- create anon_listed_classes 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_listed_classes" AS
+SELECT
+  *
+FROM "anon_listed_classes_values";
 
 -- read anon_cells 8
 SELECT
@@ -2696,7 +2731,7 @@ SELECT
   COUNT(*) AS "rows"
 FROM "temp"."main"."anon_combinations";
 
--- create anon_label_type_0 4
+-- create anon_label_type_0 5
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
 SELECT
   "label"
@@ -2811,6 +2846,26 @@ ORDER BY
   made_at ASC NULLS FIRST,
   rowid ASC NULLS FIRST;
 
+-- read visits 3
+WITH "anon_source_keys" AS (
+  SELECT
+    "patient_id" AS "anon_person_0"
+  FROM "memory"."main"."visits"
+), "anon_persons" AS (
+  SELECT
+    "anon_person_0",
+    COUNT(*) AS "anon_rows"
+  FROM "anon_source_keys"
+  GROUP BY
+    "anon_person_0"
+)
+SELECT
+  CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
+    "anon_person_0" IS NULL), 0) AS BIGINT) AS without_key,
+  COUNT(*) FILTER(WHERE
+    anon_rows > 1 AND NOT "anon_person_0" IS NULL) AS repeated_keys
+FROM "anon_persons";
+
 -- create anon_labels_of_releases_0 1
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_releases_0" AS
 SELECT
@@ -2888,6 +2943,29 @@ SELECT
   CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
 FROM "anon_labelled";
 
+-- create anon_persons_of_0 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
+WITH "anon_sources" AS (
+  SELECT
+    *
+  FROM "temp"."main"."anon_rows_of_0"
+)
+SELECT
+  "anon_person_0",
+  COALESCE(ANY_VALUE("anon_class_0"), 0) AS "anon_class_0",
+  CAST(CEIL(COUNT(*) / CAST(NOT ANY_VALUE("anon_class_0") IS NULL AS INT)) AS BIGINT) AS anon_rows
+FROM "anon_sources"
+GROUP BY
+  "anon_person_0";
+
+-- read anon_persons_of_0 1
+SELECT
+  CAST(COALESCE(SUM(anon_rows) FILTER(WHERE
+    "anon_person_0" IS NULL), 0) AS BIGINT) AS without_key,
+  COUNT(*) FILTER(WHERE
+    anon_rows > 1 AND NOT "anon_person_0" IS NULL) AS repeated_keys
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons;
+
 -- create anon_shown_groups 1
 CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
 SELECT
@@ -2943,6 +3021,47 @@ SELECT
     anon_classes.person_count = 1) AS unique_persons
 FROM "anon_classes";
 
+-- create anon_keyed_rows 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_keyed_rows" AS
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | (
+    CAST(COALESCE("anon_persons"."anon_earlier", 0) AS BIGINT) << 0
+  ) AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
+  1 AS "anon_row_count",
+  "anon_rows"."patient_id" AS "anon_person_0"
+FROM "memory"."main"."visits" AS anon_rows
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
+  ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_rows"."patient_id";
+
+-- create anon_cells 3
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS (
+  SELECT
+    "anon_key_0",
+    "anon_is_unmapped",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_keyed_rows"
+  GROUP BY
+    "anon_key_0",
+    "anon_is_unmapped"
+)
+SELECT
+  "anon_rows"."anon_key_0",
+  "anon_rows"."anon_is_unmapped",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+ORDER BY
+  "anon_key_0" ASC;
+
 -- create anon_absent_persons 1
 CREATE TEMPORARY TABLE "temp"."main"."anon_absent_persons" AS
 SELECT
@@ -2969,6 +3088,12 @@ GROUP BY
   anon_earlier
 HAVING
   SUM(anon_rows) <> 0;
+
+-- read anon_absent_persons 1
+SELECT
+  "anon_earlier",
+  "anon_absent"
+FROM "temp"."main"."anon_absent_persons";
 
 -- read anon_kept 1
 SELECT
@@ -3149,6 +3274,177 @@ GROUP BY
   "anon_class_1"
 HAVING
   LIST_MAX(["anon_class_0", "anon_class_1"]) > 0;
+
+-- read anon_joint_classes 2
+SELECT
+  ["anon_class_0" > 0] AS shown_by,
+  CAST(MIN(anon_earlier) AS BIGINT) AS first_number,
+  CAST(MAX(anon_earlier) AS BIGINT) AS last_number
+FROM "temp"."main"."anon_joint_classes" AS anon_joint
+GROUP BY
+  shown_by
+ORDER BY
+  first_number ASC;
+
+-- create anon_cells_rolled_up 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+)
+SELECT
+  "anon_key_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_cells"
+GROUP BY
+  "anon_key_0";
+
+-- read anon_cells_rolled_up 1
+SELECT
+  COUNT(*) AS "rows"
+FROM "temp"."main"."anon_cells_rolled_up";
+
+-- create anon_cells_rolled_up_counts_of_1_by_0 1
+PREPARE "anon_cells_rolled_up_counts_of_1_by_0" AS
+WITH "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells_rolled_up"
+), "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes";
+
+-- read released 5
+WITH "anon_value_counts" AS (
+  SELECT
+    ROW("age", "sex") AS class,
+    "diagnosis" AS sensitive_value,
+    COUNT(*) AS row_count
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_diversity" AS (
+  SELECT
+    CAST(SUM(row_count) AS BIGINT) AS class_size,
+    (
+      COUNT(row_count)
+    ) AS distinct_diversity,
+    (
+      EXP(LN(SUM(row_count)) - SUM(row_count * LN(row_count)) / SUM(row_count))
+    ) AS entropy_diversity,
+    (
+      MAX(row_count) / SUM(row_count)
+    ) AS largest_share
+  FROM "anon_value_counts"
+  GROUP BY
+    class
+), "anon_measured" AS (
+  SELECT
+    MIN(distinct_diversity) AS l
+  FROM "anon_class_diversity"
+)
+SELECT
+  "l" AS "attained"
+FROM "anon_measured";
+
+-- read anon_cells 11
+SELECT
+  "anon_key_0",
+  "anon_row_count"
+FROM "temp"."main"."anon_cells" AS anon_cells;
+
+-- create anon_labels_of_classes 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_classes" AS
+WITH "anon_labels" AS (
+  SELECT DISTINCT
+    position,
+    depth,
+    label,
+    "anon_key_0"
+  FROM "temp"."main"."anon_labels"
+), "anon_listed" AS (
+  SELECT
+    anon_levels.anon_class,
+    anon_levels.position,
+    anon_levels.depth,
+    anon_labels.label
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  INNER JOIN "anon_labels"
+    ON anon_labels.position = anon_levels.position
+    AND anon_labels.depth = anon_levels.depth
+    AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    anon_class,
+    MAX("label") FILTER(WHERE
+      "position" = 0) AS "anon_label_0",
+    MAX("label") FILTER(WHERE
+      "position" = 1) AS "anon_label_1"
+  FROM "anon_listed"
+  GROUP BY
+    anon_class
+)
+SELECT
+  *
+FROM "anon_classes"
+UNION ALL
+SELECT
+  0 AS anon_class,
+  '*' AS "anon_label_0",
+  '*' AS "anon_label_1";
+
+-- create anon_kept 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_keyed"."anon_row_count",
+    "anon_of_key"."anon_class"
+  FROM "temp"."main"."anon_cells" AS anon_keyed
+  JOIN "temp"."main"."anon_class_of_key" AS anon_of_key
+    ON "anon_of_key"."anon_key_0" = "anon_keyed"."anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_class",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_class"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
+  SELECT
+    "anon_class"
+  FROM "anon_judged"
+  WHERE
+    "anon_kept"
+)
+SELECT
+  "anon_kept"."anon_class"
+FROM "anon_kept";
 
 -- read fit 1
 SELECT
@@ -3847,7 +4143,7 @@ SELECT
   "l" AS "attained"
 FROM "anon_measured";
 
--- read released 5
+-- read released 6
 WITH "anon_counts" AS (
   SELECT
     "age",

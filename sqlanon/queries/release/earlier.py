@@ -115,7 +115,7 @@ def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
 def no_rows(release: ListedClasses, keys: Sequence[str], persons: Relation) -> Step:
     """The step that makes :func:`rows_of` a release without any, which are added once its classes are made again."""
     columns = [*map(column, persons_by(keys)), column(release.name)]
-    query = select(columns, persons.table).limit(0)
+    query = select(columns, persons.table).where(exp.false(), copy=False)
     return Step(rows_of(release.place), query, "rows of a source by their classes")
 
 

@@ -767,6 +767,12 @@ class TestLocalRecoding:
         with pytest.raises(sa.PolicyError, match="is not what its policy makes of"):
             session.anonymize("autumn", self.local(SUMMER), "third")
 
+    def test_a_source_of_too_few(self, session: sa.Session) -> None:
+        session.anonymize("summer", self.local(limit=0), "second")
+        session.connection.execute("CREATE TABLE autumn AS FROM summer; DELETE FROM summer WHERE id > 3")
+        with pytest.raises(sa.PolicyError, match="no classes meet its policy there"):
+            session.anonymize("autumn", self.local(SUMMER), "third")
+
     def test_a_release_with_aggregates(self, session: sa.Session) -> None:
         method = sa.LocalRecoding(aggregate={"age": "range"})
         session.anonymize("summer", self.local().changed({"method": method}), "second")

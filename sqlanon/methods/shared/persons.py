@@ -19,12 +19,9 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.cells import encode_taxonomies
-from sqlanon.methods.shared.joint_values import (
-    PersonValues,
-    judge_persons,
-)
+from sqlanon.methods.shared.joint_values import PersonValues, judge_persons
 from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.labels import CutRecord, LabelsRecord, NodeRecord
 from sqlanon.model.record import EarlierRecord
@@ -164,7 +161,11 @@ def find_persons(
 def _with_classes_made_again(
     engine: Compute, release: EarlierRelease, classes: ListedClasses, persons: Relation, keys: Sequence[str]
 ) -> Relation:
-    """The table of the persons with their classes in a release that are made again; ``keys`` are those of persons."""
+    """The table of the persons with their classes in a release that are made again; ``keys`` are those of persons.
+
+    Raises:
+        PolicyError: its source is another one.
+    """
     rows, found = queries.rows_of(classes.place), queries.persons_made_again(classes.place)
     engine.run(queries.no_rows(classes, keys, persons))
     with engine.scratch():
@@ -177,7 +178,12 @@ def _with_classes_made_again(
             earlier = EarlierClasses(release.keys, count, release.is_by_person, release.as_text)
             spec = replace(spec, earlier=earlier)
         assert release.make_again is not None
-        made = release.make_again(engine, release.bound, spec, classes, release.keys, as_text=release.as_text)
+        try:
+            made = release.make_again(engine, release.bound, spec, classes, release.keys, as_text=release.as_text)
+        except UnsatisfiableError as error:
+            raise PolicyError(
+                f"{_is_another(release.name, release.bound)}: no classes meet its policy there"
+            ) from error
         engine.execute(exp.Insert(this=rows.table, expression=made), "rows by their classes")
     engine.run(queries.persons_by_rows(found, persons, rows, keys, classes))
     for relation in (persons, rows):
@@ -240,10 +246,12 @@ def misfit(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClas
     differing = differing_classes(engine, classes)
     if not differing:
         return None
-    return (
-        f"{name} is not what its policy makes of {bound.description}: {differing:,} classes have another number of "
-        "rows; give the source as it was then, such as a copy, a version or a query"
-    )
+    then = "give the source as it was then, such as a copy, a version or a query"
+    return f"{_is_another(name, bound)}: {differing:,} classes have another number of rows; {then}"
+
+
+def _is_another(name: str, bound: BoundPolicy) -> str:
+    return f"{name} is not what its policy makes of {bound.description}"
 
 
 def refuse_keys(engine: Compute, bound: BoundPolicy, name: str, *, as_text: bool) -> None:

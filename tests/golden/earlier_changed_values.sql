@@ -1,6 +1,6 @@
 -- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
 -- A title stands for a statement of shared.sql.
--- It publishes 682 rows; the SHA-256 of them is 390c3a9a4208643b043663bae0efc9a95d53ef94ef1e2aaea3a0d7e3b173d2ad.
+-- It publishes 533 rows; the SHA-256 of them is 00be6dc859642539cfc15d3ef999f5fbbfa5b070a592a76a2038bf18ac1f9fa2.
 
 -- shared: read earlier_release 1;
 
@@ -251,511 +251,6 @@ HAVING
 
 -- shared: read anon_cells 7;
 
-PREPARE "anon_cells_counts_of_any_by_0" AS
-WITH "anon_measured" AS MATERIALIZED (
-  SELECT
-    *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_is_met
-    AND (
-      anon_hides_well
-      OR ROW_NUMBER() OVER (
-        PARTITION BY "anon_node", (
-          (
-            "anon_classes"."anon_key_0" & 63
-          ) >> 0
-        ), anon_is_met
-        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
-      ) > 1
-    ) AS anon_is_met)
-  FROM (
-    WITH "anon_measured" AS MATERIALIZED (
-      SELECT
-        *,
-        COALESCE(
-          (
-            "anon_class_size" >= 5 AND "anon_measure_0" >= 2
-          )
-          AND (
-            (
-              (
-                "anon_classes"."anon_key_0" & 63
-              ) >> 0
-            ) < 1
-            OR "anon_measure_1" >= 2
-          ),
-          FALSE
-        ) AS "anon_is_met"
-      FROM (
-        SELECT
-          "anon_whole"."anon_node",
-          "anon_whole"."anon_key_0",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_node",
-              "anon_key_0",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count",
-                "anon_nodes"."anon_node"
-              FROM "temp"."main"."anon_cells"
-              CROSS JOIN (
-                SELECT
-                  UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-                  UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-              ) AS "anon_nodes"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_node",
-              "anon_key_0",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_node",
-              "anon_key_0",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count",
-                "anon_nodes"."anon_node"
-              FROM "temp"."main"."anon_cells"
-              CROSS JOIN (
-                SELECT
-                  UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-                  UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-              ) AS "anon_nodes"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_node",
-              "anon_key_0",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-          AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-      ) AS "anon_classes"
-    )
-    SELECT
-      "anon_measured".*,
-      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-    FROM "anon_measured"
-    LEFT JOIN (
-      SELECT
-        "anon_node",
-        "anon_earlier",
-        "anon_class_size" >= 5 AND (
-          "anon_earlier" < 1 OR "anon_measure_1" >= 2
-        ) AS "anon_hides_well"
-      FROM (
-        SELECT
-          "anon_whole"."anon_node",
-          "anon_whole"."anon_earlier",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_node",
-            "anon_earlier",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_node",
-              "anon_earlier",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_node",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (
-                  SELECT
-                    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-                    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-                ) AS "anon_nodes"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_node" = "anon_measured"."anon_node"
-                AND "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                "anon_node",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-              CROSS JOIN (
-                SELECT DISTINCT
-                  "anon_node"
-                FROM "anon_measured"
-              ) AS "anon_nodes"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_node",
-              "anon_earlier",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_earlier"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_node",
-            "anon_earlier",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_node",
-              "anon_earlier",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_node",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (
-                  SELECT
-                    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-                    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-                ) AS "anon_nodes"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_node" = "anon_measured"."anon_node"
-                AND "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                "anon_node",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-              CROSS JOIN (
-                SELECT DISTINCT
-                  "anon_node"
-                FROM "anon_measured"
-              ) AS "anon_nodes"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_node",
-              "anon_earlier",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_earlier"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-          AND "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-      ) AS "anon_together"
-    ) AS "anon_hidden"
-      ON "anon_measured"."anon_node" = "anon_hidden"."anon_node"
-      AND (
-        (
-          "anon_measured"."anon_key_0" & 63
-        ) >> 0
-      ) = "anon_hidden"."anon_earlier"
-  ) AS "anon_classes"
-), "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes"
-), "anon_nodes_2" AS (
-  SELECT DISTINCT
-    "anon_node"
-  FROM "anon_measured"
-), "anon_hidden_cells" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_node",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_node" = "anon_measured"."anon_node"
-    AND "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    "anon_node",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-  CROSS JOIN "anon_nodes_2" AS "anon_nodes"
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_earlier",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells"
-  GROUP BY
-    "anon_node",
-    "anon_earlier",
-    "anon_sensitive_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_node",
-    "anon_earlier",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_earlier"
-), "anon_nodes_3" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes_3" AS "anon_nodes"
-), "anon_nodes_4" AS (
-  SELECT DISTINCT
-    "anon_node"
-  FROM "anon_measured"
-), "anon_hidden_cells_2" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_node",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_node" = "anon_measured"."anon_node"
-    AND "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    "anon_node",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-  CROSS JOIN "anon_nodes_4" AS "anon_nodes"
-), "anon_values_2" AS (
-  SELECT
-    "anon_node",
-    "anon_earlier",
-    "anon_sensitive_1",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells_2" AS "anon_hidden_cells"
-  GROUP BY
-    "anon_node",
-    "anon_earlier",
-    "anon_sensitive_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_node",
-    "anon_earlier",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_1"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_earlier"
-), "anon_together" AS (
-  SELECT
-    "anon_whole"."anon_node",
-    "anon_whole"."anon_earlier",
-    "anon_whole"."anon_class_size",
-    "anon_whole"."anon_measure_0",
-    "anon_view_0"."anon_measure_1"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-    AND "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-), "anon_hidden" AS (
-  SELECT
-    "anon_node",
-    "anon_earlier",
-    "anon_class_size" >= 5 AND (
-      "anon_earlier" < 1 OR "anon_measure_1" >= 2
-    ) AS "anon_hides_well"
-  FROM "anon_together"
-), "anon_classes" AS (
-  SELECT
-    "anon_measured".*,
-    COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-  FROM "anon_measured"
-  LEFT JOIN "anon_hidden"
-    ON "anon_measured"."anon_node" = "anon_hidden"."anon_node"
-    AND (
-      (
-        "anon_measured"."anon_key_0" & 63
-      ) >> 0
-    ) = "anon_hidden"."anon_earlier"
-), "anon_classes_2" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_class_size",
-    "anon_measure_0",
-    "anon_measure_1",
-    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
-  FROM "anon_classes"
-), "anon_classes_3" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept"
-  FROM "anon_classes_2" AS "anon_classes"
-), "anon_jointly_kept" AS (
-  SELECT
-    *
-    EXCLUDE (anon_is_shown)
-    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
-    0 AS anon_withheld
-  FROM "anon_classes_3" AS "anon_classes"
-), "anon_classes_4" AS (
-  SELECT
-    *
-  FROM "anon_jointly_kept"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_4" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352383, 7349874591868649535]');
-
 WITH "anon_measured" AS MATERIALIZED (
   SELECT
     *
@@ -810,7 +305,7 @@ WITH "anon_measured" AS MATERIALIZED (
               CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
             FROM (
               SELECT
-                "anon_key_0" & 8646911284551352383 AS "anon_key_0",
+                "anon_key_0" & 63 AS "anon_key_0",
                 "anon_sensitive_0",
                 "anon_sensitive_1",
                 "anon_row_count"
@@ -836,7 +331,7 @@ WITH "anon_measured" AS MATERIALIZED (
               CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
             FROM (
               SELECT
-                "anon_key_0" & 8646911284551352383 AS "anon_key_0",
+                "anon_key_0" & 63 AS "anon_key_0",
                 "anon_sensitive_0",
                 "anon_sensitive_1",
                 "anon_row_count"
@@ -892,7 +387,7 @@ WITH "anon_measured" AS MATERIALIZED (
                 "anon_cells"."anon_row_count"
               FROM (
                 SELECT
-                  "anon_key_0" & 8646911284551352383 AS "anon_key_0",
+                  "anon_key_0" & 63 AS "anon_key_0",
                   "anon_sensitive_0",
                   "anon_sensitive_1",
                   "anon_row_count"
@@ -945,7 +440,7 @@ WITH "anon_measured" AS MATERIALIZED (
                 "anon_cells"."anon_row_count"
               FROM (
                 SELECT
-                  "anon_key_0" & 8646911284551352383 AS "anon_key_0",
+                  "anon_key_0" & 63 AS "anon_key_0",
                   "anon_sensitive_0",
                   "anon_sensitive_1",
                   "anon_row_count"
@@ -986,7 +481,7 @@ WITH "anon_measured" AS MATERIALIZED (
   ) AS "anon_classes"
 ), "anon_cells" AS (
   SELECT
-    "anon_key_0" & 8646911284551352383 AS "anon_key_0",
+    "anon_key_0" & 63 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_1",
     "anon_row_count"
@@ -1039,1724 +534,7 @@ WITH "anon_measured" AS MATERIALIZED (
     "anon_earlier"
 ), "anon_cells_2" AS (
   SELECT
-    "anon_key_0" & 8646911284551352383 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells_2" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values_2" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_1",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells_2" AS "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_earlier",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_1"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_together" AS (
-  SELECT
-    "anon_whole"."anon_earlier",
-    "anon_whole"."anon_class_size",
-    "anon_whole"."anon_measure_0",
-    "anon_view_0"."anon_measure_1"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-), "anon_hidden" AS (
-  SELECT
-    "anon_earlier",
-    "anon_class_size" >= 5 AND (
-      "anon_earlier" < 1 OR "anon_measure_1" >= 2
-    ) AS "anon_hides_well"
-  FROM "anon_together"
-), "anon_classes" AS (
-  SELECT
-    "anon_measured".*,
-    COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-  FROM "anon_measured"
-  LEFT JOIN "anon_hidden"
-    ON (
-      (
-        "anon_measured"."anon_key_0" & 63
-      ) >> 0
-    ) = "anon_hidden"."anon_earlier"
-), "anon_keyed" AS (
-  SELECT
-    "anon_key_0",
-    "anon_class_size",
-    "anon_measure_0",
-    "anon_measure_1",
-    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
-  FROM "anon_classes"
-), "anon_labelled" AS (
-  SELECT
-    *,
-    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0"
-  FROM "anon_keyed"
-), "anon_classes_2" AS (
-  SELECT
-    "anon_labelled"."anon_key_0",
-    "anon_labelled"."anon_class_size",
-    "anon_labelled"."anon_measure_0",
-    "anon_labelled"."anon_measure_1",
-    "anon_labelled"."anon_is_shown",
-    (
-      0.0e0 + CASE
-        WHEN "anon_bits_0_4_0" <= 0
-        THEN 0.0e0
-        WHEN "anon_bits_0_4_0" <= 2305843009213693952
-        THEN 0.1919191919191919e0
-        ELSE 0.3939393939393939e0
-      END
-    ) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_3" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept"
-  FROM "anon_classes_2" AS "anon_classes"
-), "anon_jointly_kept" AS (
-  SELECT
-    *
-    EXCLUDE (anon_is_shown)
-    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
-    0 AS anon_withheld
-  FROM "anon_classes_3" AS "anon_classes"
-), "anon_classes_4" AS (
-  SELECT
-    *,
-    "anon_class_size" AS "anon_class_weight"
-  FROM "anon_jointly_kept"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
-FROM "anon_classes_4" AS "anon_classes";
-
--- shared: create anon_cells_rolled_up 1;
-
--- shared: read anon_cells_rolled_up 1;
-
-PREPARE "anon_cells_rolled_up_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
-    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells_rolled_up" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells_rolled_up"
-  CROSS JOIN "anon_nodes"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1]', '[9079256848778919999, 7484982580689764415]');
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[9079256848778919999, 7484982580689764415]');
-
-WITH "anon_measured" AS MATERIALIZED (
-  SELECT
-    *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_is_met
-    AND (
-      anon_hides_well
-      OR ROW_NUMBER() OVER (
-        PARTITION BY (
-          (
-            "anon_classes"."anon_key_0" & 63
-          ) >> 0
-        ), anon_is_met
-        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
-      ) > 1
-    ) AS anon_is_met)
-  FROM (
-    WITH "anon_measured" AS MATERIALIZED (
-      SELECT
-        *,
-        COALESCE(
-          (
-            "anon_class_size" >= 5 AND "anon_measure_0" >= 2
-          )
-          AND (
-            (
-              (
-                "anon_classes"."anon_key_0" & 63
-              ) >> 0
-            ) < 1
-            OR "anon_measure_1" >= 2
-          ),
-          FALSE
-        ) AS "anon_is_met"
-      FROM (
-        SELECT
-          "anon_whole"."anon_key_0",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 9079256848778919999 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_key_0",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 9079256848778919999 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-      ) AS "anon_classes"
-    )
-    SELECT
-      "anon_measured".*,
-      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-    FROM "anon_measured"
-    LEFT JOIN (
-      SELECT
-        "anon_earlier",
-        "anon_class_size" >= 5 AND (
-          "anon_earlier" < 1 OR "anon_measure_1" >= 2
-        ) AS "anon_hides_well"
-      FROM (
-        SELECT
-          "anon_whole"."anon_earlier",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_earlier",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & 9079256848778919999 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_earlier",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & 9079256848778919999 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-      ) AS "anon_together"
-    ) AS "anon_hidden"
-      ON (
-        (
-          "anon_measured"."anon_key_0" & 63
-        ) >> 0
-      ) = "anon_hidden"."anon_earlier"
-  ) AS "anon_classes"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9079256848778919999 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_earlier",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 9079256848778919999 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells_2" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values_2" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_1",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells_2" AS "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_earlier",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_1"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_together" AS (
-  SELECT
-    "anon_whole"."anon_earlier",
-    "anon_whole"."anon_class_size",
-    "anon_whole"."anon_measure_0",
-    "anon_view_0"."anon_measure_1"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-), "anon_hidden" AS (
-  SELECT
-    "anon_earlier",
-    "anon_class_size" >= 5 AND (
-      "anon_earlier" < 1 OR "anon_measure_1" >= 2
-    ) AS "anon_hides_well"
-  FROM "anon_together"
-), "anon_classes" AS (
-  SELECT
-    "anon_measured".*,
-    COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-  FROM "anon_measured"
-  LEFT JOIN "anon_hidden"
-    ON (
-      (
-        "anon_measured"."anon_key_0" & 63
-      ) >> 0
-    ) = "anon_hidden"."anon_earlier"
-), "anon_keyed" AS (
-  SELECT
-    "anon_key_0",
-    "anon_class_size",
-    "anon_measure_0",
-    "anon_measure_1",
-    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
-  FROM "anon_classes"
-), "anon_labelled" AS (
-  SELECT
-    *,
-    "anon_key_0" & 7349874591868649472 AS "anon_bits_0_2_0"
-  FROM "anon_keyed"
-), "anon_classes_2" AS (
-  SELECT
-    "anon_labelled"."anon_key_0",
-    "anon_labelled"."anon_class_size",
-    "anon_labelled"."anon_measure_0",
-    "anon_labelled"."anon_measure_1",
-    "anon_labelled"."anon_is_shown",
-    (
-      0.0e0 + CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.09090909090909091e0 END
-    ) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_3" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept"
-  FROM "anon_classes_2" AS "anon_classes"
-), "anon_jointly_kept" AS (
-  SELECT
-    *
-    EXCLUDE (anon_is_shown)
-    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
-    0 AS anon_withheld
-  FROM "anon_classes_3" AS "anon_classes"
-), "anon_classes_4" AS (
-  SELECT
-    *,
-    "anon_class_size" AS "anon_class_weight"
-  FROM "anon_jointly_kept"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
-FROM "anon_classes_4" AS "anon_classes";
-
--- shared: create anon_cells_rolled_up_counts_of_1_by_0 1;
-
-EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (9151314442816847935);
-
-PREPARE "anon_cells_counts_of_1_by_0" AS
-WITH "anon_measured" AS MATERIALIZED (
-  SELECT
-    *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_is_met
-    AND (
-      anon_hides_well
-      OR ROW_NUMBER() OVER (
-        PARTITION BY (
-          (
-            "anon_classes"."anon_key_0" & 63
-          ) >> 0
-        ), anon_is_met
-        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
-      ) > 1
-    ) AS anon_is_met)
-  FROM (
-    WITH "anon_measured" AS MATERIALIZED (
-      SELECT
-        *,
-        COALESCE(
-          (
-            "anon_class_size" >= 5 AND "anon_measure_0" >= 2
-          )
-          AND (
-            (
-              (
-                "anon_classes"."anon_key_0" & 63
-              ) >> 0
-            ) < 1
-            OR "anon_measure_1" >= 2
-          ),
-          FALSE
-        ) AS "anon_is_met"
-      FROM (
-        SELECT
-          "anon_whole"."anon_key_0",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_key_0",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-      ) AS "anon_classes"
-    )
-    SELECT
-      "anon_measured".*,
-      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-    FROM "anon_measured"
-    LEFT JOIN (
-      SELECT
-        "anon_earlier",
-        "anon_class_size" >= 5 AND (
-          "anon_earlier" < 1 OR "anon_measure_1" >= 2
-        ) AS "anon_hides_well"
-      FROM (
-        SELECT
-          "anon_whole"."anon_earlier",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_earlier",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_earlier",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-      ) AS "anon_together"
-    ) AS "anon_hidden"
-      ON (
-        (
-          "anon_measured"."anon_key_0" & 63
-        ) >> 0
-      ) = "anon_hidden"."anon_earlier"
-  ) AS "anon_classes"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_earlier",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells_2" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values_2" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_1",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells_2" AS "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_earlier",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_1"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_together" AS (
-  SELECT
-    "anon_whole"."anon_earlier",
-    "anon_whole"."anon_class_size",
-    "anon_whole"."anon_measure_0",
-    "anon_view_0"."anon_measure_1"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-), "anon_hidden" AS (
-  SELECT
-    "anon_earlier",
-    "anon_class_size" >= 5 AND (
-      "anon_earlier" < 1 OR "anon_measure_1" >= 2
-    ) AS "anon_hides_well"
-  FROM "anon_together"
-), "anon_classes" AS (
-  SELECT
-    "anon_measured".*,
-    COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-  FROM "anon_measured"
-  LEFT JOIN "anon_hidden"
-    ON (
-      (
-        "anon_measured"."anon_key_0" & 63
-      ) >> 0
-    ) = "anon_hidden"."anon_earlier"
-), "anon_classes_2" AS (
-  SELECT
-    "anon_key_0",
-    "anon_class_size",
-    "anon_measure_0",
-    "anon_measure_1",
-    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
-  FROM "anon_classes"
-), "anon_classes_3" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept"
-  FROM "anon_classes_2" AS "anon_classes"
-), "anon_jointly_kept" AS (
-  SELECT
-    *
-    EXCLUDE (anon_is_shown)
-    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
-    0 AS anon_withheld
-  FROM "anon_classes_3" AS "anon_classes"
-), "anon_classes_4" AS (
-  SELECT
-    *
-  FROM "anon_jointly_kept"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_4" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_of_1_by_0" (9151314442816847935);
-
-WITH "anon_measured" AS MATERIALIZED (
-  SELECT
-    *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_is_met
-    AND (
-      anon_hides_well
-      OR ROW_NUMBER() OVER (
-        PARTITION BY (
-          (
-            "anon_classes"."anon_key_0" & 63
-          ) >> 0
-        ), anon_is_met
-        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
-      ) > 1
-    ) AS anon_is_met)
-  FROM (
-    WITH "anon_measured" AS MATERIALIZED (
-      SELECT
-        *,
-        COALESCE(
-          (
-            "anon_class_size" >= 5 AND "anon_measure_0" >= 2
-          )
-          AND (
-            (
-              (
-                "anon_classes"."anon_key_0" & 63
-              ) >> 0
-            ) < 1
-            OR "anon_measure_1" >= 2
-          ),
-          FALSE
-        ) AS "anon_is_met"
-      FROM (
-        SELECT
-          "anon_whole"."anon_key_0",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_key_0",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-      ) AS "anon_classes"
-    )
-    SELECT
-      "anon_measured".*,
-      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-    FROM "anon_measured"
-    LEFT JOIN (
-      SELECT
-        "anon_earlier",
-        "anon_class_size" >= 5 AND (
-          "anon_earlier" < 1 OR "anon_measure_1" >= 2
-        ) AS "anon_hides_well"
-      FROM (
-        SELECT
-          "anon_whole"."anon_earlier",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_earlier",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_earlier",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-      ) AS "anon_together"
-    ) AS "anon_hidden"
-      ON (
-        (
-          "anon_measured"."anon_key_0" & 63
-        ) >> 0
-      ) = "anon_hidden"."anon_earlier"
-  ) AS "anon_classes"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_earlier",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 9151314442816847935 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells_2" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values_2" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_1",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells_2" AS "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_earlier",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_1"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_together" AS (
-  SELECT
-    "anon_whole"."anon_earlier",
-    "anon_whole"."anon_class_size",
-    "anon_whole"."anon_measure_0",
-    "anon_view_0"."anon_measure_1"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-), "anon_hidden" AS (
-  SELECT
-    "anon_earlier",
-    "anon_class_size" >= 5 AND (
-      "anon_earlier" < 1 OR "anon_measure_1" >= 2
-    ) AS "anon_hides_well"
-  FROM "anon_together"
-), "anon_classes" AS (
-  SELECT
-    "anon_measured".*,
-    COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-  FROM "anon_measured"
-  LEFT JOIN "anon_hidden"
-    ON (
-      (
-        "anon_measured"."anon_key_0" & 63
-      ) >> 0
-    ) = "anon_hidden"."anon_earlier"
-), "anon_keyed" AS (
-  SELECT
-    "anon_key_0",
-    "anon_class_size",
-    "anon_measure_0",
-    "anon_measure_1",
-    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
-  FROM "anon_classes"
-), "anon_labelled" AS (
-  SELECT
-    *,
-    "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
-  FROM "anon_keyed"
-), "anon_classes_2" AS (
-  SELECT
-    "anon_labelled"."anon_key_0",
-    "anon_labelled"."anon_class_size",
-    "anon_labelled"."anon_measure_0",
-    "anon_labelled"."anon_measure_1",
-    "anon_labelled"."anon_is_shown",
-    (
-      0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
-    ) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_3" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept"
-  FROM "anon_classes_2" AS "anon_classes"
-), "anon_jointly_kept" AS (
-  SELECT
-    *
-    EXCLUDE (anon_is_shown)
-    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
-    0 AS anon_withheld
-  FROM "anon_classes_3" AS "anon_classes"
-), "anon_classes_4" AS (
-  SELECT
-    *,
-    "anon_class_size" AS "anon_class_weight"
-  FROM "anon_jointly_kept"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
-FROM "anon_classes_4" AS "anon_classes";
-
-EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (8935141660703064127);
-
-EXECUTE "anon_cells_counts_of_1_by_0" (8935141660703064127);
-
-EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (9214364837600034879);
-
-EXECUTE "anon_cells_counts_of_1_by_0" (9214364837600034879);
-
-WITH "anon_measured" AS MATERIALIZED (
-  SELECT
-    *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_is_met
-    AND (
-      anon_hides_well
-      OR ROW_NUMBER() OVER (
-        PARTITION BY (
-          (
-            "anon_classes"."anon_key_0" & 63
-          ) >> 0
-        ), anon_is_met
-        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
-      ) > 1
-    ) AS anon_is_met)
-  FROM (
-    WITH "anon_measured" AS MATERIALIZED (
-      SELECT
-        *,
-        COALESCE(
-          (
-            "anon_class_size" >= 5 AND "anon_measure_0" >= 2
-          )
-          AND (
-            (
-              (
-                "anon_classes"."anon_key_0" & 63
-              ) >> 0
-            ) < 1
-            OR "anon_measure_1" >= 2
-          ),
-          FALSE
-        ) AS "anon_is_met"
-      FROM (
-        SELECT
-          "anon_whole"."anon_key_0",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_key_0",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-      ) AS "anon_classes"
-    )
-    SELECT
-      "anon_measured".*,
-      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-    FROM "anon_measured"
-    LEFT JOIN (
-      SELECT
-        "anon_earlier",
-        "anon_class_size" >= 5 AND (
-          "anon_earlier" < 1 OR "anon_measure_1" >= 2
-        ) AS "anon_hides_well"
-      FROM (
-        SELECT
-          "anon_whole"."anon_earlier",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_earlier",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_earlier",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-      ) AS "anon_together"
-    ) AS "anon_hidden"
-      ON (
-        (
-          "anon_measured"."anon_key_0" & 63
-        ) >> 0
-      ) = "anon_hidden"."anon_earlier"
-  ) AS "anon_classes"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_earlier",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_key_0" & 63 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_1",
     "anon_row_count"
@@ -2849,7 +627,7 @@ WITH "anon_measured" AS MATERIALIZED (
     "anon_labelled"."anon_measure_1",
     "anon_labelled"."anon_is_shown",
     (
-      0.0e0
+      2.0e0
     ) / 2 AS "anon_lm"
   FROM "anon_labelled"
 ), "anon_classes_3" AS (
@@ -2874,6 +652,7 @@ WITH "anon_measured" AS MATERIALIZED (
 SELECT
   0 AS node,
   COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
   CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
@@ -2882,10 +661,22 @@ SELECT
     NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
+  ) AS lm,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 975 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 5
+  ) AS "aecs"
 FROM "anon_classes_4" AS "anon_classes";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
 -- shared: read anon_cells 3;
 
@@ -3015,433 +806,6 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-WITH "anon_measured" AS MATERIALIZED (
-  SELECT
-    *
-    EXCLUDE (anon_hides_well)
-    REPLACE (anon_is_met
-    AND (
-      anon_hides_well
-      OR ROW_NUMBER() OVER (
-        PARTITION BY (
-          (
-            "anon_classes"."anon_key_0" & 63
-          ) >> 0
-        ), anon_is_met
-        ORDER BY anon_class_size ASC, "anon_key_0" ASC NULLS FIRST
-      ) > 1
-    ) AS anon_is_met)
-  FROM (
-    WITH "anon_measured" AS MATERIALIZED (
-      SELECT
-        *,
-        COALESCE(
-          (
-            "anon_class_size" >= 5 AND "anon_measure_0" >= 2
-          )
-          AND (
-            (
-              (
-                "anon_classes"."anon_key_0" & 63
-              ) >> 0
-            ) < 1
-            OR "anon_measure_1" >= 2
-          ),
-          FALSE
-        ) AS "anon_is_met"
-      FROM (
-        SELECT
-          "anon_whole"."anon_key_0",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_key_0",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-      ) AS "anon_classes"
-    )
-    SELECT
-      "anon_measured".*,
-      COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-    FROM "anon_measured"
-    LEFT JOIN (
-      SELECT
-        "anon_earlier",
-        "anon_class_size" >= 5 AND (
-          "anon_earlier" < 1 OR "anon_measure_1" >= 2
-        ) AS "anon_hides_well"
-      FROM (
-        SELECT
-          "anon_whole"."anon_earlier",
-          "anon_whole"."anon_class_size",
-          "anon_whole"."anon_measure_0",
-          "anon_view_0"."anon_measure_1"
-        FROM (
-          SELECT
-            "anon_earlier",
-            CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_0"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_0",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_whole"
-        LEFT JOIN (
-          SELECT
-            "anon_earlier",
-            (
-              COUNT("anon_rows")
-            ) AS "anon_measure_1"
-          FROM (
-            SELECT
-              "anon_earlier",
-              "anon_sensitive_1",
-              CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-            FROM (
-              SELECT
-                (
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                ) AS "anon_earlier",
-                "anon_cells"."anon_sensitive_0",
-                "anon_cells"."anon_sensitive_1",
-                "anon_cells"."anon_row_count"
-              FROM (
-                SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              JOIN "anon_measured"
-                ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-              WHERE
-                NOT "anon_measured"."anon_is_met"
-                AND GREATEST((
-                  (
-                    "anon_cells"."anon_key_0" & 63
-                  ) >> 0
-                )) > 0
-              UNION ALL
-              SELECT
-                "anon_earlier",
-                NULL AS "anon_sensitive_0",
-                "anon_value_0_0" AS "anon_sensitive_1",
-                "anon_absent" AS "anon_row_count"
-              FROM "temp"."main"."anon_absent_persons"
-            ) AS "anon_hidden_cells"
-            GROUP BY
-              "anon_earlier",
-              "anon_sensitive_1"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_earlier"
-        ) AS "anon_view_0"
-          ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-      ) AS "anon_together"
-    ) AS "anon_hidden"
-      ON (
-        (
-          "anon_measured"."anon_key_0" & 63
-        ) >> 0
-      ) = "anon_hidden"."anon_earlier"
-  ) AS "anon_classes"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_earlier",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_hidden_cells_2" AS (
-  SELECT
-    (
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    ) AS "anon_earlier",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_sensitive_1",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells_2" AS "anon_cells"
-  JOIN "anon_measured"
-    ON "anon_cells"."anon_key_0" = "anon_measured"."anon_key_0"
-  WHERE
-    NOT "anon_measured"."anon_is_met"
-    AND GREATEST((
-      (
-        "anon_cells"."anon_key_0" & 63
-      ) >> 0
-    )) > 0
-  UNION ALL
-  SELECT
-    "anon_earlier",
-    NULL AS "anon_sensitive_0",
-    "anon_value_0_0" AS "anon_sensitive_1",
-    "anon_absent" AS "anon_row_count"
-  FROM "temp"."main"."anon_absent_persons"
-), "anon_values_2" AS (
-  SELECT
-    "anon_earlier",
-    "anon_sensitive_1",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_hidden_cells_2" AS "anon_hidden_cells"
-  GROUP BY
-    "anon_earlier",
-    "anon_sensitive_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_earlier",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_1"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_earlier"
-), "anon_together" AS (
-  SELECT
-    "anon_whole"."anon_earlier",
-    "anon_whole"."anon_class_size",
-    "anon_whole"."anon_measure_0",
-    "anon_view_0"."anon_measure_1"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_earlier" = "anon_view_0"."anon_earlier"
-), "anon_hidden" AS (
-  SELECT
-    "anon_earlier",
-    "anon_class_size" >= 5 AND (
-      "anon_earlier" < 1 OR "anon_measure_1" >= 2
-    ) AS "anon_hides_well"
-  FROM "anon_together"
-), "anon_classes" AS (
-  SELECT
-    "anon_measured".*,
-    COALESCE("anon_hidden"."anon_hides_well", TRUE) AS "anon_hides_well"
-  FROM "anon_measured"
-  LEFT JOIN "anon_hidden"
-    ON (
-      (
-        "anon_measured"."anon_key_0" & 63
-      ) >> 0
-    ) = "anon_hidden"."anon_earlier"
-), "anon_labelled" AS (
-  SELECT
-    "anon_key_0",
-    "anon_class_size",
-    "anon_measure_0",
-    "anon_measure_1",
-    "anon_is_met" AND "anon_hides_well" AS "anon_is_shown"
-  FROM "anon_classes"
-), "anon_classes_2" AS (
-  SELECT
-    "anon_labelled"."anon_key_0",
-    "anon_labelled"."anon_class_size",
-    "anon_labelled"."anon_measure_0",
-    "anon_labelled"."anon_measure_1",
-    "anon_labelled"."anon_is_shown",
-    (
-      0.0e0
-    ) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_3" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept"
-  FROM "anon_classes_2" AS "anon_classes"
-), "anon_jointly_kept" AS (
-  SELECT
-    *
-    EXCLUDE (anon_is_shown)
-    REPLACE (anon_kept AND anon_is_shown AS anon_kept),
-    0 AS anon_withheld
-  FROM "anon_classes_3" AS "anon_classes"
-), "anon_classes_4" AS (
-  SELECT
-    *,
-    "anon_class_size" AS "anon_class_weight"
-  FROM "anon_jointly_kept"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  MIN(anon_class_size) AS min_class_size,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_certainly_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm,
-  (
-    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
-  ) AS "dm_star",
-  (
-    SUM(
-      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 975 END
-    )
-  ) AS "dm",
-  (
-    CAST(SUM("anon_class_size") AS DOUBLE) / (
-      COUNT(*) FILTER(WHERE
-        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
-    ) / 5
-  ) AS "aecs"
-FROM "anon_classes_4" AS "anon_classes";
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
 WITH "anon_measured" AS MATERIALIZED (
   SELECT
@@ -3497,7 +861,7 @@ WITH "anon_measured" AS MATERIALIZED (
               CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
             FROM (
               SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                "anon_key_0" & 63 AS "anon_key_0",
                 "anon_sensitive_0",
                 "anon_sensitive_1",
                 "anon_row_count"
@@ -3523,7 +887,7 @@ WITH "anon_measured" AS MATERIALIZED (
               CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
             FROM (
               SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                "anon_key_0" & 63 AS "anon_key_0",
                 "anon_sensitive_0",
                 "anon_sensitive_1",
                 "anon_row_count"
@@ -3579,7 +943,7 @@ WITH "anon_measured" AS MATERIALIZED (
                 "anon_cells"."anon_row_count"
               FROM (
                 SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                  "anon_key_0" & 63 AS "anon_key_0",
                   "anon_sensitive_0",
                   "anon_sensitive_1",
                   "anon_row_count"
@@ -3632,7 +996,7 @@ WITH "anon_measured" AS MATERIALIZED (
                 "anon_cells"."anon_row_count"
               FROM (
                 SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                  "anon_key_0" & 63 AS "anon_key_0",
                   "anon_sensitive_0",
                   "anon_sensitive_1",
                   "anon_row_count"
@@ -3673,7 +1037,7 @@ WITH "anon_measured" AS MATERIALIZED (
   ) AS "anon_classes"
 ), "anon_cells" AS (
   SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_key_0" & 63 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_1",
     "anon_row_count"
@@ -3726,7 +1090,7 @@ WITH "anon_measured" AS MATERIALIZED (
     "anon_earlier"
 ), "anon_cells_2" AS (
   SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_key_0" & 63 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_1",
     "anon_row_count"
@@ -3834,20 +1198,6 @@ WITH "anon_measured" AS MATERIALIZED (
   FROM "anon_judged"
   WHERE
     "anon_kept"
-), "anon_labels_0" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "code" AS "anon_code_0_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 0
-), "anon_labels_1" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "code" AS "anon_code_1_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
 )
 SELECT
   "anon_kept"."anon_withheld",
@@ -3856,18 +1206,8 @@ SELECT
       "anon_kept"."anon_key_0" & 63
     ) >> 0
   ) AS "anon_earlier",
-  "anon_kept"."anon_key_0",
-  "anon_labels_0"."anon_code_0_0",
-  "anon_labels_1"."anon_code_1_0"
-FROM "anon_kept"
-LEFT JOIN "anon_labels_0"
-  ON (
-    "anon_kept"."anon_key_0" & 7484982580689764352
-  ) = "anon_labels_0"."anon_key_0"
-LEFT JOIN "anon_labels_1"
-  ON (
-    "anon_kept"."anon_key_0" & 1729382256910270464
-  ) = "anon_labels_1"."anon_key_0";
+  "anon_kept"."anon_key_0"
+FROM "anon_kept";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_withheld_persons" AS
 SELECT
@@ -3883,7 +1223,7 @@ FROM (
   FROM (
     SELECT
       "anon_person_0",
-      "anon_key_0" & 9214364837600034879 AS "anon_key_0"
+      "anon_key_0" & 63 AS "anon_key_0"
     FROM "temp"."main"."anon_keyed_rows"
   ) AS "anon_persons"
   INNER JOIN "temp"."main"."anon_kept" AS anon_withholding
@@ -3952,7 +1292,7 @@ WITH "anon_measured" AS MATERIALIZED (
               CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
             FROM (
               SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                "anon_key_0" & 63 AS "anon_key_0",
                 "anon_sensitive_0",
                 "anon_sensitive_1",
                 "anon_row_count"
@@ -3978,7 +1318,7 @@ WITH "anon_measured" AS MATERIALIZED (
               CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
             FROM (
               SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                "anon_key_0" & 63 AS "anon_key_0",
                 "anon_sensitive_0",
                 "anon_sensitive_1",
                 "anon_row_count"
@@ -4034,7 +1374,7 @@ WITH "anon_measured" AS MATERIALIZED (
                 "anon_cells"."anon_row_count"
               FROM (
                 SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                  "anon_key_0" & 63 AS "anon_key_0",
                   "anon_sensitive_0",
                   "anon_sensitive_1",
                   "anon_row_count"
@@ -4087,7 +1427,7 @@ WITH "anon_measured" AS MATERIALIZED (
                 "anon_cells"."anon_row_count"
               FROM (
                 SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                  "anon_key_0" & 63 AS "anon_key_0",
                   "anon_sensitive_0",
                   "anon_sensitive_1",
                   "anon_row_count"
@@ -4128,7 +1468,7 @@ WITH "anon_measured" AS MATERIALIZED (
   ) AS "anon_classes"
 ), "anon_cells" AS (
   SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_key_0" & 63 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_1",
     "anon_row_count"
@@ -4181,7 +1521,7 @@ WITH "anon_measured" AS MATERIALIZED (
     "anon_earlier"
 ), "anon_cells_2" AS (
   SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_key_0" & 63 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_1",
     "anon_row_count"
@@ -4290,77 +1630,71 @@ SELECT
     "anon_kept") AS "attained_1"
 FROM "anon_judged";
 
--- shared: create anon_label_type_0 3;
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT
+  "label"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 5 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
+ORDER BY
+  "label" ASC
+);
 
--- shared: create anon_label_type_1 1;
+-- shared: create anon_label_type_1 2;
 
 -- shared: read anon_kept 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-WITH "anon_labels_0" AS (
+WITH "anon_labelled_rows" AS (
   SELECT
-    "value",
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 0
-), "anon_labels_1" AS (
-  SELECT
-    "value",
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
-), "anon_rows" AS (
-  SELECT
-    "anon_labels_0"."anon_label_0",
-    "anon_labels_1"."anon_label_1",
     CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
     COALESCE("anon_persons"."anon_earlier", 0) AS "anon_earlier",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
-  LEFT JOIN "anon_labels_0"
-    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-  LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
   LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
     ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_source"."patient_id"
-), "anon_labels_0_2" AS (
-  SELECT DISTINCT
-    "code" AS "anon_code_0_0",
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 0
-), "anon_labels_1_2" AS (
-  SELECT DISTINCT
-    "code" AS "anon_code_1_0",
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
+), "anon_rows" AS (
+  SELECT
+    "anon_earlier",
+    "diagnosis",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_labelled_rows"
+  GROUP BY
+    "anon_earlier",
+    "diagnosis"
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
-    "anon_codes"."anon_earlier",
-    "anon_labels_0"."anon_label_0",
-    "anon_labels_1"."anon_label_1"
+    "anon_codes"."anon_earlier"
   FROM "temp"."main"."anon_kept" AS anon_codes
-  LEFT JOIN "anon_labels_0_2" AS "anon_labels_0"
-    ON "anon_labels_0"."anon_code_0_0" = "anon_codes"."anon_code_0_0"
-  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1"
-    ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 5
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 1
 ), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
     "anon_rows"."anon_row_count",
-    "anon_rows"."anon_label_0" AS "anon_label_0",
-    "anon_rows"."anon_label_1" AS "anon_label_1"
+    "anon_labels_0"."anon_label_0" AS "anon_label_0",
+    "anon_labels_1"."anon_label_1" AS "anon_label_1"
   FROM "anon_rows"
   JOIN "anon_kept"
-    ON "anon_kept"."anon_label_0" IS NOT DISTINCT FROM "anon_rows"."anon_label_0"
-    AND "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
-    AND "anon_kept"."anon_earlier" IS NOT DISTINCT FROM "anon_rows"."anon_earlier"
+    ON "anon_kept"."anon_earlier" IS NOT DISTINCT FROM "anon_rows"."anon_earlier"
+  LEFT JOIN "anon_labels_0"
+    ON TRUE
+  LEFT JOIN "anon_labels_1"
+    ON TRUE
 )
 SELECT
   "anon_label_0",
@@ -4369,16 +1703,97 @@ SELECT
   "anon_row_count"
 FROM "anon_published"
 ORDER BY
-  (
-    CAST(COALESCE(ENUM_CODE("anon_label_0"), 101) AS BIGINT) << 56
-  ) | (
-    CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 54
-  ) ASC,
   "diagnosis" ASC;
 
 -- shared: create released 3;
 
 -- shared: read anon_equal_rows 1;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
+WITH "anon_rows" AS (
+  SELECT
+    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_value_1",
+    "diagnosis" AS "anon_kept_0"
+  FROM "memory"."main"."visits"
+  LIMIT 5000
+), "anon_labels_of_anon_finer_0" AS (
+  SELECT
+    "value",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 4
+), "anon_labels_of_anon_finer_1" AS (
+  SELECT
+    "value",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+)
+SELECT
+  "anon_rows"."anon_value_0",
+  "anon_rows"."anon_value_1",
+  "anon_rows"."anon_kept_0",
+  "anon_labels_of_anon_finer_0"."label" AS "anon_finer_0",
+  "anon_labels_of_anon_finer_1"."label" AS "anon_finer_1"
+FROM "anon_rows"
+LEFT JOIN "anon_labels_of_anon_finer_0"
+  ON "anon_labels_of_anon_finer_0"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_0"
+LEFT JOIN "anon_labels_of_anon_finer_1"
+  ON "anon_labels_of_anon_finer_1"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_1";
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_0"
+), "anon_groups_2" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_1"
+)
+SELECT
+  0 AS position,
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups"
+UNION ALL
+SELECT
+  1 AS position,
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups_2" AS anon_groups;
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
+      AND COUNT("anon_finer_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_finer_1") IS NOT DISTINCT FROM MAX("anon_finer_1")
+      AND COUNT("anon_finer_1") IN (0, COUNT(*))
+    ) AS "anon_1"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_kept_0"
+)
+SELECT
+  0 AS position,
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
+FROM "anon_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
 WITH "anon_measured" AS MATERIALIZED (
@@ -4435,7 +1850,7 @@ WITH "anon_measured" AS MATERIALIZED (
               CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
             FROM (
               SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                "anon_key_0" & 63 AS "anon_key_0",
                 "anon_sensitive_0",
                 "anon_sensitive_1",
                 "anon_row_count"
@@ -4461,7 +1876,7 @@ WITH "anon_measured" AS MATERIALIZED (
               CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
             FROM (
               SELECT
-                "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                "anon_key_0" & 63 AS "anon_key_0",
                 "anon_sensitive_0",
                 "anon_sensitive_1",
                 "anon_row_count"
@@ -4517,7 +1932,7 @@ WITH "anon_measured" AS MATERIALIZED (
                 "anon_cells"."anon_row_count"
               FROM (
                 SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                  "anon_key_0" & 63 AS "anon_key_0",
                   "anon_sensitive_0",
                   "anon_sensitive_1",
                   "anon_row_count"
@@ -4570,7 +1985,7 @@ WITH "anon_measured" AS MATERIALIZED (
                 "anon_cells"."anon_row_count"
               FROM (
                 SELECT
-                  "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+                  "anon_key_0" & 63 AS "anon_key_0",
                   "anon_sensitive_0",
                   "anon_sensitive_1",
                   "anon_row_count"
@@ -4611,7 +2026,7 @@ WITH "anon_measured" AS MATERIALIZED (
   ) AS "anon_classes"
 ), "anon_cells" AS (
   SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_key_0" & 63 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_1",
     "anon_row_count"
@@ -4664,7 +2079,7 @@ WITH "anon_measured" AS MATERIALIZED (
     "anon_earlier"
 ), "anon_cells_2" AS (
   SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_key_0" & 63 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_sensitive_1",
     "anon_row_count"
@@ -4781,7 +2196,7 @@ SELECT
 FROM "temp"."main"."anon_cells" AS "anon_cells"
 LEFT JOIN "anon_kept"
   ON (
-    "anon_cells"."anon_key_0" & 9214364837600034879
+    "anon_cells"."anon_key_0" & 63
   ) = "anon_kept"."anon_key_0";
 
 -- shared: read anon_judged_cells 2;
@@ -4799,50 +2214,22 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_1" AS
 WITH "anon_counted" AS (
   SELECT
-    "anon_label_0",
-    "anon_label_1",
     COUNT(*) AS anon_released_rows
   FROM (
     SELECT
-      TRUE AS anon_is_released,
-      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
-      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+      TRUE AS anon_is_released
     FROM "memory"."main"."released" AS anon_released
   )
-  GROUP BY
-    "anon_label_0",
-    "anon_label_1"
   HAVING
     COUNT(*) > 0
-), "anon_labels_0" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 0
-), "anon_labels_1" AS (
-  SELECT DISTINCT
-    "anon_key_0",
-    "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
 ), "anon_labelled" AS (
   SELECT
-    "anon_counted"."anon_label_0",
-    "anon_counted"."anon_label_1",
-    "anon_counted"."anon_released_rows",
-    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+    "anon_counted"."anon_released_rows"
   FROM "anon_counted"
-  LEFT JOIN "anon_labels_0"
-    ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
-  LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
 )
 SELECT
   *,
-  CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_1"
+  CAST(ROW_NUMBER() OVER () AS UINTEGER) AS "anon_class_1"
 FROM "anon_labelled";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_1" AS
@@ -4858,9 +2245,7 @@ WITH "anon_numbered" AS (
     COALESCE("anon_released_classes_1"."anon_class_1", 0) AS "anon_class_1"
   FROM "temp"."main"."anon_keyed_rows" AS anon_keyed_rows
   LEFT JOIN "temp"."main"."anon_released_classes_1" AS anon_released_classes_1
-    ON (
-      "anon_keyed_rows"."anon_key_0" & 9214364837600034816
-    ) = "anon_released_classes_1"."anon_key_0"
+    ON TRUE
 )
 SELECT
   "anon_class_0",
@@ -5366,12 +2751,4 @@ DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_0";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels_of_releases_0";
 
 COMMIT;
-
-DEALLOCATE "anon_cells_counts_of_1_by_0";
-
-DEALLOCATE "anon_cells_rolled_up_counts_of_1_by_0";
-
-DEALLOCATE "anon_cells_rolled_up_counts_of_any_by_0";
-
-DEALLOCATE "anon_cells_counts_of_any_by_0";
 

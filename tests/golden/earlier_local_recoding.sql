@@ -1104,7 +1104,7 @@ SELECT
     "anon_kept") AS "attained_0"
 FROM "anon_judged";
 
--- shared: create anon_label_type_0 4;
+-- shared: create anon_label_type_0 3;
 
 -- shared: create anon_label_type_1 3;
 

@@ -707,11 +707,52 @@ SELECT
   ) AS lm
 FROM "anon_classes_4" AS "anon_classes";
 
--- shared: create anon_cells_rolled_up 1;
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+)
+SELECT
+  "anon_key_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_cells"
+GROUP BY
+  "anon_key_0";
 
--- shared: read anon_cells_rolled_up 1;
+SELECT
+  COUNT(*) AS "rows"
+FROM "temp"."main"."anon_cells_rolled_up";
 
--- shared: create anon_cells_rolled_up_counts_of_1_by_0 1;
+PREPARE "anon_cells_rolled_up_counts_of_1_by_0" AS
+WITH "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells_rolled_up"
+), "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (9151314442816847935);
 

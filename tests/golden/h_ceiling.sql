@@ -1058,7 +1058,18 @@ SELECT
     "anon_kept") AS "attained_0"
 FROM "anon_judged";
 
--- shared: create anon_label_type_0 3;
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT
+  "label"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
+ORDER BY
+  "label" ASC
+);
 
 -- shared: create anon_label_type_1 1;
 

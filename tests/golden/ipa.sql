@@ -772,7 +772,7 @@ SELECT
   anon_noisy_rows >= 13 AS anon_is_shown
 FROM "anon_noisy";
 
--- shared: create anon_label_type_0 5;
+-- shared: create anon_label_type_0 4;
 
 -- shared: create anon_label_type_1 1;
 

@@ -1209,7 +1209,7 @@ GROUP BY
 ORDER BY
   anon_listed.anon_class ASC;
 
--- shared: create anon_label_type_0 4;
+-- shared: create anon_label_type_0 3;
 
 -- shared: create anon_label_type_1 3;
 

@@ -209,7 +209,7 @@ SELECT
     "anon_kept") AS "attained_1"
 FROM "anon_judged";
 
--- shared: create anon_label_type_0 4;
+-- shared: create anon_label_type_0 3;
 
 -- shared: create anon_label_type_1 3;
 

@@ -529,7 +529,7 @@ SELECT
     "anon_kept") AS "attained_1"
 FROM "anon_judged";
 
--- shared: create anon_label_type_0 5;
+-- shared: create anon_label_type_0 4;
 
 -- shared: create anon_label_type_1 1;
 

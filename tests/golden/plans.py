@@ -132,10 +132,10 @@ def _published_before(policy: sa.Policy) -> Callable[[sa.Session, Path], None]:
     return before
 
 
-def _held_together(policy: sa.Policy) -> Callable[[sa.Session, Path], object]:
+def _held_together(policy: sa.Policy, node: dict[str, int] | None = None) -> Callable[[sa.Session, Path], object]:
     earlier = sa.Earlier("earlier_release", source="earlier_visits", key="patient_id")
     held = policy.model_copy(update={"earlier": (earlier,)})
-    return lambda session, _: session.anonymize("visits", held, RELEASE)
+    return lambda session, _: session.anonymize("visits", held, RELEASE, node=node)
 
 
 LOCAL = FEW_COLUMNS.changed({"method": sa.LocalRecoding(suppression_limit=0.9)})
@@ -286,7 +286,9 @@ PLANS = {
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "synthetic": Plan(_clinic, _synthesized),
     "earlier": Plan(_hospital, _held_together(FEW_COLUMNS), before=_published_before(FEW_COLUMNS)),
-    "earlier_changed_values": Plan(_hospital, _held_together(DIVERSE_FEW), before=_published_before(DIVERSE_FEW)),
+    "earlier_changed_values": Plan(
+        _hospital, _held_together(DIVERSE_FEW, {"age": 5, "sex": 1}), before=_published_before(DIVERSE_FEW)
+    ),
     "earlier_local_recoding": Plan(_hospital, _held_together(LOCAL), before=_published_before(LOCAL)),
     "earlier_values": Plan(_hospital, _diverse_together, before=_diverse_before),
     "other_release": Plan(_hospital, _anonymized(FEW_COLUMNS.with_k(50)), before=_listed),

@@ -1734,20 +1734,6 @@ GROUP BY
   position,
   depth;
 
--- create anon_label_type_0 3
-CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
-SELECT
-  "label"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 0 AND "depth" = 0 AND NOT "label" IS NULL
-UNION
-SELECT
-  '*' AS "label"
-ORDER BY
-  "label" ASC
-);
-
 -- create released 3
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
@@ -2429,7 +2415,7 @@ INNER JOIN "temp"."main"."anon_kept"
 ORDER BY
   anon_labels.anon_class ASC;
 
--- create anon_label_type_0 4
+-- create anon_label_type_0 3
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
 SELECT
   "anon_label_0" AS "label"
@@ -2731,7 +2717,7 @@ SELECT
   COUNT(*) AS "rows"
 FROM "temp"."main"."anon_combinations";
 
--- create anon_label_type_0 5
+-- create anon_label_type_0 4
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
 SELECT
   "label"
@@ -3285,56 +3271,6 @@ GROUP BY
   shown_by
 ORDER BY
   first_number ASC;
-
--- create anon_cells_rolled_up 1
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 9214364837600034879 AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-)
-SELECT
-  "anon_key_0",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-FROM "anon_cells"
-GROUP BY
-  "anon_key_0";
-
--- read anon_cells_rolled_up 1
-SELECT
-  COUNT(*) AS "rows"
-FROM "temp"."main"."anon_cells_rolled_up";
-
--- create anon_cells_rolled_up_counts_of_1_by_0 1
-PREPARE "anon_cells_rolled_up_counts_of_1_by_0" AS
-WITH "anon_cells_rolled_up" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells_rolled_up"
-), "anon_classes" AS (
-  SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes";
 
 -- read released 5
 WITH "anon_value_counts" AS (

@@ -23,7 +23,7 @@ from sqlanon.methods.shared.meet import (
 )
 from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.datasets import table_named
-from sqlanon.model.labels import CutRecord, NodeRecord
+from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import action_for
@@ -41,6 +41,12 @@ from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, in_the
 from sqlanon.run.recorded import recorded_release
 
 WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"
+
+OF_SEVERAL_LEVELS: Mapping[type, str] = {
+    CutRecord: "its labels are those of a cut",
+    ClassesRecord: "each of its classes has levels of its own",
+}
+"""Why the labels of a release say nothing of the classes of a node."""
 
 MOST = 5
 """How many releases a run is compared with: the latest."""
@@ -198,8 +204,8 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
         problems.append(f"it was held together with {names}: name all of them in earlier")
     if _left_out(policy) != _left_out(bound.policy):
         problems.append("rows with other unknown values were left out of it")
-    if isinstance(record.labels, CutRecord):
-        problems.append("its labels are those of a cut: name it in earlier")
+    if several := OF_SEVERAL_LEVELS.get(type(record.labels)):
+        problems.append(f"{several}: name it in earlier")
     if problems or not isinstance(record.labels, NodeRecord):
         return "; ".join(problems)
     return Found(release, record, policy, source, record.labels)

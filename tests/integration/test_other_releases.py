@@ -265,7 +265,8 @@ class TestReasons:
         ("change", "expected"),
         [
             ({"individual": "id"}, "its individuals own several rows"),
-            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "it is not a whole release at a node or a cut"),
+            ({"method": sa.Relocation(2), "suppression_limit": None, "privacy": []}, "it is not a whole release at a"),
+            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "each of its classes has levels of its own"),
             ({"top_coding": {"age": 31}}, "it was made with other taxonomies, codings or unknown values of age"),
             ({"unknown": "suppress"}, "rows with other unknown values were left out of it"),
             ({"unknown": {"age": "top"}}, "it was made with other taxonomies, codings or unknown values of age"),
@@ -322,7 +323,7 @@ class TestReasons:
         session.partitions.fit("spring", policy(), tmp_path / "fit.json")
         session.partitions.apply("spring", tmp_path / "fit.json", "part")
         release = session.anonymize("spring", policy(), "second", node=BY_AGE)
-        assert reason(release).startswith("it is not a whole release at a node or a cut")
+        assert reason(release).startswith("it is not a whole release at a node, at a cut or by")
 
     def test_other_taxonomies(self, session: sa.Session) -> None:
         session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))

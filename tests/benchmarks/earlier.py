@@ -1,10 +1,11 @@
 """A fourth quarterly release beside the three before it: what that takes beside the release by itself.
 
-    python -m tests.benchmarks.earlier [--rows 1000000] [--repeats 3] [--folder DIR]
+    python -m tests.benchmarks.earlier [--rows 1000000] [--kind k] [--repeats 3] [--folder DIR]
 
 ARX's Adult (SQLANON_DATA), blown up and numbered, as in tests.benchmarks.runs; every quarter 2 % of the persons leave,
-3 % come, and 2 % have another age. Whole processes of ``sqlanon run``, k = 5, 10 % suppressed. The last line is the
-target: at most twice the CPU seconds.
+3 % come, and 2 % have another age. Whole processes of ``sqlanon run``, k = 5, 10 % suppressed: at nodes (``k``), with
+two values of ``occupation`` in every joint class (``diverse``, 60 % suppressed), or by local recoding (``local``,
+60 %). The last line is the target of the first: at most twice the CPU seconds.
 """
 
 from __future__ import annotations
@@ -26,12 +27,39 @@ from tests.conftest import ARX_COLUMNS, DATA
 QUARTERS = 4
 HIERARCHIES = DATA / "adult_arx" / "hierarchies"
 QUARTER = Path(__file__).with_suffix(".sql")
+SENSITIVE = "occupation"
+OTHERS = [name for name in ARX_COLUMNS if name != SENSITIVE]
+
+KINDS = {
+    "k": [
+        f"quasi_identifiers = {json.dumps(ARX_COLUMNS)}",
+        "suppression_limit = 0.1",
+        'quality = { model = "lm", aggregate = "geometric" }',
+        'privacy = [{ model = "k-anonymity", k = 5 }]',
+    ],
+    "diverse": [
+        f"quasi_identifiers = {json.dumps(OTHERS)}",
+        f"sensitive = {json.dumps([SENSITIVE])}",
+        "suppression_limit = 0.6",
+        'quality = { model = "lm", aggregate = "geometric" }',
+        'privacy = [{ model = "k-anonymity", k = 5 }, { model = "distinct-l-diversity", '
+        f"column = {json.dumps(SENSITIVE)}, l = 2 }}]",
+    ],
+    "local": [
+        f"quasi_identifiers = {json.dumps(ARX_COLUMNS)}",
+        'method = { model = "local-recoding", suppression_limit = 0.6 }',
+        'quality = { model = "lm" }',
+        'privacy = [{ model = "k-anonymity", k = 5 }]',
+    ],
+}
+"""The lines of policies."""
 
 
 def main() -> None:
     """Make the quarters and their releases, then measure the last one with and without the others."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--kind", choices=KINDS, default="k")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where the data is made and kept")
     arguments = parser.parse_args()
@@ -39,9 +67,9 @@ def main() -> None:
         folder = (arguments.folder or Path(temporary)).resolve()
         sources = quarters(folder, arguments.rows)
         for quarter in range(QUARTERS - 1):
-            release(folder, sources, quarter, range(quarter))
+            release(folder, sources, arguments.kind, quarter, range(quarter))
         programs = {
-            name: partial(release, folder, sources, QUARTERS - 1, earlier)
+            name: partial(release, folder, sources, arguments.kind, QUARTERS - 1, earlier)
             for name, earlier in (("alone", range(0)), ("beside three", range(QUARTERS - 1)))
         }
         taken = in_turn(programs, arguments.repeats)
@@ -77,17 +105,16 @@ def quarters(folder: Path, rows: int) -> list[Path]:
     return sources
 
 
-def release(folder: Path, sources: list[Path], quarter: int, earlier: range) -> Taken:
+def release(folder: Path, sources: list[Path], kind: str, quarter: int, earlier: range) -> Taken:
     """The release of a quarter, held together with some before it."""
-    lines = [f"quasi_identifiers = {json.dumps(ARX_COLUMNS)}", 'identifiers = ["id"]', "suppression_limit = 0.1"]
-    lines += ["[quality]", 'model = "lm"', 'aggregate = "geometric"']
-    lines += ["[[privacy]]", 'model = "k-anonymity"', "k = 5"]
+    lines = ['identifiers = ["id"]', *KINDS[kind]]
     for other in earlier:
         facts = {"release": str(target(folder, other)), "source": str(sources[other]), "key": "id"}
         lines += ["[[earlier]]", *(f"{name} = {json.dumps(value)}" for name, value in facts.items())]
     policy = folder / f"quarter_{quarter}_{len(earlier)}.toml"
     policy.write_text("\n".join(lines), encoding="utf-8")
-    options = [f"--taxonomy={name}={HIERARCHIES / name}.csv" for name in ARX_COLUMNS]
+    shown = OTHERS if kind == "diverse" else ARX_COLUMNS
+    options = [f"--taxonomy={name}={HIERARCHIES / name}.csv" for name in shown]
     options += ["--policy", str(policy), "--into", str(target(folder, quarter)), "--replace", "--json"]
     return run_python(["-m", "sqlanon", "run", str(sources[quarter]), *options])
 

@@ -441,7 +441,7 @@ def test_values_of_joint_classes_meet_the_models(
 
 @st.composite
 def ill_sequences(draw: st.DrawFn) -> list[tuple[Snapshot, dict[int, str]]]:
-    """Snapshots with illnesses, few of which change."""
+    """Snapshots of persons with illnesses; few persons change theirs from one snapshot to the next."""
     found: list[tuple[Snapshot, dict[int, str]]] = []
     before: dict[int, str] = {}
     for snapshot in draw(sequences()):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.methods.local.arrays import cell_arrays, loss_of
 from sqlanon.methods.local.publishing import make_classes
@@ -15,6 +13,7 @@ from sqlanon.methods.local.recoding import CLASS, LABELS, PerClass
 from sqlanon.methods.local.searching import found_classes, without_numbers
 from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.shared.persons import EarlierRelease
 from sqlanon.queries.cells.encoding import CellSpec
 from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
 from sqlanon.queries.release.listed_classes import ListedClasses
@@ -42,36 +41,25 @@ class LocalReleasedClasses(ListedClasses, ClassesOfKeys):
         return _with_number(self, self.recoding.join_classes(query, table))
 
 
-# More than six parameters: a release, and how its persons are found.
-def rows_made_again(
-    engine: Compute,
-    bound: BoundPolicy,
-    spec: CellSpec,
-    classes: ListedClasses,
-    keys: Sequence[str],
-    *,
-    as_text: bool,
-) -> exp.Select:
+def rows_made_again(engine: Compute, release: EarlierRelease, spec: CellSpec, classes: ListedClasses) -> exp.Select:
     """The rows of the source of a release with the number of their class, for which its classes are made again.
 
     Args:
         engine: the database.
-        bound: the policy of the release, bound to its source.
+        release: the release.
         spec: its cells, by what earlier releases show.
         classes: the classes that it shows, which there is a table of.
-        keys: the columns that identify a person.
-        as_text: whether these are compared as text.
 
     Raises:
         UnsatisfiableError: no classes meet its policy, so that its source is another one.
     """
-    table = encode_table(engine, bound, spec, label_losses=())
-    cells = cell_arrays(engine, table, loss_of(bound.policy))
+    table = encode_table(engine, release.bound, spec, label_losses=())
+    cells = cell_arrays(engine, table, loss_of(release.bound.policy))
     found = found_classes(engine, table, cells, Watch())
     recoding = PerClass(without_numbers(table).encoding, spec.earlier)
     make_classes(engine, recoding, cells, found, masks=False)
     source = exp.alias_(spec.source.copy(), "anon_source", table=True)
-    query = select(carried_columns(keys, {}, as_text=as_text), source)
+    query = select(carried_columns(release.keys, {}, as_text=release.as_text), source)
     return _with_number(classes, recoding.join_classes_to_source(query, "anon_source"))
 
 

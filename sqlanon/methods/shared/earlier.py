@@ -141,7 +141,6 @@ def withhold_persons(engine: Compute, recoding: AtNode) -> None:
     engine.drop(queries.WITHHELD_PERSONS)
 
 
-# More than six parameters: the releases, the present one, and what was counted for it.
 def joint_shortfalls(
     engine: Compute,
     releases: Sequence[EarlierRelease],

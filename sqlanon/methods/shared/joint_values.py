@@ -92,7 +92,6 @@ def _ranges(are_shown: Sequence[bool], rows: Sequence[Mapping[str, int]]) -> tup
     return tuple(found)
 
 
-# More than six parameters: a policy, the persons, and what releases show of them.
 def refuse_unmet(
     engine: Compute,
     bound: BoundPolicy,
@@ -160,7 +159,6 @@ def failing_classes(
     return _unmet(engine, _grouped(bound, classes, values, [*spec.shown_values, *own], found))
 
 
-# More than six parameters: a policy, the persons, and what releases show of them.
 def failing_together(
     engine: Compute,
     bound: BoundPolicy,
@@ -180,7 +178,6 @@ def failing_together(
     return _unmet(engine, _grouped(bound, classes, values.of_persons(shown), shown, persons.table))
 
 
-# More than six parameters: a policy, the persons, and what releases show of them.
 def _grouped(
     bound: BoundPolicy,
     classes: Sequence[str],

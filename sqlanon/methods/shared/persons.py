@@ -10,9 +10,9 @@ Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -33,23 +33,6 @@ from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.release import earlier as queries
 from sqlanon.queries.release.listed_classes import ListedClasses
 from sqlanon.queries.release.released_classes import ClassesOfRows, NodeClasses, ReleasedClasses, class_of
-
-
-class MakeAgain(Protocol):
-    """Makes the classes of a release again, within a scope of its own."""
-
-    # More than six parameters: a release, and how its persons are found.
-    def __call__(
-        self,
-        engine: Compute,
-        bound: BoundPolicy,
-        spec: CellSpec,
-        classes: ListedClasses,
-        keys: Sequence[str],
-        *,
-        as_text: bool,
-    ) -> exp.Select:
-        """The rows of its source: what identifies a person, and the number of their class."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +64,11 @@ class EarlierRelease:
     read: tuple[ResolvedSource, ...]
     record: EarlierRecord
     make_again: MakeAgain | None = None
+
+
+MakeAgain: TypeAlias = Callable[[Compute, EarlierRelease, CellSpec, ListedClasses], exp.Select]
+"""Makes the classes of a release again, from its cells: the rows of its source with what identifies a person, and the
+number of their class."""
 
 
 def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list[ClassesOfRows]:
@@ -179,7 +167,7 @@ def _with_classes_made_again(
             spec = replace(spec, earlier=earlier)
         assert release.make_again is not None
         try:
-            made = release.make_again(engine, release.bound, spec, classes, release.keys, as_text=release.as_text)
+            made = release.make_again(engine, release, spec, classes)
         except UnsatisfiableError as error:
             raise PolicyError(
                 f"{_is_another(release.name, release.bound)}: no classes meet its policy there"

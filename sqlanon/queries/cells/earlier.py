@@ -77,7 +77,7 @@ def number_of_row() -> exp.Expr:
 
 
 def value_of_row(name: str) -> exp.Alias:
-    """The code of a row that :func:`with_persons` has joined in a column of persons, 0 where there is no person."""
+    """The code that a column of persons has for a row joined by :func:`with_persons`; 0 if no person is found."""
     return aliased(exp.func("coalesce", column(name, PERSONS.name), number(0)), name)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import SQL, persons_by
+from sqlanon.queries.cells.earlier import persons_by
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.macros import exact_text
-from sqlanon.queries.kit.nodes import Relation, Step, all_of, column, same, select, subquery
+from sqlanon.queries.kit.nodes import Relation, all_of, column, same, select, subquery
 from sqlanon.queries.release.released_classes import ClassesOfRows, carried_columns, released_labels
 from sqlanon.queries.tables.cuts import Predictors, generalized
 
@@ -35,11 +35,6 @@ class CutClasses(ClassesOfRows):
     @property
     def labels(self) -> Mapping[str, str]:
         return _cut_labels(self.predictors)
-
-    @property
-    def step(self) -> Step:
-        labels = [*self.labels.values()]
-        return SQL.step(self.relation, "released_classes", labelled=self.counted, keys=labels, name=self.name)
 
     def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
         carried, names = [*persons_by(keys), *values], self.predictors.all

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.earlier import SQL
 from sqlanon.queries.cells.encoding import label_of
-from sqlanon.queries.kit.nodes import Step, aliased, cast, number, select
+from sqlanon.queries.kit.nodes import aliased, cast, number, select
 from sqlanon.queries.release.released_classes import ClassesOfRows, carried_columns, released_labels
 
 
@@ -37,11 +36,6 @@ class ListedClasses(ClassesOfRows):
     @property
     def labels(self) -> Mapping[str, str]:
         return _labels(self.names)
-
-    @property
-    def step(self) -> Step:
-        labels = [*self.labels.values()]
-        return SQL.step(self.relation, "released_classes", labelled=self.counted, keys=labels, name=self.name)
 
     def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
         columns = carried_columns(keys, values, as_text=as_text)

@@ -67,9 +67,10 @@ class ReleasedClasses(ABC):
         """The columns of :attr:`relation` with labels, by quasi-identifier."""
 
     @property
-    @abstractmethod
     def step(self) -> Step:
-        """The step that makes :attr:`relation`."""
+        """The step that makes :attr:`relation`, in the order of labels."""
+        labels = [*self.labels.values()]
+        return SQL.step(self.relation, "released_classes", labelled=self.counted, keys=labels, name=self.name)
 
     def join_to(self, query: exp.Select, alias: str, on: exp.Expr) -> exp.Select:
         """A query with the number of the class that is joined to it under an alias."""
@@ -101,7 +102,7 @@ class ClassesOfKeys(ReleasedClasses):
 
 
 def carried_columns(keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> list[exp.Alias]:
-    """Columns of a source beside classes, see :meth:`ReleasedClasses.rows`."""
+    """Columns of a source beside classes, see :meth:`ClassesOfRows.rows`."""
     found = [aliased(column(name, "anon_source"), alias) for alias, name in values.items()]
     return [*key_columns(keys, "anon_source", as_text=as_text), *found]
 

@@ -3642,10 +3642,10 @@ EARLIER = [
         ),
     ),
     *_of(
-        "sqlanon/methods/shared/coded_cells.py",
+        "sqlanon/methods/shared/arrays.py",
         (
             "numbers-of-joint-classes-in-other-bits",
-            " & keys[:, np.newaxis]",
+            " & of_words[:, np.newaxis]",
             "",
             "the search that looks at no earlier release takes bits of joint classes for those of values",
             JOINT_VALUES,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.shared.arrays import Arrays, Floats, Ints, changes, grouped, key_words
+from sqlanon.methods.shared.arrays import Arrays, Floats, Ints, cell_words, changes, grouped, key_words
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.sensitive import SensitiveValues, label_levels, sensitive_values
 from sqlanon.model.policy.policy import Policy
@@ -159,10 +159,7 @@ def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arra
     people = None if encoding.spec.individual is None else found[INDIVIDUAL].astype(np.int64) - 1
     rows = found[ROW_COUNT].astype(np.int64)
     weights = found[WEIGHT] if encoding.spec.row_weight is not None else rows
-    # Cells that were made beside earlier releases may be read for a search that looks at none.
-    masks = encoding.keys.node_masks((0,) * len(encoding.spec.shapes))
-    of_words = np.array([masks.get(word, 0) for word in range(encoding.keys.word_count)], dtype=np.int64)
-    words = key_words(encoding, found, len(rows)) & of_words[:, np.newaxis]
+    words = cell_words(encoding, found, len(rows))
     distinguishing = [*words, *ranked.values(), *([] if people is None else [people])]
     order, groups = grouped(np.array(distinguishing, dtype=np.int64).reshape(len(distinguishing), len(rows)))
     starts = np.flatnonzero(changes(groups[np.newaxis]))

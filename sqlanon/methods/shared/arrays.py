@@ -77,6 +77,17 @@ def key_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
     return words
 
 
+def cell_words(encoding: Encoding, arrays: Arrays, count: int) -> Ints:
+    """The same of cells, with the bits that distinguish them here alone.
+
+    Cells that were made beside earlier releases, and are read for a search that looks at none, have others besides.
+    """
+    masks = encoding.keys.node_masks((0,) * len(encoding.spec.shapes))
+    of_words = np.array([masks.get(word, 0) for word in range(encoding.keys.word_count)], dtype=np.int64)
+    words: Ints = key_words(encoding, arrays, count) & of_words[:, np.newaxis]
+    return words
+
+
 def sums_by(keys: Ints, amounts: Ints, size: int) -> tuple[Ints, Ints]:
     """The distinct keys, ascending, and the sum of the amounts of each: positive ones, below 2^53 together.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.shared.arrays import Ints, key_words
+from sqlanon.methods.shared.arrays import Ints, cell_words
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.measures import unsupported
 from sqlanon.methods.shared.sensitive import Reference, label_levels, sensitive_values
@@ -68,10 +68,7 @@ def coded_cells(engine: Compute, table: EncodedTable) -> CodedCells | None:
         name: Reference(np.bincount(code, rows).astype(np.int64), sensitive_values(encoding, name, found, code).labels)
         for name, code in codes.items()
     }
-    # Cells that were made beside earlier releases have numbers of joint classes in other bits.
-    masks = encoding.keys.node_masks((0,) * len(encoding.spec.shapes))
-    keys = np.array([masks.get(word, 0) for word in range(encoding.keys.word_count)], dtype=np.int64)
-    all_words = key_words(encoding, found, len(rows)) & keys[:, np.newaxis]
+    all_words = cell_words(encoding, found, len(rows))
     return CodedCells(encoding.keys, all_words, rows, codes, references)
 
 

@@ -56,6 +56,9 @@ WITHHOLDING = f"{EARLIER_RELEASES}::TestWithholding"
 JOINT_PROPERTIES = "tests/property/test_earlier_releases.py"
 JOINT_VALUES = (f"{EARLIER_RELEASES}::TestValues", f"{JOINT_PROPERTIES}::test_values_of_joint_classes_meet_the_models")
 CHANGED_VALUES = f"{EARLIER_RELEASES}::TestChangedValues"
+VALUES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_nor_do_values_that_change"
+CHANGES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_arrays_look_at_values_that_have_changed"
+TIES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_of_two_smallest_classes_that_of_the_first_key_is_hidden"
 LAPLACE = "tests/unit/test_discrete_laplace.py"
 THRESHOLDS = f"{LAPLACE}::TestThresholds"
 COSTS = f"{LAPLACE}::TestCosts"
@@ -2037,15 +2040,15 @@ MODELS = [
         ),
         (
             "rounding-decides",
-            "if bound.measure.name not in EXACT and _are_doubtful(amounts, bound):",
+            "if bound.measure.name not in EXACT:",
             "if False:",
             "a class at a bound is kept or not by the order in which doubles are added",
             "tests/property/test_class_values.py::test_classes_at_a_bound_are_judged_as_by_the_database",
         ),
         (
             "sizes-say-too-much",
-            "if small_rows > enough or not large.any():",
-            "if small_rows or not large.any():",
+            "if small_rows > enough or not met.any():",
+            "if small_rows or not met.any():",
             "the values of large classes are not looked at where there are small ones",
             "tests/property/test_class_values.py::test_what_sizes_say_of_a_node_is_true",
         ),
@@ -3589,6 +3592,30 @@ EARLIER = [
             "if encoding.spec.earlier is not None and not encoding.spec.earlier.is_by_person:",
             "all persons who left a class of an earlier release had the same illness",
             CHANGED_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/joint_judge.py",
+        (
+            "joint-values-as-arrays-without-whoever-left",
+            "        hidden += self.absent.of(numbers[self.absent.numbers])\n",
+            "",
+            "a search takes nodes for satisfying that are none",
+            VALUES_AS_ARRAYS,
+        ),
+        (
+            "joint-values-as-arrays-of-the-last-source-alone",
+            "for shown in self.shown:\n            if shown.is_changed and",
+            "for shown in self.shown:\n            if not shown.is_changed and",
+            "a search takes nodes for satisfying that are none",
+            CHANGES_AS_ARRAYS,
+        ),
+        (
+            "joint-values-as-arrays-of-classes-in-no-order",
+            "np.lexsort((*keys[::-1], sizes, numbers))",
+            "np.lexsort((*-keys[::-1], sizes, numbers))",
+            "a search counts another one of two smallest classes as hidden than the release hides",
+            TIES_AS_ARRAYS,
         ),
     ),
     *_of(

@@ -79,7 +79,7 @@ def by_arrays(table: EncodedTable, nodes: list[Levels]) -> list[NodeSummary]:
     engine = session()._engine
     cells = coded_cells.coded_cells(engine, table)
     assert cells is not None
-    return ValueCounter(engine, table, cells).answer(counts(nodes))
+    return ValueCounter.of(engine, table, cells).answer(counts(nodes))
 
 
 @EXAMPLES
@@ -102,7 +102,7 @@ def test_what_sizes_say_of_a_node_is_true(run: Run) -> None:
         cells = coded_cells.coded_cells(engine, table)
         assert cells is not None
         asked = replace(counts(list(table.context.lattice.nodes())), loss=0.5)
-        found, known = ValueCounter(engine, table, cells).answer(asked), NodeCounter(engine, table).answer(asked)
+        found, known = ValueCounter.of(engine, table, cells).answer(asked), NodeCounter(engine, table).answer(asked)
     check_sizes(found, known, table.context.allowed_rows)
 
 

@@ -17,6 +17,7 @@ from sqlanon.methods.shared.class_values import ValueCounter
 from sqlanon.methods.shared.coded_cells import coded_cells
 from sqlanon.methods.shared.counting import SizesFirst, node_summaries
 from sqlanon.methods.shared.intervals.reading import evidence_of
+from sqlanon.methods.shared.joint_judge import joint_counter
 from sqlanon.methods.shared.joint_sizes import JointSizeCounter
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.policy.policy import Policy
@@ -72,9 +73,11 @@ def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchPro
         return replace(problem, at_once=AT_ONCE), counter(engine, table, sized)
     if (coded := coded_cells(engine, table)) is None:
         return problem, SizesFirst(engine, table)
+    if coded.joint is not None:
+        return problem, joint_counter(engine, table, coded) if rows_count(table) else SizesFirst(engine, table)
     if policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context))):
         problem = replace(problem, evidence=evidence_of(table, coded))
-    return problem, ValueCounter(engine, table, coded) if rows_count(table) else SizesFirst(engine, table)
+    return problem, ValueCounter.of(engine, table, coded) if rows_count(table) else SizesFirst(engine, table)
 
 
 def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:

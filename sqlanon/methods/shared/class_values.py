@@ -7,12 +7,14 @@ count, and those of a class stand side by side, a cell for each of its values.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.shared.arrays import Floats, Ints, Mask, changes, grouped, numbers_of, sums_by, sums_of
+from sqlanon.methods.shared.arrays import Ints, Mask, changes, grouped, numbers_of, sums_by, sums_of
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.certain_shares import certain_shares
 from sqlanon.methods.shared.class_sizes import SizedCells, carried_bits, sources_of
@@ -40,6 +42,39 @@ ABSOLUTE_DOUBT = 1e-11
 
 
 @dataclass(frozen=True)
+class NodeClasses:
+    """The classes of a node, and their cells in the order of classes.
+
+    Attributes:
+        levels: the node.
+        cells: the cells.
+        combinations: the combination of values of each.
+        rows: the rows of each.
+        starts: the first cell of each class.
+    """
+
+    levels: Levels
+    cells: SizedCells
+    combinations: NarrowInts
+    rows: Ints
+    starts: Ints
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The rows of each class."""
+        return sums_of(self.rows, self.starts)
+
+    @cached_property
+    def of_cells(self) -> Ints:
+        """The class of each cell."""
+        return numbers_of(self.starts, len(self.rows))
+
+
+class DoubtfulError(Exception):
+    """A measure of a class is so close to its bound that only the database knows whether it keeps it."""
+
+
+@dataclass(frozen=True)
 class ValueJudge:
     """Judges the classes of nodes by bounds on their sizes and on their values.
 
@@ -53,42 +88,47 @@ class ValueJudge:
     codes: Mapping[str, Ints]
     references: Mapping[str, Reference]
 
-    def summary(self, levels: Levels, cells: SizedCells, enough: int) -> NodeSummary | None:
-        """What is counted of a node; None if only the database knows.
+    def summary(self, levels: Levels, cells: SizedCells, enough: int) -> NodeSummary:
+        """What is counted of a node.
 
         Args:
             levels: the node.
             cells: its cells, in the order of their classes.
-            enough: if the classes that are too small have more rows, nothing else counts: counts cover these alone.
+            enough: if the classes that are too small, or out of bounds themselves, have more rows, nothing else counts:
+                counts cover these alone.
+
+        Raises:
+            DoubtfulError: only the database knows.
         """
         keys, combinations = cells.keys_and_rest()
-        starts = np.flatnonzero(changes(keys))
         rows = cells.rows.astype(np.int64)
-        sizes = sums_of(rows, starts)
-        large = sizes >= self.criteria.k
-        small_rows = int(sizes[~large].sum())
-        if small_rows > enough or not large.any():
-            return NodeSummary(levels, len(sizes), int(large.sum()), small_rows, small_rows)
-        classes = numbers_of(starts, len(rows))
-        found = np.flatnonzero(large[classes])
-        classes = (np.cumsum(large) - 1)[classes[found]]
-        judged = self._judged(classes, combinations[found], rows[found], sizes[large])
-        if judged is None:
-            return None
-        met, certain_rows = judged
-        suppressed = small_rows + int(sizes[large][~met].sum())
-        return NodeSummary(levels, len(sizes), int(met.sum()), suppressed, small_rows + certain_rows)
+        classes = NodeClasses(levels, cells, combinations, rows, np.flatnonzero(self._are_first(keys, combinations)))
+        sizes, of_cells = classes.sizes, classes.of_cells
+        met = sizes >= self.criteria.k
+        small_rows = int(sizes[~met].sum())
+        if small_rows > enough or not met.any():
+            return NodeSummary(levels, len(sizes), int(met.sum()), small_rows, small_rows)
+        found = np.flatnonzero(met[of_cells])
+        of_large = (np.cumsum(met) - 1)[of_cells[found]]
+        met[met], certain_rows = self._judged(of_large, combinations[found], rows[found], sizes[met])
+        kept = self._shown(classes, met) if sizes[~met].sum() <= enough else met
+        return NodeSummary(levels, len(sizes), int(kept.sum()), int(sizes[~kept].sum()), small_rows + certain_rows)
 
-    def _judged(self, classes: Ints, combinations: NarrowInts, rows: Ints, sizes: Ints) -> tuple[Mask, int] | None:
+    def _are_first(self, keys: NarrowInts, combinations: NarrowInts) -> Mask:
+        """Whether each cell is the first one of its class."""
+        return changes(keys)
+
+    def _shown(self, classes: NodeClasses, met: Mask) -> Mask:
+        """Which classes are shown of those that meet the bounds."""
+        return met
+
+    def _judged(self, classes: Ints, combinations: NarrowInts, rows: Ints, sizes: Ints) -> tuple[Mask, int]:
         """Whether each class meets the bounds on values, and how many rows are certain to be suppressed."""
         met, shares = np.ones(len(sizes), dtype=bool), np.zeros(len(sizes))
-        for name in self.codes:
+        for name in self.criteria.bounded_columns:
             values = self._values(name, classes, combinations, rows)
             for bound in (bound for bound in self.criteria.bounds if bound.measure.column == name):
-                amounts = measured(bound.measure, values)
-                if bound.measure.name not in EXACT and _are_doubtful(amounts, bound):
-                    return None
-                fails = ~bound.met_by(amounts)
+                fails = ~are_within(bound, values)
                 met &= ~fails
                 if bound in self.criteria.certain_bounds:
                     shares[fails] = 1.0
@@ -106,20 +146,33 @@ class ValueJudge:
         return Values(found // width, found % width, sums, reference)
 
 
-def _are_doubtful(amounts: Floats | Ints, bound: Bound) -> bool:
-    """Whether a measure is so close to its bound that a sum in another order may be on the other side."""
-    return bool((np.abs(amounts - bound.threshold) <= DOUBT * abs(bound.threshold) + ABSOLUTE_DOUBT).any())
+def are_within(bound: Bound, values: Values) -> Mask:
+    """Whether classes keep a bound on their values.
+
+    Raises:
+        DoubtfulError: a sum in another order may be on the other side of the bound.
+    """
+    amounts = measured(bound.measure, values)
+    if bound.measure.name not in EXACT:
+        distances = np.abs(amounts - bound.threshold)
+        if (distances <= DOUBT * abs(bound.threshold) + ABSOLUTE_DOUBT).any():
+            raise DoubtfulError
+    return bound.met_by(amounts)
 
 
 class ValueCounter:
     """Answers the inquiries of a search: arrays say how many rows are suppressed, the database what they lose."""
 
-    def __init__(self, engine: Compute, table: EncodedTable, coded: CodedCells) -> None:
-        self._context = table.context
-        self._carried = carried_bits(table.context)
+    def __init__(self, engine: Compute, table: EncodedTable, cells: SizedCells, judge: ValueJudge) -> None:
+        self._context, self._carried = table.context, carried_bits(table.context)
         self._others = NodeCounter(engine, table)
-        self._cells, codes = _combined(coded, (0,) * len(table.encoding.spec.shapes))
-        self._judge = ValueJudge(table.encoding.criteria, codes, coded.references)
+        self._cells, self._judge = cells, judge
+
+    @classmethod
+    def of(cls, engine: Compute, table: EncodedTable, coded: CodedCells) -> ValueCounter:
+        """That of a table, beside no earlier release."""
+        cells, codes = combined(coded, (0,) * len(table.encoding.spec.shapes), coded.codes)
+        return cls(engine, table, cells, ValueJudge(table.encoding.criteria, codes, coded.references))
 
     def answer(self, inquiry: Inquiry) -> list[NodeSummary]:
         """What is asked of some nodes, in their order."""
@@ -129,16 +182,16 @@ class ValueCounter:
         # The error of a search that finds no node reports how many rows the closest one suppresses.
         enough = self._context.row_count if inquiry.loss is None else self._context.allowed_rows
         for levels, cells in sources_of(self._cells, inquiry.nodes, self._carried):
-            if (summary := self._judge.summary(levels, cells.at(levels), enough)) is not None:
-                found[levels] = summary
+            with suppress(DoubtfulError):
+                found[levels] = self._judge.summary(levels, cells.at(levels), enough)
         if doubtful := [levels for levels in inquiry.nodes if levels not in found]:
             found |= {node.levels: node for node in self._others.answer(replace(inquiry, nodes=doubtful))}
         return [found[levels] for levels in inquiry.nodes]
 
 
-def _combined(coded: CodedCells, levels: Levels) -> tuple[SizedCells, Mapping[str, Ints]]:
-    """The cells of a node with the combination of their values in their keys, and its codes by column."""
-    order, groups = grouped(np.array(list(coded.codes.values())))
+def combined(coded: CodedCells, levels: Levels, codes: Mapping[str, Ints]) -> tuple[SizedCells, dict[str, Ints]]:
+    """The cells of a node with the combination of some codes in their keys, and the codes of each, ascending."""
+    order, groups = grouped(np.array(list(codes.values())))
     firsts = order[changes(groups[np.newaxis])]
     layout = coded.layout.with_number(len(firsts) - 1)
     assert layout.always is not None
@@ -146,4 +199,4 @@ def _combined(coded: CodedCells, levels: Levels) -> tuple[SizedCells, Mapping[st
     words[: len(coded.words)] = coded.words
     words[layout.always.word, order] |= groups << layout.always.shift
     cells = SizedCells.of(layout, levels, words, coded.rows, int(coded.rows.sum()))
-    return cells, {name: codes[firsts] for name, codes in coded.codes.items()}
+    return cells, {name: each[firsts] for name, each in codes.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,19 @@ MAX_WORDS = 2**25
 
 
 @dataclass(frozen=True)
+class JointCodes:
+    """What earlier releases show of the persons of cells.
+
+    Attributes:
+        numbers: the number of the joint class of each cell.
+        codes: by column of persons with values that a release shows, the code of each cell's value.
+    """
+
+    numbers: Ints
+    codes: Mapping[str, Ints]
+
+
+@dataclass(frozen=True)
 class CodedCells:
     """Cells, those that agree in everything included.
 
@@ -33,6 +46,7 @@ class CodedCells:
         rows: the rows of each cell.
         codes: by sensitive column, the code of each cell's value, from 0 in the order of values.
         references: by sensitive column, its values in the whole table.
+        joint: what distinguishes cells beside earlier releases, if there are any.
     """
 
     layout: KeyLayout
@@ -40,6 +54,7 @@ class CodedCells:
     rows: Ints
     codes: Mapping[str, Ints]
     references: Mapping[str, Reference]
+    joint: JointCodes | None = None
 
     @cached_property
     def widths(self) -> Mapping[str, int]:
@@ -48,20 +63,18 @@ class CodedCells:
 
 
 def coded_cells(engine: Compute, table: EncodedTable) -> CodedCells | None:
-    """The cells of a table; None if more than rows and values counts, or they are too many or elsewhere.
-
-    Beside earlier releases values count whom classes hide as well.
-    """
+    """The cells of a table; None if more than rows and values counts, or they are too many or elsewhere."""
     encoding, bounds = table.encoding, table.encoding.criteria.bounds
     names = tuple(dict.fromkeys(bound.measure.column for bound in bounds if bound.measure.column is not None))
     words = [encoding.key(word) for word in range(encoding.keys.word_count)]
-    has_room = table.cell_count * (len(words) + len(names)) <= MAX_WORDS
+    of_persons = [encoding.sensitive(name) for name in encoding.spec.coded]
+    has_room = table.cell_count * (len(words) + len(names) + len(of_persons)) <= MAX_WORDS
     by_values = bool(names) and not unsupported(bounds) and encoding.spec.individual is None
-    by_values = by_values and encoding.spec.earlier is None
     if not (has_room and by_values) or engine.is_far(encoding.cells.table):
         return None
     labels = [encoding.sensitive_label(name, level) for name in names for level in label_levels(encoding, name)]
-    found = engine.arrays(select([*map(column, [*words, *labels, ROW_COUNT])], encoding.cells.table), "cells as arrays")
+    read = map(column, [*words, *labels, *of_persons, ROW_COUNT])
+    found = engine.arrays(select([*read], encoding.cells.table), "cells as arrays")
     rows = found[ROW_COUNT].astype(np.int64)
     codes = {name: _ranks(found[encoding.sensitive(name)]) for name in names}
     references = {
@@ -69,7 +82,14 @@ def coded_cells(engine: Compute, table: EncodedTable) -> CodedCells | None:
         for name, code in codes.items()
     }
     all_words = cell_words(encoding, found, len(rows))
-    return CodedCells(encoding.keys, all_words, rows, codes, references)
+    if (place := encoding.keys.always) is None:
+        return CodedCells(encoding.keys, all_words, rows, codes, references)
+    numbers = (all_words[place.word] & place.mask) >> place.shift
+    all_words[place.word] &= ~place.mask
+    joint = JointCodes(
+        numbers, {name: found[encoding.sensitive(name)].astype(np.int64) for name in encoding.spec.coded}
+    )
+    return CodedCells(replace(encoding.keys, always=None), all_words, rows, codes, references, joint)
 
 
 def _ranks(codes: NDArray[Any]) -> Ints:

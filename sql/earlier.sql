@@ -25,12 +25,13 @@ FROM :labelled AS anon_labelled;
 
 -- name: persons_by_classes
 -- persons of earlier releases by their classes
--- The persons of the sources of all releases, each once: the numbers of their classes, their values, and how many rows of a
+-- The persons of the sources of all releases, each once: the numbers of their classes, codes of their values (0 where they
+-- are not in the source), and how many rows of a
 -- source they are; if that is not the same in each, then in those that have more of them.
--- :rows (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_value_0_0 VARCHAR)
+-- :rows (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_value_0_0 UINTEGER)
 -- :persons_by anon_person_0
 -- :shown coalesce(any_value(anon_class_0), 0) AS anon_class_0
--- :values any_value(anon_value_0_0) AS anon_value_0_0
+-- :values coalesce(any_value(anon_value_0_0), 0) AS anon_value_0_0
 -- :sources count(anon_class_0)
 SELECT :persons_by, :shown, :values, CAST(ceil(count(*) / :sources) AS BIGINT) AS anon_rows
 FROM :rows AS anon_sources
@@ -47,6 +48,16 @@ SELECT anon_persons.* REPLACE (coalesce(anon_found.:name, 0) AS :name)
 FROM :persons AS anon_persons
 LEFT JOIN (SELECT DISTINCT :persons_by, :name FROM :rows AS anon_rows) AS anon_found
     ON anon_persons.:persons_by IS NOT DISTINCT FROM anon_found.:persons_by;
+
+-- name: reference_of_persons
+-- values of a source
+-- How many persons of a source have each value (:value, by code): 0 stands for persons who are not in it.
+-- :persons (anon_value_0_0 UINTEGER, anon_rows BIGINT)
+-- :value anon_value_0_0
+SELECT :value AS anon_code, CAST(sum(anon_rows) AS BIGINT) AS anon_rows
+FROM :persons AS anon_persons
+WHERE :value > 0
+GROUP BY :value;
 
 -- name: key_problems
 -- keys of persons
@@ -287,15 +298,15 @@ ORDER BY first_number ASC;
 -- name: numbered_persons
 -- persons by their joint class in earlier releases
 -- The persons with the number of their joint class, and with codes of their values.
--- :persons (anon_person_0 VARCHAR, anon_class_1 UINTEGER, anon_value_0_0 VARCHAR, anon_rows BIGINT)
+-- :persons (anon_person_0 VARCHAR, anon_class_1 UINTEGER, anon_value_0_0 UINTEGER, anon_rows BIGINT)
 -- :joint (anon_class_1 UINTEGER, anon_earlier UINTEGER)
 -- :persons_by anon_person_0
 -- :classes anon_class_1
--- :codes dense_rank() OVER (ORDER BY anon_value_0_0 ASC NULLS LAST) AS anon_value_0_0
+-- :values anon_value_0_0
 SELECT
     anon_persons.:persons_by,
     CAST(anon_joint.anon_earlier AS INTEGER) AS anon_earlier,
-    :codes,
+    anon_persons.:values,
     anon_persons.anon_rows
 FROM :persons AS anon_persons
 INNER JOIN :joint AS anon_joint ON anon_persons.:classes = anon_joint.:classes;

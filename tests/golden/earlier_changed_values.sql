@@ -47,40 +47,35 @@ DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
 -- shared: create anon_released_classes_0 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_rows_of_0" AS
-SELECT
-  "anon_source"."patient_id" AS "anon_person_0",
-  "anon_source"."diagnosis" AS "anon_value_0_0",
-  COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
-FROM "memory"."main"."earlier_visits" AS anon_source
-LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
-  ON "anon_labels_0"."position" = 0
-  AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
-  ON "anon_labels_1"."position" = 1
-  AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
-  ON (
-    (
-      "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
-    ) & 9151314442816847872
-  ) = "anon_released"."anon_key_0";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
-WITH "anon_sources" AS (
+WITH "anon_rows_with_values" AS (
   SELECT
-    *
-  FROM "temp"."main"."anon_rows_of_0"
+    "anon_source"."patient_id" AS "anon_person_0",
+    "anon_source"."diagnosis" AS "anon_value_0_0",
+    COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
+  FROM "memory"."main"."earlier_visits" AS anon_source
+  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
+    ON "anon_labels_0"."position" = 0
+    AND "anon_labels_0"."depth" = 0
+    AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
+    ON "anon_labels_1"."position" = 1
+    AND "anon_labels_1"."depth" = 0
+    AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
+    ON (
+      (
+        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
+      ) & 9151314442816847872
+    ) = "anon_released"."anon_key_0"
 )
 SELECT
-  "anon_person_0",
-  COALESCE(ANY_VALUE("anon_class_0"), 0) AS "anon_class_0",
-  ANY_VALUE("anon_value_0_0") AS "anon_value_0_0",
-  CAST(CEIL(COUNT(*) / CAST(NOT ANY_VALUE("anon_class_0") IS NULL AS INT)) AS BIGINT) AS anon_rows
-FROM "anon_sources"
-GROUP BY
-  "anon_person_0";
+  *
+  REPLACE (CAST(DENSE_RANK() OVER (ORDER BY "anon_value_0_0" ASC) AS UINTEGER) AS "anon_value_0_0")
+FROM "anon_rows_with_values";
+
+-- shared: create anon_persons_of_0 2;
+
+-- shared: create anon_reference_of_anon_value_0_0 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_rows_of_0";
 
@@ -135,15 +130,7 @@ FROM "anon_joint";
 
 -- shared: read anon_joint_classes 2;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_persons" AS
-SELECT
-  "anon_persons"."anon_person_0",
-  CAST(anon_joint.anon_earlier AS INT) AS anon_earlier,
-  CAST(DENSE_RANK() OVER (ORDER BY "anon_value_0_0" ASC) AS UINTEGER) AS "anon_value_0_0",
-  anon_persons.anon_rows
-FROM "temp"."main"."anon_persons_of_0" AS anon_persons
-INNER JOIN "temp"."main"."anon_joint_classes" AS anon_joint
-  ON "anon_persons"."anon_class_0" = "anon_joint"."anon_class_0";
+-- shared: create anon_persons 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_persons_of_0";
 
@@ -159,63 +146,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- shared: read anon_labels 1;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_keyed_rows" AS
-SELECT
-  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | (
-    CAST(COALESCE("anon_persons"."anon_earlier", 0) AS BIGINT) << 0
-  ) AS "anon_key_0",
-  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
-  "anon_rows"."diagnosis",
-  COALESCE("anon_persons"."anon_value_0_0", 0) AS "anon_value_0_0",
-  1 AS "anon_row_count",
-  "anon_rows"."patient_id" AS "anon_person_0"
-FROM "memory"."main"."visits" AS anon_rows
-LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
-  ON "anon_labels_0"."position" = 0
-  AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
-  ON "anon_labels_1"."position" = 1
-  AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
-  ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_rows"."patient_id";
+-- shared: create anon_keyed_rows 2;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
-WITH "anon_rows" AS MATERIALIZED (
-  SELECT
-    "anon_key_0",
-    "anon_is_unmapped",
-    "diagnosis",
-    "anon_value_0_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-  FROM "temp"."main"."anon_keyed_rows"
-  GROUP BY
-    "anon_key_0",
-    "anon_is_unmapped",
-    "diagnosis",
-    "anon_value_0_0"
-), "anon_values" AS (
-  SELECT DISTINCT
-    "diagnosis"
-  FROM "anon_rows"
-), "anon_sensitive_0_ranks" AS MATERIALIZED (
-  SELECT
-    "diagnosis",
-    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
-  FROM "anon_values"
-)
-SELECT
-  "anon_rows"."anon_key_0",
-  "anon_rows"."anon_is_unmapped",
-  "anon_rows"."anon_value_0_0" AS "anon_sensitive_1",
-  "anon_sensitive_0_ranks"."anon_sensitive_0",
-  "anon_rows"."anon_row_count"
-FROM "anon_rows"
-JOIN "anon_sensitive_0_ranks"
-  ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
-ORDER BY
-  "anon_key_0" ASC;
+-- shared: create anon_cells 4;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_absent_persons" AS
 SELECT
@@ -1744,54 +1677,9 @@ LEFT JOIN "anon_labels_of_anon_finer_0"
 LEFT JOIN "anon_labels_of_anon_finer_1"
   ON "anon_labels_of_anon_finer_1"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_1";
 
-WITH "anon_groups" AS (
-  SELECT
-    (
-      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
-      AND COUNT("anon_kept_0") IN (0, COUNT(*))
-    ) AS "anon_0"
-  FROM "temp"."main"."anon_few_rows"
-  GROUP BY
-    "anon_value_0"
-), "anon_groups_2" AS (
-  SELECT
-    (
-      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
-      AND COUNT("anon_kept_0") IN (0, COUNT(*))
-    ) AS "anon_0"
-  FROM "temp"."main"."anon_few_rows"
-  GROUP BY
-    "anon_value_1"
-)
-SELECT
-  0 AS position,
-  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups"
-UNION ALL
-SELECT
-  1 AS position,
-  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups_2" AS anon_groups;
+-- shared: read anon_few_rows 5;
 
-WITH "anon_groups" AS (
-  SELECT
-    (
-      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
-      AND COUNT("anon_finer_0") IN (0, COUNT(*))
-    ) AS "anon_0",
-    (
-      MIN("anon_finer_1") IS NOT DISTINCT FROM MAX("anon_finer_1")
-      AND COUNT("anon_finer_1") IN (0, COUNT(*))
-    ) AS "anon_1"
-  FROM "temp"."main"."anon_few_rows"
-  GROUP BY
-    "anon_kept_0"
-)
-SELECT
-  0 AS position,
-  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
-  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
-FROM "anon_groups";
+-- shared: read anon_few_rows 6;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
@@ -2745,6 +2633,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_keyed_rows";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_persons";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_reference_of_anon_value_0_0";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_0";
 

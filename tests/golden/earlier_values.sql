@@ -45,26 +45,33 @@ DROP TABLE IF EXISTS "temp"."main"."anon_unknown_rows";
 -- shared: create anon_released_classes_0 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_rows_of_0" AS
+WITH "anon_rows_with_values" AS (
+  SELECT
+    CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary" AS "anon_person_0",
+    CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary" AS "anon_person_1",
+    CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "anon_person_2",
+    "anon_source"."diagnosis" AS "anon_value_0_0",
+    COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
+  FROM "memory"."main"."visits" AS anon_source
+  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
+    ON "anon_labels_0"."position" = 0
+    AND "anon_labels_0"."depth" = 0
+    AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
+    ON "anon_labels_1"."position" = 1
+    AND "anon_labels_1"."depth" = 0
+    AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
+    ON (
+      (
+        "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
+      ) & 9151314442816847872
+    ) = "anon_released"."anon_key_0"
+)
 SELECT
-  CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary" AS "anon_person_0",
-  CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary" AS "anon_person_1",
-  CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "anon_person_2",
-  COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
-FROM "memory"."main"."visits" AS anon_source
-LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
-  ON "anon_labels_0"."position" = 0
-  AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
-  ON "anon_labels_1"."position" = 1
-  AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
-  ON (
-    (
-      "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0"
-    ) & 9151314442816847872
-  ) = "anon_released"."anon_key_0";
+  *
+  REPLACE (CAST(DENSE_RANK() OVER (ORDER BY "anon_value_0_0" ASC) AS UINTEGER) AS "anon_value_0_0")
+FROM "anon_rows_with_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
 WITH "anon_sources" AS (
@@ -77,12 +84,15 @@ SELECT
   "anon_person_1",
   "anon_person_2",
   COALESCE(ANY_VALUE("anon_class_0"), 0) AS "anon_class_0",
+  COALESCE(ANY_VALUE("anon_value_0_0"), 0) AS "anon_value_0_0",
   CAST(CEIL(COUNT(*) / CAST(NOT ANY_VALUE("anon_class_0") IS NULL AS INT)) AS BIGINT) AS anon_rows
 FROM "anon_sources"
 GROUP BY
   "anon_person_0",
   "anon_person_1",
   "anon_person_2";
+
+-- shared: create anon_reference_of_anon_value_0_0 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_rows_of_0";
 
@@ -99,7 +109,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_shown_groups";
 WITH "anon_person_cells" AS (
   SELECT
     "anon_class_0",
-    "anon_person_2" AS "anon_sensitive_0",
+    "anon_value_0_0" AS "anon_sensitive_0",
     "anon_rows" AS "anon_row_count"
   FROM "temp"."main"."anon_persons_of_0"
 ), "anon_values" AS (
@@ -2145,6 +2155,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_keyed_rows";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_persons";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_reference_of_anon_value_0_0";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_released_classes_0";
 

@@ -141,6 +141,8 @@ def _held_together(policy: sa.Policy, node: dict[str, int] | None = None) -> Cal
 LOCAL = FEW_COLUMNS.changed({"method": sa.LocalRecoding(suppression_limit=0.9)})
 DIVERSE = FEW_COLUMNS.changed({"privacy": [sa.KAnonymity(5), sa.DistinctLDiversity("diagnosis", 2)]})
 DIVERSE_FEW = DIVERSE.changed({"suppression_limit": 0.5})
+CLOSE = [sa.KAnonymity(5), sa.TCloseness("diagnosis", 0.4, distance="ordered"), sa.BetaLikeness("diagnosis", 5)]
+CLOSE_FEW = FEW_COLUMNS.changed({"privacy": CLOSE, "suppression_limit": 0.9})
 
 
 def _diverse_before(session: sa.Session, _: Path) -> None:
@@ -288,6 +290,9 @@ PLANS = {
     "earlier": Plan(_hospital, _held_together(FEW_COLUMNS), before=_published_before(FEW_COLUMNS)),
     "earlier_changed_values": Plan(
         _hospital, _held_together(DIVERSE_FEW, {"age": 5, "sex": 1}), before=_published_before(DIVERSE_FEW)
+    ),
+    "earlier_shares": Plan(
+        _hospital, _held_together(CLOSE_FEW, {"age": 4, "sex": 1}), before=_published_before(CLOSE_FEW)
     ),
     "earlier_local_recoding": Plan(_hospital, _held_together(LOCAL), before=_published_before(LOCAL)),
     "earlier_values": Plan(_hospital, _diverse_together, before=_diverse_before),

@@ -3261,6 +3261,33 @@ GROUP BY
 HAVING
   LIST_MAX(["anon_class_0", "anon_class_1"]) > 0;
 
+-- create anon_persons_of_0 2
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
+WITH "anon_sources" AS (
+  SELECT
+    *
+  FROM "temp"."main"."anon_rows_of_0"
+)
+SELECT
+  "anon_person_0",
+  COALESCE(ANY_VALUE("anon_class_0"), 0) AS "anon_class_0",
+  COALESCE(ANY_VALUE("anon_value_0_0"), 0) AS "anon_value_0_0",
+  CAST(CEIL(COUNT(*) / CAST(NOT ANY_VALUE("anon_class_0") IS NULL AS INT)) AS BIGINT) AS anon_rows
+FROM "anon_sources"
+GROUP BY
+  "anon_person_0";
+
+-- create anon_reference_of_anon_value_0_0 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_reference_of_anon_value_0_0" AS
+SELECT
+  "anon_value_0_0" AS anon_code,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_rows
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
+WHERE
+  "anon_value_0_0" > 0
+GROUP BY
+  "anon_value_0_0";
+
 -- read anon_joint_classes 2
 SELECT
   ["anon_class_0" > 0] AS shown_by,
@@ -3271,6 +3298,128 @@ GROUP BY
   shown_by
 ORDER BY
   first_number ASC;
+
+-- create anon_persons 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons" AS
+SELECT
+  "anon_persons"."anon_person_0",
+  CAST(anon_joint.anon_earlier AS INT) AS anon_earlier,
+  "anon_persons"."anon_value_0_0",
+  anon_persons.anon_rows
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
+INNER JOIN "temp"."main"."anon_joint_classes" AS anon_joint
+  ON "anon_persons"."anon_class_0" = "anon_joint"."anon_class_0";
+
+-- create anon_keyed_rows 2
+CREATE TEMPORARY TABLE "temp"."main"."anon_keyed_rows" AS
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | (
+    CAST(COALESCE("anon_persons"."anon_earlier", 0) AS BIGINT) << 0
+  ) AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
+  "anon_rows"."diagnosis",
+  COALESCE("anon_persons"."anon_value_0_0", 0) AS "anon_value_0_0",
+  1 AS "anon_row_count",
+  "anon_rows"."patient_id" AS "anon_person_0"
+FROM "memory"."main"."visits" AS anon_rows
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_persons" AS anon_persons
+  ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_rows"."patient_id";
+
+-- create anon_cells 4
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    "anon_is_unmapped",
+    "diagnosis",
+    "anon_value_0_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_keyed_rows"
+  GROUP BY
+    "anon_key_0",
+    "anon_is_unmapped",
+    "diagnosis",
+    "anon_value_0_0"
+), "anon_values" AS (
+  SELECT DISTINCT
+    "diagnosis"
+  FROM "anon_rows"
+), "anon_sensitive_0_ranks" AS MATERIALIZED (
+  SELECT
+    "diagnosis",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM "anon_values"
+)
+SELECT
+  "anon_rows"."anon_key_0",
+  "anon_rows"."anon_is_unmapped",
+  "anon_rows"."anon_value_0_0" AS "anon_sensitive_1",
+  "anon_sensitive_0_ranks"."anon_sensitive_0",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+JOIN "anon_sensitive_0_ranks"
+  ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
+ORDER BY
+  "anon_key_0" ASC;
+
+-- read anon_few_rows 5
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_0"
+), "anon_groups_2" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_1"
+)
+SELECT
+  0 AS position,
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups"
+UNION ALL
+SELECT
+  1 AS position,
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups_2" AS anon_groups;
+
+-- read anon_few_rows 6
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
+      AND COUNT("anon_finer_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_finer_1") IS NOT DISTINCT FROM MAX("anon_finer_1")
+      AND COUNT("anon_finer_1") IN (0, COUNT(*))
+    ) AS "anon_1"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_kept_0"
+)
+SELECT
+  0 AS position,
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
+FROM "anon_groups";
 
 -- read released 5
 WITH "anon_value_counts" AS (
@@ -3303,6 +3452,142 @@ WITH "anon_value_counts" AS (
 SELECT
   "l" AS "attained"
 FROM "anon_measured";
+
+-- create anon_person_reference_crossings_0 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_person_reference_crossings_0" AS
+SELECT
+  UNNEST(
+    RANGE(
+      CAST(FLOOR(anon_least_share * 1024e0) AS BIGINT),
+      CAST(FLOOR(anon_next_share * 1024e0) AS BIGINT) + 1
+    )
+  ) AS slot,
+  anon_least_share AS least_share,
+  anon_next_share AS next_share,
+  anon_position AS crossing,
+  anon_work AS crossing_work
+FROM (
+  SELECT
+    position AS anon_position,
+    work_below AS anon_work,
+    COALESCE(LAG(cumulative_share) OVER (ORDER BY position ASC), 0e0) AS anon_least_share,
+    cumulative_share AS anon_next_share
+  FROM "temp"."main"."anon_person_reference_work_0"
+)
+WHERE
+  anon_least_share < anon_next_share;
+
+-- create anon_person_values_0 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_person_values_0" AS
+WITH "anon_counts" AS (
+  SELECT
+    "anon_code" AS "anon_sensitive_0",
+    "anon_rows" AS "anon_rows"
+  FROM "temp"."main"."anon_reference_of_diagnosis"
+)
+SELECT
+  "anon_sensitive_0",
+  "anon_rows" / SUM("anon_rows") OVER () AS "anon_share"
+FROM "anon_counts";
+
+-- create anon_person_values_1 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_person_values_1" AS
+WITH "anon_counts" AS (
+  SELECT
+    "anon_code" AS "anon_sensitive_1",
+    "anon_rows" AS "anon_rows"
+  FROM "temp"."main"."anon_reference_of_anon_value_0_0"
+)
+SELECT
+  "anon_sensitive_1",
+  "anon_rows" / SUM("anon_rows") OVER () AS "anon_share"
+FROM "anon_counts";
+
+-- create anon_person_reference_work_0 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_person_reference_work_0" AS
+SELECT
+  position,
+  anon_all_rows AS reference_rows,
+  anon_rows_up_to / NULLIF(anon_all_rows, 0e0) AS cumulative_share,
+  position * anon_rows_up_to - anon_moment AS work_below,
+  (
+    anon_all_moment - anon_moment
+  ) - position * (
+    anon_all_rows - anon_rows_up_to
+  ) AS work_above,
+  anon_all_rows * (
+    anon_positions - 1
+  ) AS most_work
+FROM (
+  SELECT
+    position,
+    CAST(SUM(row_count) OVER (ORDER BY position ASC) AS DOUBLE) AS anon_rows_up_to,
+    CAST(SUM(position * row_count) OVER (ORDER BY position ASC) AS DOUBLE) AS anon_moment,
+    CAST(SUM(row_count) OVER () AS DOUBLE) AS anon_all_rows,
+    CAST(SUM(position * row_count) OVER () AS DOUBLE) AS anon_all_moment,
+    COUNT(*) OVER () AS anon_positions
+  FROM (
+    SELECT
+      "anon_code" AS "position",
+      "anon_rows" AS "row_count"
+    FROM "temp"."main"."anon_reference_of_diagnosis"
+  ) AS "anon_positions"
+);
+
+-- create anon_person_reference_work_1 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_person_reference_work_1" AS
+SELECT
+  position,
+  anon_all_rows AS reference_rows,
+  anon_rows_up_to / NULLIF(anon_all_rows, 0e0) AS cumulative_share,
+  position * anon_rows_up_to - anon_moment AS work_below,
+  (
+    anon_all_moment - anon_moment
+  ) - position * (
+    anon_all_rows - anon_rows_up_to
+  ) AS work_above,
+  anon_all_rows * (
+    anon_positions - 1
+  ) AS most_work
+FROM (
+  SELECT
+    position,
+    CAST(SUM(row_count) OVER (ORDER BY position ASC) AS DOUBLE) AS anon_rows_up_to,
+    CAST(SUM(position * row_count) OVER (ORDER BY position ASC) AS DOUBLE) AS anon_moment,
+    CAST(SUM(row_count) OVER () AS DOUBLE) AS anon_all_rows,
+    CAST(SUM(position * row_count) OVER () AS DOUBLE) AS anon_all_moment,
+    COUNT(*) OVER () AS anon_positions
+  FROM (
+    SELECT
+      "anon_code" AS "position",
+      "anon_rows" AS "row_count"
+    FROM "temp"."main"."anon_reference_of_anon_value_0_0"
+  ) AS "anon_positions"
+);
+
+-- create anon_person_reference_crossings_1 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_person_reference_crossings_1" AS
+SELECT
+  UNNEST(
+    RANGE(
+      CAST(FLOOR(anon_least_share * 1024e0) AS BIGINT),
+      CAST(FLOOR(anon_next_share * 1024e0) AS BIGINT) + 1
+    )
+  ) AS slot,
+  anon_least_share AS least_share,
+  anon_next_share AS next_share,
+  anon_position AS crossing,
+  anon_work AS crossing_work
+FROM (
+  SELECT
+    position AS anon_position,
+    work_below AS anon_work,
+    COALESCE(LAG(cumulative_share) OVER (ORDER BY position ASC), 0e0) AS anon_least_share,
+    cumulative_share AS anon_next_share
+  FROM "temp"."main"."anon_person_reference_work_1"
+)
+WHERE
+  anon_least_share < anon_next_share;
 
 -- read anon_cells 11
 SELECT

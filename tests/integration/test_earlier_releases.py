@@ -213,7 +213,11 @@ class TestWithholding:
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [
-    ({"privacy": [sa.KAnonymity(2), sa.TCloseness("illness", 0.2)]}, "k-anonymity and l-diversity are"),
+    (
+        {"privacy": [sa.KAnonymity(2), sa.TCloseness("illness", 0.2, distance="hierarchical")]},
+        'take distance "equal" or "ordered"',
+    ),
+    ({"privacy": [sa.KAnonymity(2), sa.KMap(2, "people")]}, "is not held together with other releases"),
     ({"suppression": "mask"}, "masked rows would show who was suppressed"),
     (
         {"method": sa.Relocation(k=2), "privacy": (), "suppression_limit": None},
@@ -635,6 +639,61 @@ class TestChangedValues:
         assert second.report.loss_alone == alone.report.loss
         together = session.compare_releases([SPRING, sa.Earlier("alone", source="summer", key="id")], source="summer")
         assert (together.k, together.failing_classes, together.met) == (4, 1, False)
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            sa.TCloseness("illness", 0.2),
+            sa.TCloseness("illness", 0.2, distance="ordered"),
+            sa.BetaLikeness("illness", 0.5),
+            sa.DeltaDisclosure("illness", 0.8),
+        ],
+        ids=str,
+    )
+    def test_shares_are_compared_with_the_source_that_had_them(
+        self, session: sa.Session, model: sa.PrivacyModel
+    ) -> None:
+        """In spring one of four had a cold, of those from 20 to 24 two; in summer it is one in each class."""
+        close = {"privacy": [sa.KAnonymity(4), model]}
+        session.anonymize("spring", self.held(**close), "first", node={"age": 2})
+        session.connection.execute("UPDATE summer SET illness = if(age IN (21, 26, 31), 'cold', 'flu')")
+        session.anonymize("summer", self.held(**close), "alone", node={"age": 1})
+        assert ages(session, "alone") == {"20-24": 4, "25-29": 4, "30-34": 4}
+        alone = [SPRING, sa.Earlier("alone", source="summer", key="id")]
+        assert (session.compare_releases(alone, source="summer").failing_classes or 0) >= 1
+        second = session.anonymize("summer", self.held(SPRING, **close), "second", node={"age": 1})
+        assert ages(session, "second") == {"30-34": 4}
+        assert [
+            line for line in second.guarantee.claims if "compared with all rows of the source of that release" in line
+        ]
+        recovered = "if(age IN (22, 24, 32), 'cold', 'flu') AS illness"
+        session.connection.execute(f"CREATE TABLE autumn AS SELECT * REPLACE ({recovered}) FROM summer")
+        third = self.held(SPRING, SUMMER, **close)
+        session.anonymize("autumn", third, "third", node={"age": 2})
+        assert session.verify("third", third, source="autumn").met
+        named = [SPRING, SUMMER, sa.Earlier("third", source="autumn", key="id")]
+        joint = session.compare_releases(named, source="autumn")
+        assert (joint.met, joint.failing_classes) == (True, 0)
+
+    @pytest.mark.parametrize("model", [sa.TCloseness("illness", 0.3), sa.BetaLikeness("illness", 1.2)], ids=str)
+    def test_shares_of_whoever_left(self, session: sa.Session, model: sa.PrivacyModel) -> None:
+        """Three have left of those from 25 to 29, with whom the fourth is hidden; together they are close to spring."""
+        close = {"privacy": [sa.KAnonymity(4), model]}
+        session.anonymize("spring", self.held(**close), "first", node={"age": 2})
+        session.connection.execute("DELETE FROM summer WHERE id IN (5, 6, 7)")
+        session.anonymize("summer", self.held(SPRING, **close), "second", node={"age": 1})
+        assert ages(session, "second") == {"20-24": 4, "30-34": 4}
+
+    def test_shares_without_whoever_came(self, session: sa.Session) -> None:
+        """Of the persons in spring one of four had a cold; there were none of those who are in the forties."""
+        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.3)]}
+        session.anonymize("spring", self.held(**close), "first", node={"age": 2})
+        load(session, "summer", range(40, 52), first=50)
+        session.connection.execute("UPDATE summer SET illness = 'cold' WHERE age IN (42, 43, 46, 50)")
+        session.anonymize("summer", self.held(SPRING, **close), "second", node={"age": 2})
+        session.connection.execute("CREATE TABLE autumn AS FROM summer")
+        session.anonymize("autumn", self.held(SPRING, SUMMER, **close), "third", node={"age": 1})
+        assert ages(session, "third") == {"20-24": 4, "25-29": 4, "30-34": 4, "40-44": 5, "45-49": 5}
 
     def test_values_that_have_become_alike(self, session: sa.Session) -> None:
         session.anonymize("spring", self.held(), "first", node={"age": 2})

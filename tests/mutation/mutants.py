@@ -3595,6 +3595,26 @@ EARLIER = [
         ),
     ),
     *_of(
+        "sql/earlier.sql",
+        (
+            "joint-values-compared-with-persons-who-were-not-there",
+            "WHERE :value > 0\n",
+            "",
+            "the shares of an earlier release are those among the persons of all sources",
+            CHANGED_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/queries/classes/sensitive_values.py",
+        (
+            "joint-values-without-rows-of-whoever-left",
+            "return not self.grouping.gaps or all(",
+            "return True or all(",
+            "persons who left do not count among those who are hidden",
+            CHANGED_VALUES,
+        ),
+    ),
+    *_of(
         "sqlanon/methods/shared/joint_judge.py",
         (
             "joint-values-as-arrays-without-whoever-left",

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import log
+from itertools import accumulate
+from math import log, log2
 from unittest import mock
 
 import pyarrow as pa
@@ -298,22 +299,51 @@ def test_a_run_counts_the_joint_classes_with_another_release(
     assert found.persons_at_risk == sum(size for size in sizes.values() if size < min(k))
 
 
-def entropy(counts: Sequence[int]) -> float:
+def entropy(counts: Counter[str]) -> float:
     """That of values, in nats."""
-    return -sum(count / sum(counts) * log(count / sum(counts)) for count in counts)
+    return -sum(count / counts.total() * log(count / counts.total()) for count in counts.values())
 
 
 ILLNESSES = st.sampled_from(["flu", "flu", "cold", "gout"])
-MODELS: dict[str, tuple[sa.PrivacyModel, Callable[[list[int]], bool]]] = {
-    "distinct": (sa.DistinctLDiversity("illness", 2), lambda counts: len(counts) >= 2),
-    "alpha": (sa.AlphaKAnonymity("illness", 0.5, 2), lambda counts: 2 * max(counts) <= sum(counts)),
+Meets = Callable[[Counter[str], Counter[str]], bool]
+
+
+def gains(counts: Counter[str], source: Counter[str]) -> list[float]:
+    """The share of each illness of a class over that in the source."""
+    return [counts[each] / counts.total() / (source[each] / source.total()) for each in counts]
+
+
+def distance(counts: Counter[str], source: Counter[str]) -> float:
+    """How many of all have to move from one illness to another."""
+    return sum(max(counts[each] / counts.total() - source[each] / source.total(), 0.0) for each in counts)
+
+
+def ordered_distance(counts: Counter[str], source: Counter[str]) -> float:
+    """The same by how far they move in the order of illnesses, over the longest way."""
+    differences = [counts[each] / counts.total() - source[each] / source.total() for each in sorted(source)]
+    return sum(map(abs, accumulate(differences))) / max(len(source) - 1, 1)
+
+
+MODELS: dict[str, tuple[sa.PrivacyModel, Meets]] = {
+    "distinct": (sa.DistinctLDiversity("illness", 2), lambda counts, _: len(counts) >= 2),
+    "alpha": (sa.AlphaKAnonymity("illness", 0.5, 2), lambda counts, _: 2 * max(counts.values()) <= counts.total()),
     "recursive": (
         sa.RecursiveCLDiversity("illness", 2, 2),
-        lambda counts: max(counts) < 2 * (sum(counts) - max(counts)),
+        lambda counts, _: max(counts.values()) < 2 * (counts.total() - max(counts.values())),
     ),
-    "entropy": (sa.EntropyLDiversity("illness", 1.8), lambda counts: entropy(counts) >= log(1.8) - 1e-9),
+    "entropy": (sa.EntropyLDiversity("illness", 1.8), lambda counts, _: entropy(counts) >= log(1.8) - 1e-9),
+    "close": (sa.TCloseness("illness", 0.3), lambda counts, source: distance(counts, source) <= 0.3 + 1e-9),
+    "close in order": (
+        sa.TCloseness("illness", 0.2, distance="ordered"),
+        lambda counts, source: ordered_distance(counts, source) <= 0.2 + 1e-9,
+    ),
+    "likeness": (sa.BetaLikeness("illness", 0.7), lambda counts, source: max(gains(counts, source)) <= 1.7 + 1e-9),
+    "disclosure": (
+        sa.DeltaDisclosure("illness", 1.2),
+        lambda counts, source: all(abs(log2(gain)) < 1.2 - 1e-9 for gain in gains(counts, source)),
+    ),
 }
-"""A model, and whether the counts of values in a class meet it."""
+"""A model, and whether the illnesses of a class meet it beside those of the source."""
 
 
 @dataclass(frozen=True)
@@ -329,14 +359,15 @@ class Rule:
     """What joint classes have to meet."""
 
     k: int
-    model: Callable[[list[int]], bool]
+    model: Meets
 
     def is_met(self, persons: Iterable[int], joint: Sequence[Labels | None], releases: Sequence[Seen]) -> bool:
         """Whether persons are k at least, with illnesses as the model asks for in each release that shows them."""
         persons = [*persons]
         shown = [release.illnesses for release, labels in zip(releases, joint, strict=True) if labels is not None]
         return len(persons) >= self.k and all(
-            self.model([*Counter(illnesses[person] for person in persons).values()]) for illnesses in shown
+            self.model(Counter(illnesses[person] for person in persons), Counter(illnesses.values()))
+            for illnesses in shown
         )
 
 

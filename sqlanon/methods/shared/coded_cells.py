@@ -29,7 +29,8 @@ class JointCodes:
 
     Attributes:
         numbers: the number of the joint class of each cell.
-        codes: by column of persons with values that a release shows, the code of each cell's value.
+        codes: by column of persons with values that a release shows, the code of each cell's value, from 0; -1 where
+            its persons are not in the source of the release.
     """
 
     numbers: Ints
@@ -87,7 +88,7 @@ def coded_cells(engine: Compute, table: EncodedTable) -> CodedCells | None:
     numbers = (all_words[place.word] & place.mask) >> place.shift
     all_words[place.word] &= ~place.mask
     joint = JointCodes(
-        numbers, {name: found[encoding.sensitive(name)].astype(np.int64) for name in encoding.spec.coded}
+        numbers, {name: found[encoding.sensitive(name)].astype(np.int64) - 1 for name in encoding.spec.coded}
     )
     return CodedCells(replace(encoding.keys, always=None), all_words, rows, codes, references, joint)
 

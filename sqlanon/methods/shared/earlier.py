@@ -15,7 +15,7 @@ from sqlanon.methods.shared.joint_values import (
     PersonValues,
     failing_classes,
     failing_together,
-    judge_persons,
+    judge_rows,
     refuse_unmet,
     with_numbers,
 )
@@ -30,6 +30,7 @@ from sqlanon.methods.shared.persons import (
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.joint import JointClass, JointClasses
+from sqlanon.queries.cells.earlier import reference_of
 from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Step
@@ -72,7 +73,13 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     shown = with_numbers(engine, shown, classes)
     earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text)
     spec = replace(bound.cells, earlier=earlier, shown_values=shown)
-    spec = replace(spec, protected=(*spec.protected, *spec.coded))
+    of_persons = (each.column for each in shown if each.bounded in spec.compared)
+    spec = replace(
+        spec,
+        protected=(*spec.protected, *spec.coded),
+        compared=tuple(dict.fromkeys((*spec.compared, *of_persons))),
+        references={name: reference_of(name) for name in spec.coded},
+    )
     engine.run(queries.numbered_persons(persons, classes, keys, spec.coded))
     for relation in (persons, queries.JOINT):
         engine.drop(relation)
@@ -82,7 +89,7 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
 def _values_of_persons(releases: Sequence[EarlierRelease], last: Policy) -> PersonValues:
     """The values that the last release is judged by, and those before it that were held together with others."""
     held = [release.bound.policy for release in releases if release.beside]
-    return PersonValues.of([*held, last], releases[0].keys, is_by_person=releases[0].is_by_person)
+    return PersonValues.of([*held, last], is_by_person=releases[0].is_by_person)
 
 
 LISTED = 10
@@ -170,8 +177,7 @@ def joint_shortfalls(
         engine.run(step)
     looks_at_values = bound.policy.criteria.looks_at_values
     if looks_at_values:
-        values = {name: name for name in spec.protected}
-        judge_persons(engine, bound, persons.makes, classes, values, spec.shown_values)
+        judge_rows(engine, bound, persons.makes, classes, spec)
     elif present.is_exact:
         engine.run(queries.found_groups(persons.makes, classes))
     else:

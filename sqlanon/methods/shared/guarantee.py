@@ -158,7 +158,10 @@ def _joint_claims(policy: Policy) -> Iterator[str]:
             "whoever knows the quasi-identifiers that a person had in each of these releases and in this one, and "
             "links all rows that belong together, is left with as many persons"
         )
-        meaning = of_persons if isinstance(model, KAnonymity) else "by the values that each release shows in it"
+        of_values = "by the values that each release shows in it"
+        if model.compares_with_source:
+            of_values += ", compared with all rows of the source of that release"
+        meaning = of_persons if isinstance(model, KAnonymity) else of_values
         yield f"together with {names}, every joint class meets {model}: {meaning}"
 
 

@@ -24,6 +24,7 @@ from sqlanon.model.bounds import Bound
 from sqlanon.queries.cells.earlier import NUMBER_OF_ABSENT
 from sqlanon.queries.cells.encoding import EARLIER, Encoding, ShownValues
 from sqlanon.queries.cells.keys import KeyLayout
+from sqlanon.queries.kit.nodes import column, select
 
 
 @dataclass(frozen=True)
@@ -188,19 +189,17 @@ def joint_counter(engine: Compute, table: EncodedTable, coded: CodedCells) -> Va
     encoding, joint, earlier = table.encoding, coded.joint, table.encoding.spec.earlier
     assert joint is not None
     assert earlier is not None
-    absent = _absent(engine, encoding)
     levels = (0,) * len(encoding.spec.shapes)
     cells, codes = combined(coded, levels, {EARLIER: joint.numbers, **coded.codes, **joint.codes})
     numbers = codes.pop(EARLIER)
-    of_persons = {name: _counted(each, absent.codes[name]) for name, each in joint.codes.items()}
     judge = JointJudge(
         criteria=encoding.criteria,
         codes=codes,
-        references={**coded.references, **of_persons},
+        references={**coded.references, **{name: _reference(engine, encoding, name) for name in joint.codes}},
         count=earlier.count,
         numbers=numbers,
         shown=[ShownBounds.of(encoding, shown) for shown in encoding.spec.shown_values],
-        absent=absent,
+        absent=_absent(engine, encoding),
         layout=encoding.keys,
     )
     return ValueCounter(engine, table, cells, judge)
@@ -212,10 +211,13 @@ def _absent(engine: Compute, encoding: Encoding) -> Persons:
     if spec.earlier is None or not spec.earlier.is_by_person:
         return Persons(none, {shown.column: none for shown in spec.shown_values}, none)
     found = {name: each.astype(np.int64) for name, each in absent_persons(engine, spec.coded).items()}
-    return Persons(found[EARLIER], {name: found[name] for name in spec.coded}, found[NUMBER_OF_ABSENT])
+    return Persons(found[EARLIER], {name: found[name] - 1 for name in spec.coded}, found[NUMBER_OF_ABSENT])
 
 
-def _counted(codes: Ints, others: Ints) -> Reference:
-    """How often persons have the values of a column; no measure that is judged here looks at it."""
-    rows = np.bincount(np.concatenate([codes, others]))
+def _reference(engine: Compute, encoding: Encoding, name: str) -> Reference:
+    """How many persons of its source have each value of a column of persons."""
+    table = encoding.spec.references[name].table
+    found = engine.arrays(select([column("anon_code"), column("anon_rows")], table), "values of a source")
+    rows = np.zeros(int(found["anon_code"].max(initial=0)), dtype=np.int64)
+    rows[found["anon_code"].astype(np.int64) - 1] = found["anon_rows"]
     return Reference(rows, np.zeros((1, len(rows)), dtype=np.int64))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -12,9 +13,11 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.names import folded
+from sqlanon.model.policy.earlier_checks import holds_together
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.earlier import person_key, value_column
+from sqlanon.queries.cells.earlier import reference, reference_of, value_column
 from sqlanon.queries.cells.encoding import CellSpec, ShownValues
+from sqlanon.queries.cells.rows import shares
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.release.earlier import joint_class_ranges
@@ -25,41 +28,40 @@ from sqlanon.queries.release.joint_values import grouped_persons, judged_by_valu
 class PersonValues:
     """Which columns of persons have the values of sensitive columns.
 
-    Values of a person may change, so that each release has columns of its own for them; those of rows of one unchanged
-    table are among what identifies these.
+    Values of a person may change, so that each release has columns of its own for them; the rows of one unchanged table
+    have them once.
 
     Attributes:
         names: the sensitive columns that policies look at, folded.
-        keys: the columns that identify rows of one unchanged table; None where a key identifies persons.
+        is_by_person: whether a key identifies persons, whose values may change.
     """
 
     names: tuple[str, ...]
-    keys: tuple[str, ...] | None
+    is_by_person: bool
 
     @classmethod
-    def of(cls, policies: Sequence[Policy], keys: Sequence[str], *, is_by_person: bool) -> PersonValues:
+    def of(cls, policies: Sequence[Policy], *, is_by_person: bool) -> PersonValues:
         """Those that some policies look at."""
         names = dict.fromkeys(folded(name) for policy in policies for name in policy.criteria.bounded_columns)
-        return cls(tuple(names), None if is_by_person else tuple(map(folded, keys)))
+        return cls(tuple(names), is_by_person)
 
     def column(self, place: int, name: str) -> str:
         """The column with the values of a sensitive column in the release at a place."""
-        if self.keys is not None:
-            return person_key(self.keys.index(folded(name)))
-        return value_column(place, self.names.index(folded(name)))
+        return value_column(place if self.is_by_person else 0, self.names.index(folded(name)))
 
     def carried(self, place: int, bound: BoundPolicy) -> dict[str, str]:
         """The columns that persons have of the release at a place, and those of its source with the values."""
-        if self.keys is not None:
-            return {}
-        read = {folded(name) for name in (*bound.policy.released_columns, *bound.policy.criteria.bounded_columns)}
+        if not self.is_by_person:
+            read = {*self.names} if place == 0 else set()
+        else:
+            read = {*map(folded, (*bound.policy.released_columns, *bound.policy.criteria.bounded_columns))}
         spelled = {folded(column.name): column.name for column in bound.columns if folded(column.name) in read}
         return {self.column(place, name): spelled[name] for name in self.names if name in spelled}
 
     def shown(self, policy: Policy, others: Mapping[int, Policy]) -> tuple[ShownValues, ...]:
         """What some releases show of the columns that a policy looks at; their classes have columns in this order."""
         return tuple(
-            ShownValues(name if self.keys is not None else self.column(place, name), name, index)
+            ShownValues(self.column(place, name) if self.is_by_person else name, name, index)
             for index, (place, other) in enumerate(others.items())
             for name in policy.criteria.bounded_columns
             if folded(name) in map(folded, other.released_columns)
@@ -67,7 +69,7 @@ class PersonValues:
 
     def of_persons(self, shown: Sequence[ShownValues]) -> dict[str, str]:
         """The protected columns with these values, and the columns of persons that have them."""
-        if self.keys is None:
+        if self.is_by_person:
             return {each.column: each.column for each in shown}
         return {each.bounded: self.column(0, each.bounded) for each in shown}
 
@@ -114,8 +116,7 @@ def refuse_unmet(
         UnsatisfiableError: some do not.
     """
     shown = values.shown(bound.policy, dict(enumerate(others.values())))
-    grouping = _grouped(bound, classes, values.of_persons(shown), shown, persons.table)
-    if found := _unmet(engine, grouping):
+    if found := _unmet(engine, bound, classes, values.of_persons(shown), shown, persons.table):
         looked_at = {each.bounded for each in shown}
         models = " and ".join(str(model) for model in bound.policy.privacy if {*model.columns} & looked_at)
         raise UnsatisfiableError(
@@ -143,20 +144,29 @@ def judge_persons(
         values: by protected column, the column of persons with its value.
         shown: what the others show of these.
     """
-    engine.run(judged_by_values(_grouped(bound, classes, values, shown, persons.table)))
+    with _grouped(engine, bound, classes, values, shown, persons.table) as grouping:
+        engine.run(judged_by_values(grouping))
+
+
+def judge_rows(engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], spec: CellSpec) -> None:
+    """The same of the persons of the rows of a run, which have its protected values; ``spec`` are its cells."""
+    for name in spec.compared:
+        if name not in spec.coded:
+            engine.run(reference(reference_of(name), persons, name))
+    judge_persons(engine, bound, persons, classes, {name: name for name in spec.protected}, spec.shown_values)
 
 
 def failing_classes(
     engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], spec: CellSpec
 ) -> int:
-    """How many joint classes of a release and others do not meet its policy, after :func:`judge_persons`.
+    """How many joint classes of a release and others do not meet its policy, after :func:`judge_rows`.
 
     ``spec`` says what the others show.
     """
     values = {name: name for name in spec.protected}
     own = [ShownValues(name, name, len(classes) - 1) for name in bound.policy.criteria.bounded_columns]
     found = shown_persons_by_values(persons, [*values], classes)
-    return _unmet(engine, _grouped(bound, classes, values, [*spec.shown_values, *own], found))
+    return _unmet(engine, bound, classes, values, [*spec.shown_values, *own], found)
 
 
 def failing_together(
@@ -169,24 +179,44 @@ def failing_together(
 ) -> int | None:
     """How many joint classes of some releases do not meet the policy of the last one, by persons as releases show them.
 
-    None where it does not look at values, or compares them with others.
+    None where it does not look at values, or at more than these.
     """
     criteria = bound.policy.criteria
-    if not criteria.looks_at_values or any(each.measure.view not in ("size", "values") for each in criteria.bounds):
+    if not criteria.looks_at_values or not all(map(holds_together, criteria.models)):
         return None
     shown = values.shown(bound.policy, dict(enumerate(policies)))
-    return _unmet(engine, _grouped(bound, classes, values.of_persons(shown), shown, persons.table))
+    return _unmet(engine, bound, classes, values.of_persons(shown), shown, persons.table)
 
 
+# More than six parameters: persons with all that is known of them.
+@contextmanager
 def _grouped(
+    engine: Compute,
     bound: BoundPolicy,
     classes: Sequence[str],
     values: Mapping[str, str],
     shown: Sequence[ShownValues],
     persons: exp.Expr,
-) -> Grouping:
-    return grouped_persons(bound.cells, bound.policy.criteria, classes, values, shown, persons)
+) -> Iterator[Grouping]:
+    """Persons by their classes, and tables of what their values are compared with for the time of a block."""
+    references = {name: reference_of(place) for name, place in values.items()}
+    grouping = grouped_persons(bound.cells, bound.policy.criteria, classes, values, shown, references, persons)
+    steps = shares(grouping.encoding)
+    for step in steps:
+        engine.run(step)
+    yield grouping
+    for step in steps:
+        engine.drop(step.makes)
 
 
-def _unmet(engine: Compute, grouping: Grouping) -> int:
-    return int(engine.fetch(unmet(grouping), "values of joint classes")[0]["classes"])
+def _unmet(
+    engine: Compute,
+    bound: BoundPolicy,
+    classes: Sequence[str],
+    values: Mapping[str, str],
+    shown: Sequence[ShownValues],
+    persons: exp.Expr,
+) -> int:
+    """How many joint classes do not keep a bound on their size or on values that are shown."""
+    with _grouped(engine, bound, classes, values, shown, persons) as grouping:
+        return int(engine.fetch(unmet(grouping), "values of joint classes")[0]["classes"])

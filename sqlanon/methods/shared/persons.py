@@ -26,6 +26,7 @@ from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.labels import CutRecord, LabelsRecord, NodeRecord
 from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClasses
+from sqlanon.queries.cells.earlier import reference, reference_of
 from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, encoding_for
 from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
@@ -193,6 +194,8 @@ def _persons_of_sources(
         engine.run(queries.source_rows(found, release.keys, read, as_text=first.as_text))
         carried += read
     engine.run(queries.persons_by_classes(classes, first.keys, carried))
+    for name in carried:
+        engine.run(reference(reference_of(name), persons, name))
     for found in classes:
         engine.drop(queries.rows_of(found.place))
     if first.is_by_person and any(engine.fetch(queries.key_problems(persons), "keys of persons")[0].values()):

@@ -10,16 +10,15 @@ from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import key_misfits
 from sqlanon.model.policy.fields import PolicyFields
-from sqlanon.model.privacy import (
-    AlphaKAnonymity,
-    DistinctLDiversity,
-    EntropyLDiversity,
-    KAnonymity,
-    RecursiveCLDiversity,
-)
+from sqlanon.model.privacy import PrivacyModel, TCloseness
 
-OF_VALUES = (AlphaKAnonymity, DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity)
-"""The models that look at the values of a class and compare them with nothing."""
+VIEWS = ("size", "values", "shares", "sized shares", "ordered")
+"""What models look at that are held together: values, and those of the whole source, but not the labels above them."""
+
+
+def holds_together(model: PrivacyModel) -> bool:
+    """Whether several releases can be held together in a model."""
+    return all(bound.measure.view in VIEWS and bound.grain == "class" for bound in model.bounds)
 
 
 def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
@@ -51,7 +50,7 @@ def _unfit_local_recoding(policy: PolicyFields, method: LocalRecoding) -> Iterab
         yield "earlier: the values of several releases together are narrower than those of each; leave aggregate out"
     if method.lower_bound:
         yield "earlier: lower_bound does not know what other releases show; leave it out"
-    if others := [str(model) for model in policy.privacy if isinstance(model, OF_VALUES)]:
+    if others := [str(model) for model in policy.privacy if model.columns and holds_together(model)]:
         models = " and ".join(others)
         yield f'earlier: the local recoding is held together in k-anonymity, not in {models}; take method "full-domain"'
 
@@ -71,8 +70,13 @@ def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:
 
 def _unfit_models(policy: PolicyFields) -> Iterable[str]:
     for model in policy.privacy:
-        if not isinstance(model, (KAnonymity, *OF_VALUES)):
-            yield f"earlier: {model} is not held together with other releases; k-anonymity and l-diversity are"
+        if isinstance(model, TCloseness) and model.distance == "hierarchical":
+            yield f'earlier: {model} is not held together with other releases; take distance "equal" or "ordered"'
+        elif not holds_together(model):
+            yield (
+                f"earlier: {model} is not held together with other releases; k-anonymity, l-diversity, t-closeness, "
+                "β-likeness and δ-disclosure privacy are"
+            )
 
 
 def _unfit_keys(policy: PolicyFields) -> Iterable[str]:

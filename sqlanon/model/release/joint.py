@@ -33,8 +33,8 @@ class JointClasses(PartialResult):
         required_k: the least k of the policies of the releases; None where they were not compared for it.
         persons_at_risk: those in joint classes of fewer persons.
         smallest: some of these classes, the smallest first.
-        failing_classes: how many joint classes do not meet the l-diversity that the policy of the last release asks
-            for, by the values that each release shows; None where it asks for none.
+        failing_classes: how many joint classes do not meet the models of sensitive values that the policy of the last
+            release asks for, by the values that each release shows; None where it asks for none.
 
     Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008).
     """

@@ -39,6 +39,16 @@ def value_column(place: int, number: int) -> str:
     return f"anon_value_{place}_{number}"
 
 
+def reference_of(name: str) -> Relation:
+    """How many persons have each value of a column of :data:`PERSONS`: the whole source that has these values."""
+    return Relation(f"anon_reference_of_{name}", "node")
+
+
+def reference(relation: Relation, persons: Relation, name: str) -> Step:
+    """The step that makes such a table of persons, whose codes of values are 0 if they are not in the source."""
+    return SQL.step(relation, "reference_of_persons", persons=persons, value=name)
+
+
 def person_value(value: exp.Expr, as_text: bool) -> exp.Expr:
     """A key of persons as releases compare it."""
     return exact_text(value) if as_text else value

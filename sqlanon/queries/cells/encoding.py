@@ -67,6 +67,7 @@ class CellSpec:
         protected: the other columns whose values distinguish cells, such as those that privacy models look at.
         protected_shapes: the shapes of the taxonomies by whose labels protected columns are looked at.
         compared: the protected columns whose values in a class are compared with those of the whole table.
+        references: by compared column whose values are those of persons, the table that counts them in their source.
         individual: the column that identifies the owner of a row, if it distinguishes cells.
         row_weight: the column of weights that cells are to sum up.
         population: the population as a relation, if there are to be cells of it as well.
@@ -87,6 +88,7 @@ class CellSpec:
     protected: tuple[str, ...] = ()
     protected_shapes: Mapping[str, TaxonomyShape] = field(default_factory=dict)
     compared: tuple[str, ...] = ()
+    references: Mapping[str, Relation] = field(default_factory=dict)
     individual: str | None = None
     row_weight: str | None = None
     population: exp.Expr | None = None
@@ -148,6 +150,7 @@ class Encoding:
         beside: by quasi-identifier, the columns of published rows that stand behind it and describe its class.
         has_label_texts: whether labels of published rows are texts, for a home of rows that has no ENUM types.
         reads_dictionaries: whether texts of the source come in dictionaries, so that a cast takes each text once.
+        of_values: what the names of the tables of compared values begin with.
     """
 
     spec: CellSpec
@@ -162,6 +165,7 @@ class Encoding:
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     has_label_texts: bool = False
     reads_dictionaries: bool = False
+    of_values: str = "anon"
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -303,15 +307,15 @@ class Encoding:
 
     def values(self, name: str) -> Relation:
         """The values of a compared column, by code, with their shares of the whole table."""
-        return Relation(f"anon_values_{self._sensitive_position(name)}", "node")
+        return Relation(f"{self.of_values}_values_{self._sensitive_position(name)}", "node")
 
     def reference_work(self, name: str) -> Relation:
         """Results of the macro of this name for the values of a compared column whose order counts, by their codes."""
-        return Relation(f"anon_reference_work_{self._sensitive_position(name)}", "node")
+        return Relation(f"{self.of_values}_reference_work_{self._sensitive_position(name)}", "node")
 
     def reference_crossings(self, name: str) -> Relation:
         """What the macro of this name makes of that."""
-        return Relation(f"anon_reference_crossings_{self._sensitive_position(name)}", "node")
+        return Relation(f"{self.of_values}_reference_crossings_{self._sensitive_position(name)}", "node")
 
     def label_share(self, level: int) -> str:
         """The column of ``values`` with the share of a value's label at a level."""

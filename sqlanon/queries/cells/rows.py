@@ -276,6 +276,8 @@ def _values(encoding: Encoding, name: str) -> exp.Query:
     carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
     rows = aliased(counted(encoding), "anon_rows")
     counts = grouped(select([column(code), *carried, rows], encoding.cells.table), [column(code)])
+    if name in encoding.spec.references:
+        counts = _counts_of_persons(encoding, name, code, "anon_rows")
     shares = [
         aliased(_share(), "anon_share"),
         *(
@@ -298,7 +300,15 @@ def _positions(encoding: Encoding, name: str) -> exp.Subquery:
     """The codes of a compared column, which are numbered in its order, and the rows of each."""
     code = column(encoding.sensitive(name))
     columns = [aliased(code, "position"), aliased(counted(encoding), "row_count")]
+    if name in encoding.spec.references:
+        return subquery(_counts_of_persons(encoding, name, "position", "row_count"), "anon_positions")
     return subquery(grouped(select(columns, encoding.cells.table), [code.copy()]), "anon_positions")
+
+
+def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str) -> exp.Select:
+    """The codes of a column of persons, and how many of its source have each, under these names."""
+    columns = [aliased(column("anon_code"), code), aliased(column("anon_rows"), rows)]
+    return select(columns, encoding.spec.references[name].table)
 
 
 def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:

@@ -96,7 +96,7 @@ def _merged_values(grouping: Grouping) -> SensitiveValues | None:
     if spec.individual is not None:
         return None
     found = (SensitiveValues(grouping, name, is_weighted=spec.row_weight is not None) for name in spec.protected)
-    return next((values for values in found if values.are_measured), None)
+    return next((values for values in found if values.are_measured and values.have_all_rows), None)
 
 
 def _whole(grouping: Grouping, merged: SensitiveValues | None, *, with_keys: bool) -> exp.Select:

@@ -142,7 +142,8 @@ def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint) -> exp.S
             found.append(_absent_cells(encoding, node))
         return subquery(union_all(found), "anon_hidden_cells")
 
-    together = replace(grouping, keys=tuple(names), cells=hidden_cells, proving=False, measured_from=1)
+    gaps = grouping.gaps or (encoding.spec.earlier is not None and encoding.spec.earlier.is_by_person)
+    together = replace(grouping, keys=tuple(names), cells=hidden_cells, proving=False, measured_from=1, gaps=gaps)
     numbers = [column(each.alias) for each in joint(MEASURED)]
     hides_well = meets_as_shown(encoding, numbers)
     hidden = select(

@@ -44,7 +44,7 @@ class Grouping:
     """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class.
 
     Classes that are ``proving`` carry what they prove of less general nodes. The values of classes with fewer rows than
-    ``measured_from`` need not be looked at.
+    ``measured_from`` need not be looked at. If cells have ``gaps``, not all of them have a value of each column.
     """
 
     encoding: Encoding
@@ -53,6 +53,7 @@ class Grouping:
     people: Callable[[], exp.Expr]
     proving: bool = False
     measured_from: int = 1
+    gaps: bool = False
 
     def columns(self, table: str | None = None) -> list[exp.Expr]:
         """The key columns."""

@@ -134,6 +134,11 @@ class SensitiveValues:
         """Whether some measure looks at the values."""
         return bool(self._of_values or self._of_labels)
 
+    @property
+    def have_all_rows(self) -> bool:
+        """Whether all rows of a class have a value here: what is compared with a reference is joined with it."""
+        return not self.grouping.gaps or all(measure.view == "values" for measure in self._measures)
+
     @cached_property
     def are_sized(self) -> bool:
         """Whether some measure compares the rows of values with those of their class."""

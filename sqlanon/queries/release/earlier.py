@@ -74,9 +74,19 @@ def rows_of(place: int) -> Relation:
 
 
 def source_rows(release: ClassesOfRows, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> Step:
-    """The step that makes :func:`rows_of` a release, one source at a time: each is read by joins that take memory."""
+    """The step that makes :func:`rows_of` a release, one source at a time: each is read by joins that take memory.
+
+    Values become codes from 1 on, in their order.
+    """
     rows = release.rows(keys, values, as_text=as_text)
+    if values:
+        rows = select([exp.Star(replace=[*map(_coded, values)])], subquery(rows, "anon_rows_with_values"))
     return Step(rows_of(release.place), rows, "rows of a source by their classes")
+
+
+def _coded(name: str, table: str | None = None) -> exp.Alias:
+    """The code of a value among all values of a column, in their order, from 1 on."""
+    return aliased(cast(dense_rank(column(name, table), nulls_first=False), "UINTEGER"), name)
 
 
 def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str], values: Sequence[str]) -> Step:
@@ -96,7 +106,7 @@ def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str],
         rows=reduce(lambda one, other: exp.Union(this=one, expression=other, distinct=False, by_name=True), rows),
         persons_by=persons_by(keys),
         shown=[aliased(exp.func("coalesce", each, number(0)), name) for name, each in classes.items()],
-        values=[aliased(exp.AnyValue(this=column(name)), name) for name in values],
+        values=[aliased(exp.func("coalesce", exp.AnyValue(this=column(name)), number(0)), name) for name in values],
         sources=reduce(lambda one, other: exp.Add(this=one, expression=other), is_there),
     )
 
@@ -207,9 +217,15 @@ def persons_beside(release: ClassesOfRows, keys: Sequence[str], *, as_text: bool
 
 
 def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
-    """The step that makes the same of the rows of a run, whose encoding has these numbers; with protected values."""
-    values, coded = [*encoding.spec.protected], [*encoding.spec.coded]
-    columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *(column(name, ROWS.name) for name in values)]
+    """The step that makes the same of the rows of a run, whose encoding has these numbers; with protected values.
+
+    Those that are compared become codes from 1 on.
+    """
+    spec = encoding.spec
+    values, coded = [*spec.protected], [*spec.coded]
+    to_code = {*spec.compared} - {*coded}
+    of_rows = [_coded(name, ROWS.name) if name in to_code else column(name, ROWS.name) for name in values]
+    columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *of_rows]
     rows = release.join_to_keys(select(columns, exp.alias_(ROWS.table, ROWS.name, table=True)), ROWS.name)
     roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name, values=values, coded=coded)
     return roles.step(persons_of(release.place), "persons_of_rows")
@@ -269,8 +285,7 @@ def joint_sizes() -> exp.Query:
 
 def numbered_persons(persons: Relation, classes: Sequence[str], keys: Sequence[str], values: Sequence[str]) -> Step:
     """The step that makes ``PERSONS`` of persons by their classes, with codes of their values, and of :data:`JOINT`."""
-    codes = [aliased(cast(dense_rank(column(name), nulls_first=False), "UINTEGER"), name) for name in values]
-    roles = SQL.given(persons=persons, joint=JOINT, persons_by=persons_by(keys), classes=classes, codes=codes)
+    roles = SQL.given(persons=persons, joint=JOINT, persons_by=persons_by(keys), classes=classes, values=[*values])
     return roles.step(PERSONS, "numbered_persons")
 
 

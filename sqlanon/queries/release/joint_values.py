@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -33,35 +34,47 @@ from sqlanon.queries.release.earlier import JUDGED
 PERSON_CELLS = "anon_person_cells"
 
 
+# More than six parameters: persons with all that is known of them.
 def grouped_persons(
     spec: CellSpec,
     criteria: Criteria,
     classes: Sequence[str],
     values: Mapping[str, str],
     shown: Sequence[ShownValues],
+    references: Mapping[str, Relation],
     persons: exp.Expr,
 ) -> Grouping:
     """Persons, each with a number of rows (``anon_rows``), grouped by their classes in some releases.
 
     Args:
         spec: the cells that the policy needs.
-        criteria: what joint classes are judged by, no reference among it.
+        criteria: what joint classes are judged by.
         classes: the columns with their classes.
         values: by protected column, the column of persons with its value.
         shown: what releases show of these, by the place of their classes.
+        references: by protected column, the table of its values in their whole source.
         persons: the persons.
     """
-    spec = CellSpec(
-        spec.source, spec.columns, (), (), spec.taxonomy, protected=tuple(values), shown_values=tuple(shown)
+    bounded = {each.column: each.bounded for each in shown}
+    of_persons = CellSpec(
+        spec.source,
+        spec.columns,
+        (),
+        (),
+        spec.taxonomy,
+        protected=tuple(values),
+        compared=tuple(name for name in values if bounded.get(name, name) in spec.compared),
+        references=references,
+        shown_values=tuple(shown),
     )
-    encoding = encoding_for(spec, criteria, label_losses=())
+    encoding = replace(encoding_for(of_persons, criteria, label_losses=()), of_values="anon_person")
 
     def cells() -> exp.Expr:
         codes = [aliased(column(place), encoding.sensitive(name)) for name, place in values.items()]
         rows = aliased(column("anon_rows"), ROW_COUNT)
         return subquery(select([*map(column, classes), *codes, rows], persons.copy()), PERSON_CELLS)
 
-    return Grouping(encoding, tuple(classes), cells, people=cells)
+    return Grouping(encoding, tuple(classes), cells, people=cells, gaps=True)
 
 
 def judged_by_values(grouping: Grouping) -> Step:

@@ -57,6 +57,7 @@ JOINT_PROPERTIES = "tests/property/test_earlier_releases.py"
 JOINT_VALUES = (f"{EARLIER_RELEASES}::TestValues", f"{JOINT_PROPERTIES}::test_values_of_joint_classes_meet_the_models")
 CHANGED_VALUES = f"{EARLIER_RELEASES}::TestChangedValues"
 VALUES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_nor_do_values_that_change"
+LOCAL_VALUES = f"{JOINT_PROPERTIES}::test_nor_do_values_in_classes_with_levels_of_their_own"
 CHANGES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_arrays_look_at_values_that_have_changed"
 TIES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_of_two_smallest_classes_that_of_the_first_key_is_hidden"
 LAPLACE = "tests/unit/test_discrete_laplace.py"
@@ -3615,18 +3616,41 @@ EARLIER = [
         ),
     ),
     *_of(
-        "sqlanon/methods/shared/joint_judge.py",
+        "sqlanon/methods/local/judging.py",
+        (
+            "joint-values-in-local-classes",
+            "        met[self._out_of_joint_bounds(classes, members)] = False\n",
+            "",
+            "local recoding looks at the values of the last source alone",
+            CHANGED_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/local/hiding.py",
+        (
+            "joint-values-of-whom-local-classes-hide",
+            "        self._leave_out(parts, parts.of_keys[hides_badly[parts.joint_numbers]])\n",
+            "",
+            "those whom local recoding hides of a joint class have the same illness even with its smallest class",
+            LOCAL_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/joint_bounds.py",
         (
             "joint-values-as-arrays-without-whoever-left",
-            "        hidden += self.absent.of(numbers[self.absent.numbers])\n",
-            "",
+            " + self.absent.of(numbers[self.absent.numbers])\n",
+            "\n",
             "a search takes nodes for satisfying that are none",
             VALUES_AS_ARRAYS,
         ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/joint_judge.py",
         (
             "joint-values-as-arrays-of-the-last-source-alone",
-            "for shown in self.shown:\n            if shown.is_changed and",
-            "for shown in self.shown:\n            if not shown.is_changed and",
+            "for shown in self.bounds.shown:\n            if shown.is_changed and",
+            "for shown in self.bounds.shown:\n            if not shown.is_changed and",
             "a search takes nodes for satisfying that are none",
             CHANGES_AS_ARRAYS,
         ),
@@ -3642,8 +3666,8 @@ EARLIER = [
         "sqlanon/methods/shared/persons.py",
         (
             "classes-made-again-alone",
-            "            spec = replace(spec, earlier=earlier)\n",
-            "            spec = replace(spec, earlier=None)\n",
+            "            spec = cells_with(spec, earlier, shown)\n",
+            "",
             "classes of local recoding are made again without the releases that they were held together with",
             f"{EARLIER_RELEASES}::TestLocalRecoding::test_its_classes_are_found_again",
         ),
@@ -3652,8 +3676,8 @@ EARLIER = [
         "sqlanon/methods/local/hiding.py",
         (
             "local-recoding-hides-few",
-            "is_short = (hidden > 0) & (hidden < self.k)",
-            "is_short = (hidden > 0) & (hidden < 0)",
+            "hides_badly[parts.joint_numbers[parts.of_keys != OUT]] = True",
+            "hides_badly[parts.joint_numbers[parts.of_keys != OUT]] = False",
             "a few persons who left stand alone in an earlier release beside local recoding",
             f"{EARLIER_RELEASES}::TestLocalRecoding",
         ),

@@ -545,3 +545,39 @@ def test_nor_do_values_that_change(
         wanted, target = diverse(k, name, named, ["age", "sex"]), f"release_{place}"
         if check_next(session, target, wanted, snapshot, illnesses, seen):
             named.append(sa.Earlier(target, source=f"snapshot_{place}", key="id"))
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(
+    ill_sequences(),
+    st.integers(2, 3),
+    st.sampled_from([*MODELS]),
+    st.booleans(),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+)
+def test_nor_do_values_in_classes_with_levels_of_their_own(
+    session: sa.Session,
+    sequence: list[tuple[Snapshot, dict[int, str]]],
+    k: int,
+    name: str,
+    has_key: bool,
+    are_local: list[bool],
+) -> None:
+    rule, named, seen = Rule(k, MODELS[name][1]), list[sa.Earlier](), list[Seen]()
+    snapshots = sequence if has_key else [sequence[0]] * 3
+    for place, ((snapshot, illnesses), is_local) in enumerate(zip(snapshots, are_local, strict=False)):
+        source, target = f"snapshot_{place if has_key else 0}", f"release_{place}"
+        load_ill(session, source, snapshot, illnesses)
+        models = {"sensitive": ["illness"], "privacy": [sa.KAnonymity(k), MODELS[name][0]]}
+        wanted = local(k, 3, named).changed(models) if is_local else diverse(k, name, named, ["age", "sex"])
+        try:
+            session.anonymize(source, wanted, target, replace=True)
+        except sa.UnsatisfiableError:
+            continue
+        named.append(sa.Earlier(target, source=source, key="id") if has_key else sa.Earlier(target))
+        seen.append(Seen(shown(session, target), illnesses))
+        joint = joint_classes(seen)
+        assert all(rule.is_met(persons, labels, seen) for labels, persons in joint.items() if any(labels))
+        if len(named) > 1:
+            assert session.compare_releases(named, source=source).failing_classes == 0
+            assert session.verify(target, wanted, source=source).met

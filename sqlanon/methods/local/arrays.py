@@ -78,6 +78,12 @@ class CellArrays:
         """How many cells there are."""
         return len(self.rows)
 
+    @property
+    def joint_numbers(self) -> Ints:
+        """The number of each cell's joint class in earlier releases: it is the last of the quasi-identifiers."""
+        numbers: Ints = self.values[-1]
+        return numbers
+
     @cached_property
     def firsts(self) -> Ints:
         """The first cell of each key."""
@@ -155,7 +161,7 @@ def _carried(encoding: Encoding, names: Sequence[str]) -> list[exp.Expr]:
 
 
 def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arrays) -> CellArrays:
-    ranked = {name: np.unique(found[encoding.sensitive(name)], return_inverse=True)[1] for name in names}
+    ranked = {name: _codes(encoding, name, found) for name in names}
     people = None if encoding.spec.individual is None else found[INDIVIDUAL].astype(np.int64) - 1
     rows = found[ROW_COUNT].astype(np.int64)
     weights = found[WEIGHT] if encoding.spec.row_weight is not None else rows
@@ -181,6 +187,12 @@ def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arra
         codes=np.array([codes[firsts] for codes in ranked.values()], dtype=np.int64).reshape(len(names), len(firsts)),
         individuals=None if people is None else people[firsts],
     )
+
+
+def _codes(encoding: Encoding, name: str, found: Arrays) -> Ints:
+    """The code of each cell's value from 0 without a gap; those of persons are theirs, 0 if they have no value."""
+    codes: Ints = found[encoding.sensitive(name)].astype(np.int64)
+    return codes if name in encoding.spec.coded else np.unique(codes, return_inverse=True)[1]
 
 
 def masses(weights: NDArray[Any]) -> Ints:

@@ -1,4 +1,4 @@
-"""Classes that are left out for others: of a joint class of earlier releases, none or k persons at least are hidden.
+"""Classes that are left out for others, so that those whom a release hides of joint classes keep the bounds, too.
 
 Source: spec/earlier.md, E3 and E5.
 """
@@ -9,39 +9,68 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.engines.base import Compute
+from sqlanon.methods.local.arrays import CellArrays
 from sqlanon.methods.local.settling import OUT, Parts
-from sqlanon.methods.shared.arrays import Ints
+from sqlanon.methods.shared.arrays import Ints, Mask
+from sqlanon.methods.shared.joint_bounds import JointBounds, Persons, joint_bounds
+from sqlanon.methods.shared.measures import measured
+from sqlanon.methods.shared.sensitive import Reference
+from sqlanon.queries.cells.encoding import Encoding
 
 
 @dataclass(frozen=True)
 class JointHiding:
-    """What is hidden of the joint classes of earlier releases.
+    """Which classes are hidden for others.
 
     Attributes:
-        k: how many persons every joint class is to have.
-        absent: by number of a joint class, from 0, its persons who have no row any more. No earlier release shows
-            those of class 0.
+        bounds: what joint classes keep.
+        persons: those of the cells.
     """
 
-    k: int
-    absent: Ints
+    bounds: JointBounds
+    persons: Persons
+
+    @classmethod
+    def of(cls, engine: Compute, encoding: Encoding, cells: CellArrays) -> JointHiding:
+        """That of cells beside earlier releases, whose joint classes are the last of their quasi-identifiers."""
+        of_columns = dict(zip(cells.sensitive, cells.codes, strict=True))
+        own = {
+            name: Reference(np.bincount(codes, cells.rows).astype(np.int64), cells.sensitive[name].labels)
+            for name, codes in of_columns.items()
+            if name not in encoding.spec.coded
+        }
+        bounds = joint_bounds(
+            engine, encoding, own, lambda bound, values: bound.met_by(measured(bound.measure, values))
+        )
+        codes = {name: of_columns[name] - (name in encoding.spec.coded) for name in bounds.absent.codes}
+        return cls(bounds, Persons(cells.joint_numbers, codes, cells.rows))
 
     def hide(self, parts: Parts) -> None:
-        """Leave the smallest class out of each joint class that hides some persons, but fewer than k.
-
-        A class has k rows at least. Where a joint class has none, all of its persons are hidden already.
-        """
-        numbers, count = parts.joint_numbers, len(self.absent)
-        is_out = parts.of_keys == OUT
-        hidden = self.absent + np.bincount(numbers[is_out], parts.key_rows[is_out], count).astype(np.int64)
-        is_short = (hidden > 0) & (hidden < self.k)
-        is_short[0] = False
-        kept = np.flatnonzero(~is_out)
-        classes, firsts = np.unique(parts.of_keys[kept], return_index=True)
-        rows = np.bincount(parts.of_keys[kept], parts.key_rows[kept]).astype(np.int64)[classes]
-        of_classes = numbers[kept[firsts]]
-        order = np.lexsort((classes, rows, of_classes))
-        found, smallest = np.unique(of_classes[order], return_index=True)
-        left_out = classes[order[smallest[is_short[found]]]]
-        parts.of_keys[np.isin(parts.of_keys, left_out)] = OUT
+        """Leave the smallest class of each joint class out, or all of it, if those whom it hides are out of bounds."""
+        hides_badly = np.zeros(self.bounds.count + 1, dtype=bool)
+        hides_badly[parts.joint_numbers[parts.of_keys != OUT]] = True
+        hides_badly[0] = False
+        hides_badly &= ~self._hide_well(parts, hides_badly)
+        self._leave_out(parts, _smallest(parts, hides_badly))
+        hides_badly &= ~self._hide_well(parts, hides_badly)
+        self._leave_out(parts, parts.of_keys[hides_badly[parts.joint_numbers]])
         parts.describe()
+
+    def _hide_well(self, parts: Parts, numbers: Mask) -> Mask:
+        return self.bounds.hide_well(self.persons.of(parts.of_cells == OUT), numbers)
+
+    @staticmethod
+    def _leave_out(parts: Parts, classes: Ints) -> None:
+        parts.of_keys[np.isin(parts.of_keys, classes)] = OUT
+
+
+def _smallest(parts: Parts, wanted: Mask) -> Ints:
+    """The smallest class of each of some joint classes."""
+    numbers, kept = parts.joint_numbers, np.flatnonzero(parts.of_keys != OUT)
+    classes, firsts = np.unique(parts.of_keys[kept], return_index=True)
+    rows = np.bincount(parts.of_keys[kept], parts.key_rows[kept]).astype(np.int64)[classes]
+    of_classes = numbers[kept[firsts]]
+    order = np.lexsort((classes, rows, of_classes))
+    found, smallest = np.unique(of_classes[order], return_index=True)
+    return classes[order[smallest[wanted[found]]]]

@@ -11,9 +11,13 @@ import numpy as np
 from sqlanon.methods.local.arrays import CellArrays
 from sqlanon.methods.local.members import Members
 from sqlanon.methods.shared.arrays import Floats, Ints, Mask, sums_by
+from sqlanon.methods.shared.joint_bounds import JointBounds
 from sqlanon.methods.shared.measures import Values, measured, unsupported
 from sqlanon.methods.shared.sensitive import Reference, SensitiveValues
 from sqlanon.model.bounds import CLASS_SIZE, Bound
+
+JOINT_EXCESS = 1.0
+"""The excess of a class over bounds on what earlier releases show of it."""
 
 LARGEST_EXCESS = 1e6
 """The excess over a bound that stands for an infinite one."""
@@ -28,15 +32,17 @@ class Judge:
         sensitive: the values of the columns that these look at, in the order of the codes of members.
         has_people: whether classes count individuals.
         whole: all members of the table.
+        joint: the bounds on what earlier releases show of a class, which has one number.
     """
 
     bounds: tuple[Bound, ...]
     sensitive: Mapping[str, SensitiveValues]
     has_people: bool
     whole: Members = field(repr=False)
+    joint: JointBounds | None = None
 
     @staticmethod
-    def of(cells: CellArrays, bounds: Sequence[Bound]) -> Judge:
+    def of(cells: CellArrays, bounds: Sequence[Bound], joint: JointBounds | None = None) -> Judge:
         """The judge of the classes of a table.
 
         Raises:
@@ -44,7 +50,8 @@ class Judge:
         """
         if others := unsupported(bounds):
             raise ValueError(f"classes can't be judged here by {', '.join(bound.measure.name for bound in others)}")
-        return Judge(tuple(bounds), cells.sensitive, cells.individuals is not None, Members.of(cells))
+        members = Members.of(cells, None if joint is None else cells.joint_numbers)
+        return Judge(tuple(bounds), cells.sensitive, cells.individuals is not None, members, joint)
 
     @cached_property
     def least_size(self) -> int:
@@ -85,6 +92,7 @@ class Judge:
         met = np.ones(int(classes.max()) + 1, dtype=bool)
         for bound, found in self._measured(classes, members):
             met &= bound.met_by(found)
+        met[self._out_of_joint_bounds(classes, members)] = False
         return met
 
     def excess(self, classes: Ints, members: Members) -> Floats:
@@ -94,7 +102,21 @@ class Judge:
         for bound, found in self._measured(classes, members):
             distance = np.abs(found - bound.threshold) / bound.threshold
             excess += np.where(bound.met_by(found), 0.0, np.clip(distance, 1e-9, LARGEST_EXCESS))
+        excess[self._out_of_joint_bounds(classes, members)] += JOINT_EXCESS
         return excess
+
+    def _out_of_joint_bounds(self, classes: Ints, members: Members) -> Ints:
+        """The classes whose values in other sources, which earlier releases show of them, are out of bounds."""
+        failing: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        if self.joint is None:
+            return failing[0]
+        for shown in self.joint.shown:
+            found = shown.is_shown[members.codes[-1]]
+            if shown.is_changed and found.any():
+                codes = members.codes[list(self.sensitive).index(shown.column), found] - 1
+                numbers, keeps = self.joint.keep(shown, classes[found], codes, members.rows[found])
+                failing.append(numbers[~keeps])
+        return np.unique(np.concatenate(failing))
 
     def _measured(self, classes: Ints, members: Members) -> list[tuple[Bound, Floats | Ints]]:
         values = {name: self.values(name, classes, members) for name in {b.measure.column for b in self.others} if name}

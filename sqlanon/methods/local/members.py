@@ -17,8 +17,8 @@ class Members:
 
     Attributes:
         rows: the rows of each.
-        codes: the codes of the sensitive columns, of shape (columns, cells), and of individuals as the last ones if
-            classes count these.
+        codes: the codes of the sensitive columns, of shape (columns, cells), and as the last ones of individuals if
+            classes count these, or the numbers of joint classes if these are judged.
     """
 
     rows: Ints
@@ -29,10 +29,10 @@ class Members:
         return Members(self.rows[places], self.codes[:, places])
 
     @staticmethod
-    def of(cells: CellArrays) -> Members:
+    def of(cells: CellArrays, joint_numbers: Ints | None = None) -> Members:
         """All cells."""
-        people = [] if cells.individuals is None else [cells.individuals]
-        codes = np.array(people, dtype=np.int64).reshape(len(people), cells.count)
+        last = [each for each in (cells.individuals, joint_numbers) if each is not None]
+        codes = np.array(last, dtype=np.int64).reshape(len(last), cells.count)
         return Members(cells.rows, np.concatenate([cells.codes, codes]))
 
     @staticmethod

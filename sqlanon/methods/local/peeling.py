@@ -100,7 +100,8 @@ def peel(
     """
     if lattice.size > MAX_NODES:
         raise ValueError(f"{lattice.size:,} nodes are more than {MAX_NODES:,}")
-    judge, ladders = Judge.of(cells, bounds), Ladders.of(cells, lattice, shares)
+    judge = Judge.of(cells, bounds, None if beside is None else beside.bounds)
+    ladders = Ladders.of(cells, lattice, shares)
     watch = watch or Watch()
     of_cells, minimality = take(cells, judge, ladders, ordered_nodes(cells, ladders), watch, min_share)
     parts = Parts(cells, judge, ladders, of_cells)

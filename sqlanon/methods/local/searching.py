@@ -14,7 +14,6 @@ from sqlanon.methods.local.peeling import LocalClasses, peel
 from sqlanon.methods.local.refusals import no_classes
 from sqlanon.methods.local.settling import UnsettledError
 from sqlanon.methods.local.watching import Watch
-from sqlanon.methods.shared.absent import absent_by_number
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.methods.local import LocalRecoding
@@ -38,10 +37,12 @@ def found_classes(engine: Compute, table: EncodedTable, cells: CellArrays, watch
     earlier, policy, context = table.encoding.spec.earlier, table.bound.policy, table.context
     if earlier is None:
         return _peeled(table, cells, watch)
-    classes = _peeled(table, cells, watch, JointHiding(policy.criteria.k, absent_by_number(engine, earlier.count)))
+    classes = _peeled(table, cells, watch, JointHiding.of(engine, table.encoding, cells))
     if classes.left_out > context.allowed_rows:
         which = "joint class of earlier releases whose persons are no longer all there, or are too few"
         hidden = f"{classes.left_out:,} rows are hidden: {policy.criteria.k:,} persons at least of each {which}"
+        if policy.criteria.looks_at_values:
+            hidden += ", or have values that do not meet the models"
         raise no_classes(policy, context, hidden, HELP)
     return replace(classes, levels=classes.levels[:, :-1], labels=classes.labels[:, :-1])
 
@@ -80,5 +81,5 @@ def _with_numbers(lattice: Lattice) -> Lattice:
 
 def without_numbers(table: EncodedTable) -> EncodedTable:
     """The same cells for what asks for labels alone: the key of a cell finds its class, and has the number in it."""
-    encoding = replace(table.encoding, spec=replace(table.encoding.spec, earlier=None))
-    return replace(table, encoding=encoding)
+    spec = replace(table.encoding.spec, earlier=None, shown_values=())
+    return replace(table, encoding=replace(table.encoding, spec=spec, has_raw_values=table.encoding.holds_release))

@@ -80,9 +80,8 @@ class Parts:
 
     @property
     def joint_numbers(self) -> Ints:
-        """The number of each key's joint class in earlier releases: it is the last of the quasi-identifiers."""
-        numbers: Ints = self._key_values[-1]
-        return numbers
+        """The number of each key's joint class in earlier releases."""
+        return self._cells.joint_numbers[self._cells.firsts]
 
     @property
     def left_rows(self) -> int:

@@ -6,16 +6,17 @@ Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.joint_values import (
     PersonValues,
+    cells_with,
+    count_compared,
     failing_classes,
     failing_together,
-    judge_rows,
+    judge_persons,
     refuse_unmet,
     with_numbers,
 )
@@ -30,7 +31,6 @@ from sqlanon.methods.shared.persons import (
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.joint import JointClass, JointClasses
-from sqlanon.queries.cells.earlier import reference_of
 from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Step
@@ -72,14 +72,7 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     shown = values.shown(bound.policy, dict(enumerate(others.values())))
     shown = with_numbers(engine, shown, classes)
     earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text)
-    spec = replace(bound.cells, earlier=earlier, shown_values=shown)
-    of_persons = (each.column for each in shown if each.bounded in spec.compared)
-    spec = replace(
-        spec,
-        protected=(*spec.protected, *spec.coded),
-        compared=tuple(dict.fromkeys((*spec.compared, *of_persons))),
-        references={name: reference_of(name) for name in spec.coded},
-    )
+    spec = cells_with(bound.cells, earlier, shown)
     engine.run(queries.numbered_persons(persons, classes, keys, spec.coded))
     for relation in (persons, queries.JOINT):
         engine.drop(relation)
@@ -177,9 +170,11 @@ def joint_shortfalls(
         engine.run(step)
     looks_at_values = bound.policy.criteria.looks_at_values
     if looks_at_values:
-        judge_rows(engine, bound, persons.makes, classes, spec)
-    elif present.is_exact:
+        count_compared(engine, persons.makes, spec)
+    if present.is_exact:
         engine.run(queries.found_groups(persons.makes, classes))
+    elif looks_at_values:
+        judge_persons(engine, bound, persons.makes, classes, {name: name for name in spec.protected}, spec.shown_values)
     else:
         engine.run(queries.shown_groups(persons.makes, classes, k, is_by_person=first.is_by_person))
     if found := misfit(engine, "the release", bound, present):

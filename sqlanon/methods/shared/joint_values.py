@@ -16,7 +16,7 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier_checks import holds_together
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.earlier import reference, reference_of, value_column
-from sqlanon.queries.cells.encoding import CellSpec, ShownValues
+from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, ShownValues
 from sqlanon.queries.cells.rows import shares
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.kit.nodes import Relation
@@ -81,6 +81,18 @@ def with_numbers(engine: Compute, shown: Sequence[ShownValues], classes: Sequenc
         replace(each, place=0, numbers=_ranges([row["shown_by"][each.place] for row in rows], rows)) for each in shown
     )
     return tuple(each for each in found if each.numbers)
+
+
+def cells_with(cells: CellSpec, earlier: EarlierClasses, shown: Sequence[ShownValues]) -> CellSpec:
+    """The cells of a policy by what earlier releases show of persons and of their values, by numbers."""
+    spec = replace(cells, earlier=earlier, shown_values=tuple(shown))
+    of_persons = (each.column for each in shown if each.bounded in spec.compared)
+    return replace(
+        spec,
+        protected=(*spec.protected, *spec.coded),
+        compared=tuple(dict.fromkeys((*spec.compared, *of_persons))),
+        references={name: reference_of(name) for name in spec.coded},
+    )
 
 
 def _ranges(are_shown: Sequence[bool], rows: Sequence[Mapping[str, int]]) -> tuple[tuple[int, int | None], ...]:
@@ -148,18 +160,17 @@ def judge_persons(
         engine.run(judged_by_values(grouping))
 
 
-def judge_rows(engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], spec: CellSpec) -> None:
-    """The same of the persons of the rows of a run, which have its protected values; ``spec`` are its cells."""
+def count_compared(engine: Compute, persons: Relation, spec: CellSpec) -> None:
+    """Count the compared values of the rows of a run, by its persons and its cells."""
     for name in spec.compared:
         if name not in spec.coded:
             engine.run(reference(reference_of(name), persons, name))
-    judge_persons(engine, bound, persons, classes, {name: name for name in spec.protected}, spec.shown_values)
 
 
 def failing_classes(
     engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], spec: CellSpec
 ) -> int:
-    """How many joint classes of a release and others do not meet its policy, after :func:`judge_rows`.
+    """How many joint classes of a release and others do not meet its policy, after :func:`count_compared`.
 
     ``spec`` says what the others show.
     """

@@ -21,7 +21,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.cells import encode_taxonomies
-from sqlanon.methods.shared.joint_values import PersonValues, judge_persons
+from sqlanon.methods.shared.joint_values import PersonValues, cells_with, judge_persons, with_numbers
 from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.labels import CutRecord, LabelsRecord, NodeRecord
 from sqlanon.model.record import EarlierRecord
@@ -127,7 +127,7 @@ def find_persons(
         policy, shown = release.bound.policy, [*map(class_of, release.beside), found.name]
         k = policy.criteria.k
         if isinstance(found, ListedClasses):
-            persons = _with_classes_made_again(engine, release, found, persons, first.keys)
+            persons = _with_classes_made_again(engine, releases, found, persons, values)
             engine.run(queries.found_groups(persons, shown))
         elif release.beside and policy.criteria.looks_at_values:
             beside = values.shown(policy, {each: releases[each].bound.policy for each in release.beside})
@@ -148,13 +148,18 @@ def find_persons(
 
 
 def _with_classes_made_again(
-    engine: Compute, release: EarlierRelease, classes: ListedClasses, persons: Relation, keys: Sequence[str]
+    engine: Compute,
+    releases: Sequence[EarlierRelease],
+    classes: ListedClasses,
+    persons: Relation,
+    values: PersonValues,
 ) -> Relation:
-    """The table of the persons with their classes in a release that are made again; ``keys`` are those of persons.
+    """The table of the persons with their classes in one of some releases, which are made again.
 
     Raises:
         PolicyError: its source is another one.
     """
+    release, keys = releases[classes.place], releases[0].keys
     rows, found = queries.rows_of(classes.place), queries.persons_made_again(classes.place)
     engine.run(queries.no_rows(classes, keys, persons))
     with engine.scratch():
@@ -162,10 +167,12 @@ def _with_classes_made_again(
         if release.beside:
             before = [*map(class_of, release.beside)]
             joint = joint_classes(engine, persons, before, ())
-            engine.run(queries.numbered_persons(persons, before, keys, ()))
+            others = {place: releases[place].bound.policy for place in release.beside}
+            shown = with_numbers(engine, values.shown(release.bound.policy, others), before)
             count = max(joint.class_count, 1)
             earlier = EarlierClasses(release.keys, count, release.is_by_person, release.as_text)
-            spec = replace(spec, earlier=earlier)
+            spec = cells_with(spec, earlier, shown)
+            engine.run(queries.numbered_persons(persons, before, keys, spec.coded))
         assert release.make_again is not None
         try:
             made = release.make_again(engine, release, spec, classes)

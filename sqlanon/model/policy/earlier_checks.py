@@ -33,7 +33,7 @@ def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
 
 def _unfit_method(policy: PolicyFields) -> Iterable[str]:
     if isinstance(policy.method, LocalRecoding):
-        yield from _unfit_local_recoding(policy, policy.method)
+        yield from _unfit_local_recoding(policy.method)
     elif not isinstance(policy.method, FullDomain | TopDownSpecialization):
         yield (
             "earlier: full domains, local recoding and top-down specialization alone are held together with other "
@@ -45,14 +45,11 @@ def _unfit_method(policy: PolicyFields) -> Iterable[str]:
         yield 'earlier: objective "privacy" looks at one release alone; take "utility"'
 
 
-def _unfit_local_recoding(policy: PolicyFields, method: LocalRecoding) -> Iterable[str]:
+def _unfit_local_recoding(method: LocalRecoding) -> Iterable[str]:
     if method.aggregate:
         yield "earlier: the values of several releases together are narrower than those of each; leave aggregate out"
     if method.lower_bound:
         yield "earlier: lower_bound does not know what other releases show; leave it out"
-    if others := [str(model) for model in policy.privacy if model.columns and holds_together(model)]:
-        models = " and ".join(others)
-        yield f'earlier: the local recoding is held together in k-anonymity, not in {models}; take method "full-domain"'
 
 
 def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:

@@ -150,6 +150,7 @@ class Encoding:
         beside: by quasi-identifier, the columns of published rows that stand behind it and describe its class.
         has_label_texts: whether labels of published rows are texts, for a home of rows that has no ENUM types.
         reads_dictionaries: whether texts of the source come in dictionaries, so that a cast takes each text once.
+        has_raw_values: whether cells have the values of protected columns, if a release shows no others besides labels.
         of_values: what the names of the tables of compared values begin with.
     """
 
@@ -165,6 +166,7 @@ class Encoding:
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     has_label_texts: bool = False
     reads_dictionaries: bool = False
+    has_raw_values: bool = True
     of_values: str = "anon"
 
     @cached_property
@@ -198,6 +200,8 @@ class Encoding:
         class may be withheld beside earlier releases: it does not matter who they are if all of its rows are equal.
         """
         shown = self.spec.released - {*self.spec.quasi_identifiers}
+        if not self.has_raw_values:
+            return False
         if shown and self.spec.earlier is not None and self.spec.earlier.is_by_person:
             return False
         return shown <= {*self.spec.protected} and all(self.traits[name].can_be_rebuilt for name in shown)

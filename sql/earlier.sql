@@ -25,9 +25,9 @@ FROM :labelled AS anon_labelled;
 
 -- name: persons_by_classes
 -- persons of earlier releases by their classes
--- The persons of the sources of all releases, each once: the numbers of their classes, codes of their values (0 where they
--- are not in the source), and how many rows of a
--- source they are; if that is not the same in each, then in those that have more of them.
+-- The persons of the sources of all releases, each once: the numbers of their classes, codes of their values (0 for those
+-- who are not in the source), and how many rows of a source they are; if that is not the same in each, then in those that
+-- have more of them.
 -- :rows (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_value_0_0 UINTEGER)
 -- :persons_by anon_person_0
 -- :shown coalesce(any_value(anon_class_0), 0) AS anon_class_0

@@ -496,8 +496,8 @@ def test_values_of_joint_classes_meet_the_models(
 
 @pytest.mark.parametrize("first_age", [1, 2])
 def test_of_two_smallest_classes_that_of_the_first_key_is_hidden(session: sa.Session, first_age: int) -> None:
-    # Those of age 0 are too few, and have one illness: with two of them who have others they meet the model, with the
-    # two of whom one has the same they do not.
+    # The person of age 0 is alone, and has the flu. Together with the two who have a cold and gout, the hidden persons
+    # meet the model; together with the two of whom one has the flu, they do not.
     illnesses = dict(enumerate(["flu", "flu", "cold", "cold", "gout"]))
     snapshot = dict(enumerate((age, "f") for age in (0, first_age, first_age, 3 - first_age, 3 - first_age)))
     load_ill(session, "patients", snapshot, illnesses)

@@ -48,17 +48,15 @@ class JointHiding:
 
     def hide(self, parts: Parts) -> None:
         """Leave the smallest class of each joint class out, or all of it, if those whom it hides are out of bounds."""
-        hides_badly = np.zeros(self.bounds.count + 1, dtype=bool)
-        hides_badly[parts.joint_numbers[parts.of_keys != OUT]] = True
-        hides_badly[0] = False
-        hides_badly &= ~self._hide_well(parts, hides_badly)
+        shown = parts.joint_numbers[parts.of_keys != OUT]
+        hides_badly = self.bounds.hidden_badly(shown, self._hidden(parts))
         self._leave_out(parts, _smallest(parts, hides_badly))
-        hides_badly &= ~self._hide_well(parts, hides_badly)
+        hides_badly &= ~self.bounds.hide_well(self._hidden(parts), hides_badly)
         self._leave_out(parts, parts.of_keys[hides_badly[parts.joint_numbers]])
         parts.describe()
 
-    def _hide_well(self, parts: Parts, numbers: Mask) -> Mask:
-        return self.bounds.hide_well(self.persons.of(parts.of_cells == OUT), numbers)
+    def _hidden(self, parts: Parts) -> Persons:
+        return self.persons.of(parts.of_cells == OUT)
 
     @staticmethod
     def _leave_out(parts: Parts, classes: Ints) -> None:

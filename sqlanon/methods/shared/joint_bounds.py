@@ -96,6 +96,18 @@ class JointBounds:
     absent: Persons
     are_within: Within
 
+    def hidden_badly(self, numbers: Ints, hidden: Persons) -> Mask:
+        """By number of a joint class, whether those whom it hides are out of bounds while it shows others.
+
+        Args:
+            numbers: the numbers of what is shown.
+            hidden: persons with a row who are hidden.
+        """
+        shows = np.zeros(self.count + 1, dtype=bool)
+        shows[numbers] = True
+        shows[0] = False  # persons whom no earlier release shows
+        return shows & ~self.hide_well(hidden, shows)
+
     def hide_well(self, hidden: Persons, numbers: Mask) -> Mask:
         """Whether those whom some joint classes hide keep the bounds, if there are any.
 

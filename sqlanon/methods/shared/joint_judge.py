@@ -42,10 +42,7 @@ class JointJudge(ValueJudge):
     def _shown(self, classes: NodeClasses, met: Mask) -> Mask:
         of_classes = self.numbers[classes.combinations[classes.starts]]
         met = self._keeping_changed_values(classes, of_classes, met)
-        hides_badly = np.zeros(self.bounds.count + 1, dtype=bool)
-        hides_badly[of_classes[met]] = True
-        hides_badly[0] = False
-        hides_badly &= ~self.bounds.hide_well(self._hidden(classes, met), hides_badly)
+        hides_badly = self.bounds.hidden_badly(of_classes[met], self._hidden(classes, met))
         if hides_badly.any():
             met[self._smallest(classes, of_classes, met & hides_badly[of_classes])] = False
             hides_badly &= ~self.bounds.hide_well(self._hidden(classes, met), hides_badly)

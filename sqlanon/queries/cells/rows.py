@@ -274,10 +274,11 @@ def _values(encoding: Encoding, name: str) -> exp.Query:
     code = encoding.sensitive(name)
     labels = [encoding.sensitive_label(name, level) for level in range(1, encoding.sensitive_height(name))]
     carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
-    rows = aliased(counted(encoding), "anon_rows")
-    counts = grouped(select([column(code), *carried, rows], encoding.cells.table), [column(code)])
     if name in encoding.spec.references:
         counts = _counts_of_persons(encoding, name, code, "anon_rows")
+    else:
+        rows = aliased(counted(encoding), "anon_rows")
+        counts = grouped(select([column(code), *carried, rows], encoding.cells.table), [column(code)])
     shares = [
         aliased(_share(), "anon_share"),
         *(
@@ -298,10 +299,10 @@ def _share(partition_by: list[exp.Expr] | None = None) -> exp.Expr:
 
 def _positions(encoding: Encoding, name: str) -> exp.Subquery:
     """The codes of a compared column, which are numbered in its order, and the rows of each."""
-    code = column(encoding.sensitive(name))
-    columns = [aliased(code, "position"), aliased(counted(encoding), "row_count")]
     if name in encoding.spec.references:
         return subquery(_counts_of_persons(encoding, name, "position", "row_count"), "anon_positions")
+    code = column(encoding.sensitive(name))
+    columns = [aliased(code, "position"), aliased(counted(encoding), "row_count")]
     return subquery(grouped(select(columns, encoding.cells.table), [code.copy()]), "anon_positions")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,25 +26,35 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows, nor an import.
 
     An import may swallow what is raised in it: DuckDB 1.5 imports pandas when it is given the first value to bind, and
-    does without if that fails. So Ctrl-C waits for the end of the import.
+    does without if that fails. So Ctrl-C waits for the end of the import. Python swallows what a finalizer raises, and
+    Ctrl-C with it if it comes there: it is pressed again.
     """
     earliest = clock()
     end_of_import: float | None = None
+    last_pressed = signal.SIGINT.value
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal earliest, end_of_import
+        nonlocal earliest, end_of_import, last_pressed
         now = clock()
         if now < earliest:
             return
         end_of_import = end_of_import or now + PATIENCE
         if now < end_of_import and _is_importing(frame):
-            # Not a threading.Timer: the main thread, which waits for this one, may hold the lock that it takes.
-            _thread.start_new_thread(_press_again, (number,))
+            _press_again(number)
             return
-        earliest, end_of_import = now + PATIENCE, None
+        earliest, end_of_import, last_pressed = now + PATIENCE, None, number
         _interrupted.set()
         raise KeyboardInterrupt
 
+    def press_again_after_finalizer(ignored: sys.UnraisableHookArgs) -> None:
+        nonlocal earliest
+        if not isinstance(ignored.exc_value, KeyboardInterrupt):
+            sys.__unraisablehook__(ignored)
+            return
+        earliest = clock()
+        _press_again(last_pressed)
+
+    sys.unraisablehook = press_again_after_finalizer
     for number in INTERRUPTS:
         # A job in the background ignores Ctrl-C, and one under nohup the end of its terminal.
         if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
@@ -58,6 +69,11 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def _press_again(number: int) -> None:
+    # Not a threading.Timer: the main thread, which waits for this one, may hold the lock that it takes.
+    _thread.start_new_thread(_press_later, (number,))
+
+
+def _press_later(number: int) -> None:
     time.sleep(0.05)
     signal.raise_signal(number)
 

@@ -644,20 +644,27 @@ def test_interrupted_in_the_middle_of_a_run(clinic: Path) -> None:
     assert tables(clinic / "clinic.duckdb") == before
 
 
+def started_with(changes: str, clinic: Path) -> subprocess.CompletedProcess[str]:
+    """A run in a new Python whose command line is changed."""
+    command = ["sqlanon", *published("run", "--into", "t", "--json")]
+    program = (
+        f"import os, signal, sys, time; sys.argv = {command}; from sqlanon.cli import app\n"
+        f"given = app.command_line\n{changes}app.main()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", program], cwd=clinic, env=environment(), capture_output=True, text=True, check=False
+    )
+
+
 def test_an_interruption_that_a_library_turns_into_an_error(clinic: Path) -> None:
     """As pydantic does where it builds a schema."""
-    command = ["sqlanon", *published("run", "--into", "t", "--json")]
     turning = (
-        f"import os, signal, sys; sys.argv = {command}; from sqlanon.cli import app\n"
         "def interrupted(name):\n"
         "    try: os.kill(os.getpid(), signal.SIGINT)\n"
         "    except KeyboardInterrupt: raise RuntimeError('a schema') from None\n"
         "app.command_line = interrupted\n"
-        "app.main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", turning], cwd=clinic, env=environment(), capture_output=True, text=True, check=False
-    )
+    done = started_with(turning, clinic)
     assert (done.returncode, document(done)["error"]["kind"]) == (130, "Interrupted")
 
 
@@ -665,20 +672,29 @@ def test_interrupted_in_the_middle_of_an_import(clinic: Path) -> None:
     # As DuckDB 1.5 does for the first value that is bound: it takes what is raised there for a sign that there is none.
     pandas = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.1)\n"
     (clinic / "pandas.py").write_text(pandas)
-    command = ["sqlanon", *published("run", "--into", "t", "--json")]
     swallowing = (
-        f"import sys, duckdb; sys.argv = {command}; from sqlanon.cli import app\n"
-        "given = app.command_line\n"
+        "import duckdb\n"
         "def importing(name):\n"
         "    try: import pandas\n"
         "    except BaseException: pass\n"
         "    return given(name)\n"
         "app.command_line = importing\n"
-        "app.main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", swallowing], cwd=clinic, env=environment(), capture_output=True, text=True, check=False
+    done = started_with(swallowing, clinic)
+    assert (done.returncode, document(done)["error"]["kind"]) == (130, "Interrupted")
+
+
+def test_interrupted_in_a_finalizer(clinic: Path) -> None:
+    """Python prints what is raised there, and goes on."""
+    finalizing = (
+        "class Closing:\n"
+        "    def __del__(self): os.kill(os.getpid(), signal.SIGINT)\n"
+        "def closing(name):\n"
+        "    Closing()\n"
+        "    return given(name)\n"
+        "app.command_line = closing\n"
     )
+    done = started_with(finalizing, clinic)
     assert (done.returncode, document(done)["error"]["kind"]) == (130, "Interrupted")
 
 

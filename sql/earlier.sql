@@ -51,10 +51,12 @@ LEFT JOIN (SELECT DISTINCT :persons_by, :name FROM :rows AS anon_rows) AS anon_f
 
 -- name: reference_of_persons
 -- values of a source
--- How many persons of a source have each value (:value, by code): 0 stands for persons who are not in it.
--- :persons (anon_value_0_0 UINTEGER, anon_rows BIGINT)
+-- How many persons of a source have each value (:value, by code): 0 stands for persons who are not in it. With the text of
+-- the value where labels are looked up.
+-- :persons (anon_value_0_0 UINTEGER, anon_text_of_anon_value_0_0 VARCHAR, anon_rows BIGINT)
 -- :value anon_value_0_0
-SELECT :value AS anon_code, CAST(sum(anon_rows) AS BIGINT) AS anon_rows
+-- :texts any_value(anon_text_of_anon_value_0_0) AS anon_value
+SELECT :value AS anon_code, :texts, CAST(sum(anon_rows) AS BIGINT) AS anon_rows
 FROM :persons AS anon_persons
 WHERE :value > 0
 GROUP BY :value;

@@ -120,9 +120,9 @@ SELECT
   REPLACE (CAST(DENSE_RANK() OVER (ORDER BY "anon_value_0_0" ASC) AS UINTEGER) AS "anon_value_0_0")
 FROM "anon_rows_with_values";
 
--- shared: create anon_persons_of_0 2;
-
 -- shared: create anon_reference_of_anon_value_0_0 1;
+
+-- shared: create anon_persons_of_0 2;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_rows_of_0";
 

@@ -73,6 +73,8 @@ SELECT
   REPLACE (CAST(DENSE_RANK() OVER (ORDER BY "anon_value_0_0" ASC) AS UINTEGER) AS "anon_value_0_0")
 FROM "anon_rows_with_values";
 
+-- shared: create anon_reference_of_anon_value_0_0 1;
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
 WITH "anon_sources" AS (
   SELECT
@@ -91,8 +93,6 @@ GROUP BY
   "anon_person_0",
   "anon_person_1",
   "anon_person_2";
-
--- shared: create anon_reference_of_anon_value_0_0 1;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_rows_of_0";
 

@@ -3261,6 +3261,23 @@ GROUP BY
 HAVING
   LIST_MAX(["anon_class_0", "anon_class_1"]) > 0;
 
+-- create anon_reference_of_anon_value_0_0 1
+CREATE TEMPORARY TABLE "temp"."main"."anon_reference_of_anon_value_0_0" AS
+WITH "anon_persons" AS (
+  SELECT
+    *,
+    1 AS "anon_rows"
+  FROM "temp"."main"."anon_rows_of_0"
+)
+SELECT
+  "anon_value_0_0" AS anon_code,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_rows
+FROM "anon_persons"
+WHERE
+  "anon_value_0_0" > 0
+GROUP BY
+  "anon_value_0_0";
+
 -- create anon_persons_of_0 2
 CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
 WITH "anon_sources" AS (
@@ -3276,17 +3293,6 @@ SELECT
 FROM "anon_sources"
 GROUP BY
   "anon_person_0";
-
--- create anon_reference_of_anon_value_0_0 1
-CREATE TEMPORARY TABLE "temp"."main"."anon_reference_of_anon_value_0_0" AS
-SELECT
-  "anon_value_0_0" AS anon_code,
-  CAST(SUM(anon_rows) AS BIGINT) AS anon_rows
-FROM "temp"."main"."anon_persons_of_0" AS anon_persons
-WHERE
-  "anon_value_0_0" > 0
-GROUP BY
-  "anon_value_0_0";
 
 -- read anon_joint_classes 2
 SELECT

@@ -213,10 +213,6 @@ class TestWithholding:
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [
-    (
-        {"privacy": [sa.KAnonymity(2), sa.TCloseness("illness", 0.2, distance="hierarchical")]},
-        'take distance "equal" or "ordered"',
-    ),
     ({"privacy": [sa.KAnonymity(2), sa.KMap(2, "people")]}, "is not held together with other releases"),
     ({"suppression": "mask"}, "masked rows would show who was suppressed"),
     (
@@ -613,6 +609,8 @@ class TestChangedValues:
         load(session, "spring", [31, 32, 33, 34], first=9, sex="m")
         session.connection.execute("UPDATE spring SET illness = 'cold' WHERE age IN (22, 24, 33)")
         session.connection.execute("CREATE TABLE summer AS FROM spring")
+        illnesses = [("flu", "grave", "*"), ("plague", "grave", "*"), ("cold", "slight", "*")]
+        session.taxonomies.load("illness", sa.Taxonomy.from_rows(illnesses))
 
     def held(self, *earlier: sa.Earlier, **fields: Any) -> sa.Policy:
         models = [sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2)]
@@ -637,6 +635,7 @@ class TestChangedValues:
         [
             sa.TCloseness("illness", 0.2),
             sa.TCloseness("illness", 0.2, distance="ordered"),
+            sa.TCloseness("illness", 0.2, distance="hierarchical"),
             sa.BetaLikeness("illness", 0.5),
             sa.DeltaDisclosure("illness", 0.8),
         ],
@@ -667,14 +666,46 @@ class TestChangedValues:
         joint = session.compare_releases(named, source="autumn")
         assert (joint.met, joint.failing_classes) == (True, 0)
 
+    @pytest.mark.parametrize(
+        ("t", "shown"), [(0.2, {"20-24": 4, "25-29": 4, "30-34": 4}), (0.1, {"30-34": 4})], ids=["loose", "tight"]
+    )
+    def test_labels_are_compared_with_the_source_that_had_them(
+        self, session: sa.Session, t: float, shown: dict[str, int]
+    ) -> None:
+        """Half of each five years had a cold in both; of the others those from 20 to 24 had the plague in spring.
+
+        That is as grave as the flu: their distance from all in spring is 1/3 by illnesses and 0 by gravity, so 1/6.
+        """
+        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", t, distance="hierarchical")]}
+        session.connection.execute("UPDATE summer SET illness = if(age IN (22, 24, 27, 29, 32, 34), 'cold', 'flu')")
+        were_grave = "if(summer.illness = 'flu' AND spring.age < 25, 'plague', summer.illness)"
+        session.connection.execute(f"UPDATE spring SET illness = {were_grave} FROM summer WHERE summer.id = spring.id")
+        session.anonymize("spring", self.held(**close), "first", node={"age": 2})
+        session.anonymize("summer", self.held(SPRING, **close), "second", node={"age": 1})
+        assert ages(session, "second") == shown
+        assert session.verify("second", self.held(SPRING, **close), source="summer").met
+
+    def test_values_of_a_source_that_the_taxonomy_lacks(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE spring SET illness = 'gout' WHERE age IN (21, 26, 31)")
+        session.anonymize("spring", self.held(), "first", node={"age": 2})
+        by_labels = [sa.KAnonymity(4), sa.TCloseness("illness", 0.9, distance="hierarchical")]
+        with pytest.raises(sa.TaxonomyError) as raised:
+            session.anonymize("summer", self.held(SPRING, privacy=by_labels), "second")
+        assert raised.value.problems == ('"illness": 1 distinct value',)
+        session.anonymize("summer", self.held(SPRING), "second", node={"age": 2})
+
     @pytest.mark.parametrize("model", [sa.TCloseness("illness", 0.3), sa.BetaLikeness("illness", 1.2)], ids=str)
     def test_shares_of_whoever_left(self, session: sa.Session, model: sa.PrivacyModel) -> None:
-        """Three have left of those from 25 to 29, with whom the fourth is hidden; together they are close to spring."""
+        """Three have left of those from 25 to 29, with whom the fourth is hidden; together they are close to spring.
+
+        They do not count in summer, of which those who came are compared with all.
+        """
         close = {"privacy": [sa.KAnonymity(4), model]}
         session.anonymize("spring", self.held(**close), "first", node={"age": 2})
         session.connection.execute("DELETE FROM summer WHERE id IN (5, 6, 7)")
+        load(session, "summer", [41, 42, 43, 44], first=50)
         session.anonymize("summer", self.held(SPRING, **close), "second", node={"age": 1})
-        assert ages(session, "second") == {"20-24": 4, "30-34": 4}
+        assert ages(session, "second") == {"20-24": 4, "30-34": 4, "40-44": 4}
 
     def test_shares_without_whoever_came(self, session: sa.Session) -> None:
         """Of the persons in spring one of four had a cold; there were none of those who are in the forties."""
@@ -706,6 +737,20 @@ class TestChangedValues:
         fourth = self.held(SPRING, SUMMER, sa.Earlier("third", source="autumn", key="id"))
         session.anonymize("autumn", fourth, "fourth", node={"age": 2})
         assert session.verify("fourth", fourth, source="autumn").met
+
+    def test_a_class_whose_values_do_not_hide_whoever_left(self, session: sa.Session) -> None:
+        """One with the flu has left the twenties: with those up to 24, of whom 3 of 5 have it, it would be 4 of 6."""
+        load(session, "spring", [20, 25, 25, 25], first=20)
+        session.connection.execute("UPDATE spring SET illness = 'cold' WHERE age IN (27, 28, 29, 31)")
+        models = [sa.KAnonymity(4), sa.AlphaKAnonymity("illness", 0.6, 4)]
+        session.anonymize("spring", self.held(privacy=models), "first", node={"age": 2})
+        session.connection.execute("CREATE OR REPLACE TABLE summer AS FROM spring WHERE id <> 21")
+        by_classes = {"method": sa.LocalRecoding(suppression_limit=0.9), "suppression_limit": None}
+        local = self.held(SPRING, privacy=models, **by_classes)
+        session.anonymize("summer", local.changed({"earlier": []}), "alone")
+        assert ages(session, "alone") == {"20-24": 5, "25-29": 6, "30-34": 4}
+        session.anonymize("summer", local, "second")
+        assert ages(session, "second") == {"30-34": 4}
 
     def test_values_that_have_become_alike(self, session: sa.Session) -> None:
         session.anonymize("spring", self.held(), "first", node={"age": 2})

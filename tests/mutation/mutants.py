@@ -57,7 +57,6 @@ JOINT_PROPERTIES = "tests/property/test_earlier_releases.py"
 JOINT_VALUES = (f"{EARLIER_RELEASES}::TestValues", f"{JOINT_PROPERTIES}::test_values_of_joint_classes_meet_the_models")
 CHANGED_VALUES = f"{EARLIER_RELEASES}::TestChangedValues"
 VALUES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_nor_do_values_that_change"
-LOCAL_VALUES = f"{JOINT_PROPERTIES}::test_nor_do_values_in_classes_with_levels_of_their_own"
 CHANGES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_arrays_look_at_values_that_have_changed"
 TIES_AS_ARRAYS = f"{JOINT_PROPERTIES}::test_of_two_smallest_classes_that_of_the_first_key_is_hidden"
 LAPLACE = "tests/unit/test_discrete_laplace.py"
@@ -3601,7 +3600,7 @@ EARLIER = [
             "joint-values-compared-with-persons-who-were-not-there",
             "WHERE :value > 0\n",
             "",
-            "the shares of an earlier release are those among the persons of all sources",
+            "a release is verified by shares among the persons of all sources",
             CHANGED_VALUES,
         ),
     ),
@@ -3632,7 +3631,7 @@ EARLIER = [
             "        self._leave_out(parts, parts.of_keys[hides_badly[parts.joint_numbers]])\n",
             "",
             "those whom local recoding hides of a joint class have the same illness even with its smallest class",
-            LOCAL_VALUES,
+            CHANGED_VALUES,
         ),
     ),
     *_of(
@@ -3643,6 +3642,33 @@ EARLIER = [
             "\n",
             "a search takes nodes for satisfying that are none",
             VALUES_AS_ARRAYS,
+        ),
+        (
+            "joint-labels-as-arrays",
+            "            labels[level, known[names[0]].astype(np.int64) - 1] = known[label]\n",
+            "            pass\n",
+            "values of an earlier source have one label, so that a search takes classes for closer to it than they are",
+            VALUES_AS_ARRAYS,
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/joint_values.py",
+        (
+            "joint-labels-that-are-unknown",
+            "    _refuse_unlabelled(engine, grouping.encoding)\n",
+            "",
+            "values of an earlier source without a label count as having the same one",
+            CHANGED_VALUES,
+        ),
+    ),
+    *_of(
+        "sqlanon/queries/cells/rows.py",
+        (
+            "joint-labels-of-other-values",
+            'on = same(column(VALUE, lookup), column("anon_value", reference.name))',
+            'on = exp.GTE(this=column(VALUE, lookup), expression=column("anon_value", reference.name))',
+            "values of an earlier source have labels of others",
+            CHANGED_VALUES,
         ),
     ),
     *_of(
@@ -3666,8 +3692,8 @@ EARLIER = [
         "sqlanon/methods/shared/persons.py",
         (
             "classes-made-again-alone",
-            "            spec = cells_with(spec, earlier, shown)\n",
-            "",
+            "            spec = numbered_cells(engine, spec",
+            "            numbered_cells(engine, spec",
             "classes of local recoding are made again without the releases that they were held together with",
             f"{EARLIER_RELEASES}::TestLocalRecoding::test_its_classes_are_found_again",
         ),

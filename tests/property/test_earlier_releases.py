@@ -34,6 +34,7 @@ Snapshot = Mapping[int, tuple[int, str]]
 
 AGES = {age: [str(age), f"{age // 2 * 2}-{age // 2 * 2 + 1}", "0-3" if age < 4 else "4-7", "*"] for age in range(8)}
 SEXES = {"f": ["f", "*"], "m": ["m", "*"]}
+ORGANS = {"flu": "airways", "cold": "airways", "gout": "joints"}
 NODES = [(age, sex) for age in range(4) for sex in range(2)]
 
 people = st.tuples(st.integers(0, 7), st.sampled_from("fm"))
@@ -61,6 +62,7 @@ def session() -> Iterator[sa.Session]:
         session.connection.execute("SET threads = 1")
         session.taxonomies.load("age", sa.Taxonomy.from_rows(AGES.values()))
         session.taxonomies.load("sex", sa.Taxonomy.from_rows(SEXES.values()))
+        session.taxonomies.load("illness", sa.Taxonomy.from_rows((*each, "*") for each in ORGANS.items()))
         yield session
 
 
@@ -324,6 +326,12 @@ def ordered_distance(counts: Counter[str], source: Counter[str]) -> float:
     return sum(map(abs, accumulate(differences))) / max(len(source) - 1, 1)
 
 
+def distance_by_organs(counts: Counter[str], source: Counter[str]) -> float:
+    """The mean of the distance between illnesses and that between organs."""
+    organs, of_source = (Counter(ORGANS[each] for each in found.elements()) for found in (counts, source))
+    return (distance(counts, source) + distance(organs, of_source)) / 2
+
+
 MODELS: dict[str, tuple[sa.PrivacyModel, Meets]] = {
     "distinct": (sa.DistinctLDiversity("illness", 2), lambda counts, _: len(counts) >= 2),
     "alpha": (sa.AlphaKAnonymity("illness", 0.5, 2), lambda counts, _: 2 * max(counts.values()) <= counts.total()),
@@ -336,6 +344,10 @@ MODELS: dict[str, tuple[sa.PrivacyModel, Meets]] = {
     "close in order": (
         sa.TCloseness("illness", 0.2, distance="ordered"),
         lambda counts, source: ordered_distance(counts, source) <= 0.2 + 1e-9,
+    ),
+    "close by organs": (
+        sa.TCloseness("illness", 0.2, distance="hierarchical"),
+        lambda counts, source: distance_by_organs(counts, source) <= 0.2 + 1e-9,
     ),
     "likeness": (sa.BetaLikeness("illness", 0.7), lambda counts, source: max(gains(counts, source)) <= 1.7 + 1e-9),
     "disclosure": (

@@ -123,7 +123,7 @@ def encode_table(
         refuse_too_many(engine, bound, unknown, 0)
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
-        columns = dict.fromkeys((*spec.quasi_identifiers, *spec.protected_shapes), spec.source)
+        columns = dict.fromkeys((*spec.quasi_identifiers, *spec.labelled), spec.source)
         raise unknown_values(engine, bound.description, columns, spec.taxonomy, bound.known, counts["unmapped"])
     _refuse_uncountable(spec, bound.description, counts)
     if spec.population is not None:

@@ -12,19 +12,18 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.joint_values import (
     PersonValues,
-    cells_with,
     count_compared,
     failing_classes,
     failing_together,
     judge_persons,
     refuse_unmet,
-    with_numbers,
 )
 from sqlanon.methods.shared.persons import (
     EarlierRelease,
     find_persons,
     joint_classes,
     misfit,
+    numbered_cells,
     refuse_keys,
     release_classes,
 )
@@ -70,10 +69,8 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     if bound.policy.criteria.looks_at_values:
         refuse_unmet(engine, bound, persons, classes, values, others)
     shown = values.shown(bound.policy, dict(enumerate(others.values())))
-    shown = with_numbers(engine, shown, classes)
     earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text)
-    spec = cells_with(bound.cells, earlier, shown)
-    engine.run(queries.numbered_persons(persons, classes, keys, spec.coded))
+    spec = numbered_cells(engine, bound.cells, earlier, persons, classes, shown)
     for relation in (persons, queries.JOINT):
         engine.drop(relation)
     return spec

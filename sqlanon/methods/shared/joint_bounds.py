@@ -170,9 +170,16 @@ def _absent(engine: Compute, encoding: Encoding) -> Persons:
 
 
 def _reference(engine: Compute, encoding: Encoding, name: str) -> Reference:
-    """How many persons of its source have each value of a column of persons."""
+    """How many persons of its source have each value of a column of persons, and the labels of these."""
     table = encoding.spec.references[name].table
     found = engine.arrays(select([column("anon_code"), column("anon_rows")], table), "values of a source")
     rows = np.zeros(int(found["anon_code"].max(initial=0)), dtype=np.int64)
     rows[found["anon_code"].astype(np.int64) - 1] = found["anon_rows"]
-    return Reference(rows, np.zeros((1, len(rows)), dtype=np.int64))
+    labels = np.zeros((max(encoding.sensitive_height(name), 1), len(rows)), dtype=np.int64)
+    if len(labels) > 1:
+        names = [encoding.sensitive_label(name, level) for level in range(len(labels))]
+        known = engine.arrays(select([*map(column, names)], encoding.values(name).table), "labels of a source")
+        for level, label in enumerate(names):
+            labels[level, known[names[0]].astype(np.int64) - 1] = known[label]
+    labels[0] = np.arange(len(rows))
+    return Reference(rows, labels)

@@ -11,13 +11,14 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import TaxonomyError, UnsatisfiableError
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier_checks import holds_together
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.taxonomy.arguments import counted
 from sqlanon.queries.cells.earlier import reference, reference_of, value_column
-from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, ShownValues
-from sqlanon.queries.cells.rows import shares
+from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, ShownValues
+from sqlanon.queries.cells.rows import shares, unlabelled_values
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.release.earlier import joint_class_ranges
@@ -33,17 +34,20 @@ class PersonValues:
 
     Attributes:
         names: the sensitive columns that policies look at, folded.
+        labelled: those that they look at by labels, too.
         is_by_person: whether a key identifies persons, whose values may change.
     """
 
     names: tuple[str, ...]
+    labelled: frozenset[str]
     is_by_person: bool
 
     @classmethod
     def of(cls, policies: Sequence[Policy], *, is_by_person: bool) -> PersonValues:
         """Those that some policies look at."""
         names = dict.fromkeys(folded(name) for policy in policies for name in policy.criteria.bounded_columns)
-        return cls(tuple(names), is_by_person)
+        labelled = frozenset(folded(name) for policy in policies for name in policy.sensitive_taxonomies)
+        return cls(tuple(names), labelled, is_by_person)
 
     def column(self, place: int, name: str) -> str:
         """The column with the values of a sensitive column in the release at a place."""
@@ -57,6 +61,10 @@ class PersonValues:
             read = {*map(folded, (*bound.policy.released_columns, *bound.policy.criteria.bounded_columns))}
         spelled = {folded(column.name): column.name for column in bound.columns if folded(column.name) in read}
         return {self.column(place, name): spelled[name] for name in self.names if name in spelled}
+
+    def texts(self, place: int) -> list[str]:
+        """The columns of the release at a place with values whose labels are looked up."""
+        return [self.column(place, name) for name in self.names if name in self.labelled]
 
     def shown(self, policy: Policy, others: Mapping[int, Policy]) -> tuple[ShownValues, ...]:
         """What some releases show of the columns that a policy looks at; their classes have columns in this order."""
@@ -87,9 +95,11 @@ def cells_with(cells: CellSpec, earlier: EarlierClasses, shown: Sequence[ShownVa
     """The cells of a policy by what earlier releases show of persons and of their values, by numbers."""
     spec = replace(cells, earlier=earlier, shown_values=tuple(shown))
     of_persons = (each.column for each in shown if each.bounded in spec.compared)
+    shapes = {each.column: shape for each in shown if (shape := spec.protected_shapes.get(each.bounded))}
     return replace(
         spec,
         protected=(*spec.protected, *spec.coded),
+        protected_shapes={**spec.protected_shapes, **shapes},
         compared=tuple(dict.fromkeys((*spec.compared, *of_persons))),
         references={name: reference_of(name) for name in spec.coded},
     )
@@ -164,7 +174,7 @@ def count_compared(engine: Compute, persons: Relation, spec: CellSpec) -> None:
     """Count the compared values of the rows of a run, by its persons and its cells."""
     for name in spec.compared:
         if name not in spec.coded:
-            engine.run(reference(reference_of(name), persons, name))
+            engine.run(reference(persons, name, with_texts=name in spec.labelled))
 
 
 def failing_classes(
@@ -215,9 +225,29 @@ def _grouped(
     steps = shares(grouping.encoding)
     for step in steps:
         engine.run(step)
+    _refuse_unlabelled(engine, grouping.encoding)
     yield grouping
     for step in steps:
         engine.drop(step.makes)
+
+
+def _refuse_unlabelled(engine: Compute, encoding: Encoding) -> None:
+    """Refuse values of sources that a taxonomy does not have.
+
+    Raises:
+        TaxonomyError: there are some.
+    """
+    counts: dict[str, int] = {}
+    for name in (name for name in encoding.spec.protected_shapes if encoding.sensitive_height(name) > 1):
+        [found] = engine.fetch(unlabelled_values(encoding, name), "values without a label", "node")
+        attribute = encoding.spec.attribute_of(name)
+        counts[attribute] = max(counts.get(attribute, 0), int(found["unlabelled"]))
+    if problems := [f'"{name}": {counted(count, "distinct value")}' for name, count in counts.items() if count]:
+        raise TaxonomyError(
+            "the source of an earlier release has values that their taxonomy does not have, so that hierarchical "
+            'distances from them are unknown; add these values to the taxonomy, or take distance "equal":',
+            problems,
+        )
 
 
 def _unmet(

@@ -26,8 +26,8 @@ from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.labels import CutRecord, LabelsRecord, NodeRecord
 from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClasses
-from sqlanon.queries.cells.earlier import reference, reference_of
-from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, encoding_for
+from sqlanon.queries.cells.earlier import reference
+from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, ShownValues, encoding_for
 from sqlanon.queries.cells.unknown import UNKNOWN
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation
@@ -147,6 +147,29 @@ def find_persons(
     return persons
 
 
+def numbered_cells(
+    engine: Compute,
+    cells: CellSpec,
+    earlier: EarlierClasses,
+    persons: Relation,
+    classes: Sequence[str],
+    shown: Sequence[ShownValues],
+) -> CellSpec:
+    """Cells by the numbers of the joint classes of earlier releases (``JOINT``); persons get these, too (``PERSONS``).
+
+    Args:
+        engine: the database.
+        cells: the cells that a policy needs.
+        earlier: how their persons are found.
+        persons: those of the releases by their classes.
+        classes: the columns with these.
+        shown: what the releases show of protected columns, by the place of their classes.
+    """
+    spec = cells_with(cells, earlier, with_numbers(engine, shown, classes))
+    engine.run(queries.numbered_persons(persons, classes, earlier.keys, spec.coded))
+    return spec
+
+
 def _with_classes_made_again(
     engine: Compute,
     releases: Sequence[EarlierRelease],
@@ -168,11 +191,10 @@ def _with_classes_made_again(
             before = [*map(class_of, release.beside)]
             joint = joint_classes(engine, persons, before, ())
             others = {place: releases[place].bound.policy for place in release.beside}
-            shown = with_numbers(engine, values.shown(release.bound.policy, others), before)
+            shown = values.shown(release.bound.policy, others)
             count = max(joint.class_count, 1)
             earlier = EarlierClasses(release.keys, count, release.is_by_person, release.as_text)
-            spec = cells_with(spec, earlier, shown)
-            engine.run(queries.numbered_persons(persons, before, keys, spec.coded))
+            spec = numbered_cells(engine, spec, earlier, persons, before, shown)
         assert release.make_again is not None
         try:
             made = release.make_again(engine, release, spec, classes)
@@ -198,11 +220,12 @@ def _persons_of_sources(
     first, persons, carried = releases[0], queries.persons_of(0), list[str]()
     for place, (release, found) in enumerate(zip(releases, classes, strict=True)):
         read = values.carried(place, release.bound)
-        engine.run(queries.source_rows(found, release.keys, read, as_text=first.as_text))
+        labelled = [name for name in values.texts(place) if name in read]
+        engine.run(queries.source_rows(found, release.keys, read, labelled, as_text=first.as_text))
+        for name in read:
+            engine.run(reference(queries.persons_in_rows(place), name, with_texts=name in labelled))
         carried += read
     engine.run(queries.persons_by_classes(classes, first.keys, carried))
-    for name in carried:
-        engine.run(reference(reference_of(name), persons, name))
     for found in classes:
         engine.drop(queries.rows_of(found.place))
     if first.is_by_person and any(engine.fetch(queries.key_problems(persons), "keys of persons")[0].values()):

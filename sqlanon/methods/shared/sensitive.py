@@ -76,8 +76,8 @@ class Reference:
 
 
 def label_levels(encoding: Encoding, name: str) -> range:
-    """The levels of a sensitive column below the top; level 0 has the values."""
-    return range(max(encoding.sensitive_height(name), 1))
+    """The levels of a sensitive column that cells have codes of, below the top; level 0 has the values."""
+    return range(max(encoding.sensitive_height(name), 1) if name in encoding.spec.labelled else 1)
 
 
 def sensitive_values(encoding: Encoding, name: str, found: Arrays, codes: Ints) -> SensitiveValues:

@@ -10,10 +10,10 @@ from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import key_misfits
 from sqlanon.model.policy.fields import PolicyFields
-from sqlanon.model.privacy import PrivacyModel, TCloseness
+from sqlanon.model.privacy import PrivacyModel
 
-VIEWS = ("size", "values", "shares", "sized shares", "ordered")
-"""What models look at that are held together: values, and those of the whole source, but not the labels above them."""
+VIEWS = ("size", "values", "shares", "sized shares", "ordered", "hierarchical")
+"""What models look at that are held together: values, the labels above them, and those of the whole source."""
 
 
 def holds_together(model: PrivacyModel) -> bool:
@@ -67,9 +67,7 @@ def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:
 
 def _unfit_models(policy: PolicyFields) -> Iterable[str]:
     for model in policy.privacy:
-        if isinstance(model, TCloseness) and model.distance == "hierarchical":
-            yield f'earlier: {model} is not held together with other releases; take distance "equal" or "ordered"'
-        elif not holds_together(model):
+        if not holds_together(model):
             yield (
                 f"earlier: {model} is not held together with other releases; k-anonymity, l-diversity, t-closeness, "
                 "β-likeness and δ-disclosure privacy are"

@@ -44,9 +44,15 @@ def reference_of(name: str) -> Relation:
     return Relation(f"anon_reference_of_{name}", "node")
 
 
-def reference(relation: Relation, persons: Relation, name: str) -> Step:
-    """The step that makes such a table of persons, whose codes of values are 0 if they are not in the source."""
-    return SQL.step(relation, "reference_of_persons", persons=persons, value=name)
+def text_of(name: str) -> str:
+    """The column with the texts of such values, where labels are looked up by these."""
+    return f"anon_text_of_{name}"
+
+
+def reference(persons: Relation | exp.Query, name: str, *, with_texts: bool) -> Step:
+    """The step that makes :func:`reference_of` persons, whose codes of values are 0 if they are not in the source."""
+    texts = [aliased(exp.AnyValue(this=column(text_of(name))), "anon_value")] if with_texts else []
+    return SQL.step(reference_of(name), "reference_of_persons", persons=persons, value=name, texts=texts)
 
 
 def person_value(value: exp.Expr, as_text: bool) -> exp.Expr:

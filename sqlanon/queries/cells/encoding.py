@@ -106,6 +106,15 @@ class CellSpec:
         return tuple(dict.fromkeys(each.column for each in self.shown_values if each.column != each.bounded))
 
     @property
+    def labelled(self) -> tuple[str, ...]:
+        """The protected columns of the source by whose labels they are looked at: cells have codes of these."""
+        return tuple(name for name in self.protected_shapes if name not in self.references)
+
+    def attribute_of(self, name: str) -> str:
+        """The column whose taxonomy has the labels of a protected column."""
+        return next((each.bounded for each in self.shown_values if each.column == name), name)
+
+    @property
     def roots(self) -> Mapping[str, str]:
         """By quasi-identifier whose unknown values have the label of the top at every level, that label."""
         return {} if self.unknown is None else self.unknown.roots
@@ -215,8 +224,8 @@ class Encoding:
     @property
     def sensitive_labels(self) -> tuple[str, ...]:
         """The columns with the codes of the labels of sensitive values."""
-        shapes = self.spec.protected_shapes
-        return tuple(self.sensitive_label(name, depth) for name in shapes for depth in self.sensitive_depths(name))
+        names = self.spec.labelled
+        return tuple(self.sensitive_label(name, depth) for name in names for depth in self.sensitive_depths(name))
 
     @property
     def carried(self) -> tuple[str, ...]:

@@ -52,8 +52,8 @@ def encode_labels(encoding: Encoding) -> list[Step]:
     """The steps that make :data:`CODED_LABELS` and the codes of sensitive labels, from the taxonomies alone."""
     steps = [Step(CODED_LABELS, _coded_labels(encoding), "labels of the quasi-identifiers, with their codes")]
     steps += [
-        Step(encoding.sensitive_codes(name), _sensitive_codes(encoding, name), f'codes of "{name}"')
-        for name in encoding.spec.protected_shapes
+        Step(encoding.sensitive_codes(name), sensitive_codes(encoding, name), f'codes of "{name}"')
+        for name in encoding.spec.labelled
     ]
     return steps
 
@@ -162,7 +162,7 @@ def _word(word: int) -> exp.Expr:
     return exp.func("coalesce", bits, number(0))
 
 
-def _sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
+def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
     """The values of a protected column: per level that cells carry the code of the label.
 
     The codes of a level are in the order of the leaves under its labels.
@@ -171,7 +171,7 @@ def _sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
     counts = encoding.spec.protected_shapes[name].label_counts[: depths.stop]
     order = ascending(column("leaf_count"), column("label"), nulls_first=True)
     code = exp.Window(this=exp.func("dense_rank"), partition_by=[column("level")], order=order)
-    labels = subquery(taxonomies.levels(encoding.spec.taxonomy, name), "anon_taxonomy")
+    labels = subquery(taxonomies.levels(encoding.spec.taxonomy, encoding.spec.attribute_of(name)), "anon_taxonomy")
     coded = select([column("level"), column("value"), aliased(code, "code")], labels)
     columns = [aliased(column("value"), VALUE)]
     columns += [

@@ -8,7 +8,7 @@ search are in the order of their keys, in which those of a class stand close tog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -25,7 +25,7 @@ from sqlanon.queries.cells.encoding import (
     counted,
     row_sum,
 )
-from sqlanon.queries.cells.labels import dense_rank
+from sqlanon.queries.cells.labels import dense_rank, sensitive_codes
 from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -86,7 +86,7 @@ def shares(encoding: Encoding) -> list[Step]:
 def cell_counts(encoding: Encoding) -> exp.Query:
     """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
     spec = encoding.spec
-    labels = [column(encoding.sensitive_label(name, 1)) for name in encoding.spec.protected_shapes]
+    labels = [column(encoding.sensitive_label(name, 1)) for name in spec.labelled]
     unmapped = exp.or_(column(IS_UNMAPPED), *(label.is_(exp.null()) for label in labels), copy=False)
     counts = {"unmapped": unmapped}
     if spec.row_weight is not None:
@@ -131,7 +131,7 @@ def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, ex
         query = _with_rank(encoding, query, name)
         if encoding.holds_release:
             query = query.select(aliased(column(name, COMBINATIONS), encoding.raw(name)), copy=False)
-    for name in encoding.spec.protected_shapes:
+    for name in spec.labelled:
         query = _with_labels(encoding, query, name)
     if spec.individual is not None:
         query = query.select(aliased(column(spec.individual, COMBINATIONS), INDIVIDUAL), copy=False)
@@ -275,7 +275,7 @@ def _values(encoding: Encoding, name: str) -> exp.Query:
     labels = [encoding.sensitive_label(name, level) for level in range(1, encoding.sensitive_height(name))]
     carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
     if name in encoding.spec.references:
-        counts = _counts_of_persons(encoding, name, code, "anon_rows")
+        counts = _counts_of_persons(encoding, name, code, "anon_rows", labels)
     else:
         rows = aliased(counted(encoding), "anon_rows")
         counts = grouped(select([column(code), *carried, rows], encoding.cells.table), [column(code)])
@@ -306,10 +306,23 @@ def _positions(encoding: Encoding, name: str) -> exp.Subquery:
     return subquery(grouped(select(columns, encoding.cells.table), [code.copy()]), "anon_positions")
 
 
-def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str) -> exp.Select:
-    """The codes of a column of persons, and how many of its source have each, under these names."""
-    columns = [aliased(column("anon_code"), code), aliased(column("anon_rows"), rows)]
-    return select(columns, encoding.spec.references[name].table)
+def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str, labels: Sequence[str] = ()) -> exp.Select:
+    """The codes of a column of persons, and how many of its source have each, under these names; and their labels."""
+    reference = encoding.spec.references[name]
+    columns = [aliased(column("anon_code"), code), *map(column, labels), aliased(column("anon_rows"), rows)]
+    query = select(columns, reference.table)
+    if not labels:
+        return query
+    lookup = encoding.sensitive_codes(name).name
+    on = same(column(VALUE, lookup), column("anon_value", reference.name))
+    return left_join(query, subquery(sensitive_codes(encoding, name), lookup), on)
+
+
+def unlabelled_values(encoding: Encoding, name: str) -> exp.Query:
+    """One row, ``unlabelled``: the values of a compared column of persons that the taxonomy of the column lacks."""
+    is_unlabelled = column(encoding.sensitive_label(name, 1)).is_(exp.null())
+    count = aliased(filtered(count_rows(), is_unlabelled), "unlabelled")
+    return select([count], encoding.values(name).table)
 
 
 def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:

@@ -15,6 +15,7 @@ from sqlanon.queries.cells.earlier import (
     person_key,
     person_value,
     persons_by,
+    text_of,
 )
 from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.labels import dense_rank
@@ -22,7 +23,7 @@ from sqlanon.queries.cells.rows import ROWS
 from sqlanon.queries.classes.classes import KEPT
 from sqlanon.queries.classes.grouping import CLASS_ROWS
 from sqlanon.queries.classes.recoding import AtNode
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -73,15 +74,23 @@ def rows_of(place: int) -> Relation:
     return Relation(f"anon_rows_of_{place}", "rows")
 
 
-def source_rows(release: ClassesOfRows, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> Step:
+def source_rows(
+    release: ClassesOfRows, keys: Sequence[str], values: Mapping[str, str], labelled: Sequence[str], *, as_text: bool
+) -> Step:
     """The step that makes :func:`rows_of` a release, one source at a time: each is read by joins that take memory.
 
-    Values become codes from 1 on, in their order.
+    Values become codes from 1 on, in their order; those that are ``labelled`` are there as texts, too.
     """
     rows = release.rows(keys, values, as_text=as_text)
     if values:
-        rows = select([exp.Star(replace=[*map(_coded, values)])], subquery(rows, "anon_rows_with_values"))
+        texts = [aliased(exact_text(column(name)), text_of(name)) for name in labelled]
+        rows = select([exp.Star(replace=[*map(_coded, values)]), *texts], subquery(rows, "anon_rows_with_values"))
     return Step(rows_of(release.place), rows, "rows of a source by their classes")
+
+
+def persons_in_rows(place: int) -> exp.Select:
+    """The persons of one source: those of :func:`rows_of` the release at a place."""
+    return select([exp.Star(), aliased(number(1), "anon_rows")], rows_of(place).table)
 
 
 def _coded(name: str, table: str | None = None) -> exp.Alias:
@@ -219,13 +228,15 @@ def persons_beside(release: ClassesOfRows, keys: Sequence[str], *, as_text: bool
 def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
     """The step that makes the same of the rows of a run, whose encoding has these numbers; with protected values.
 
-    Those that are compared become codes from 1 on.
+    Those that are compared become codes from 1 on, beside their texts if labels are looked up.
     """
     spec = encoding.spec
     values, coded = [*spec.protected], [*spec.coded]
     to_code = {*spec.compared} - {*coded}
     of_rows = [_coded(name, ROWS.name) if name in to_code else column(name, ROWS.name) for name in values]
-    columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *of_rows]
+    texts = [aliased(exact_text(column(name, ROWS.name)), text_of(name)) for name in spec.labelled]
+    columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *of_rows, *texts]
+    values += [text_of(name) for name in spec.labelled]
     rows = release.join_to_keys(select(columns, exp.alias_(ROWS.table, ROWS.name, table=True)), ROWS.name)
     roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name, values=values, coded=coded)
     return roles.step(persons_of(release.place), "persons_of_rows")

@@ -55,7 +55,7 @@ def grouped_persons(
         references: by protected column, the table of its values in their whole source.
         persons: the persons.
     """
-    bounded = {each.column: each.bounded for each in shown}
+    bounded = {name: name for name in values} | {each.column: each.bounded for each in shown}
     of_persons = CellSpec(
         spec.source,
         spec.columns,
@@ -63,7 +63,10 @@ def grouped_persons(
         (),
         spec.taxonomy,
         protected=tuple(values),
-        compared=tuple(name for name in values if bounded.get(name, name) in spec.compared),
+        protected_shapes={
+            name: spec.protected_shapes[bounded[name]] for name in values if bounded[name] in spec.protected_shapes
+        },
+        compared=tuple(name for name in values if bounded[name] in spec.compared),
         references=references,
         shown_values=tuple(shown),
     )

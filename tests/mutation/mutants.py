@@ -3648,7 +3648,7 @@ EARLIER = [
             "            labels[level, known[names[0]].astype(np.int64) - 1] = known[label]\n",
             "            pass\n",
             "values of an earlier source have one label, so that a search takes classes for closer to it than they are",
-            VALUES_AS_ARRAYS,
+            CHANGES_AS_ARRAYS,
         ),
     ),
     *_of(

@@ -1,4 +1,4 @@
-"""Names as DuckDB compares them."""
+"""Names as DuckDB compares them, and as sentences list them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def speller(known: Iterable[str]) -> Callable[[str], str]:
         return same[0] if len(same) == 1 else name
 
     return spelled
+
+
+def enumerated(names: Iterable[object]) -> str:
+    """``one``, ``one and two``, ``one, two and three``; nothing for no names."""
+    *others, last = [*map(str, names)] or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def is_possible(name: str) -> bool:

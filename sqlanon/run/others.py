@@ -25,7 +25,7 @@ from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.datasets import table_named
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.names import folded
+from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
@@ -200,7 +200,7 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
     record, policy = record.spelled_like(columns), policy.spelled_like(columns)
     problems = [*in_the_way(release, record, policy)]
     if record.earlier:
-        names = " and ".join(f'"{each.release}"' for each in record.earlier)
+        names = enumerated(f'"{each.release}"' for each in record.earlier)
         problems.append(f"it was held together with {names}: name all of them in earlier")
     if _left_out(policy) != _left_out(bound.policy):
         problems.append("rows with other unknown values were left out of it")

@@ -18,6 +18,7 @@ from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.base import method_of
 from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.names import enumerated
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, facts_of, readable_record
 from sqlanon.model.release import Guarantee, Release, Report
@@ -107,7 +108,7 @@ def published_earlier(
         return Release(into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True)
     if replace:
         return None
-    reason = f"the {into.described} exists, {' and '.join(differences)}; give another name, or replace=True"
+    reason = f"the {into.described} exists, {enumerated(differences)}; give another name, or replace=True"
     raise TargetError(reason, step="target")
 
 

@@ -27,7 +27,7 @@ from sqlanon.methods.shared.persons import (
     refuse_keys,
     release_classes,
 )
-from sqlanon.model.names import folded
+from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.joint import JointClass, JointClasses
 from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses
@@ -61,7 +61,7 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     joint = joint_classes(engine, persons, classes, [release.name for release in releases])
     if joint.k is not None and joint.k < k:
         raise UnsatisfiableError(
-            f"{' and '.join(joint.releases)} leave joint classes of fewer than {k:,} persons already (the fewest: "
+            f"{enumerated(joint.releases)} leave joint classes of fewer than {k:,} persons already (the fewest: "
             f"{joint.k:,}), and no later release can mend that:",
             ["what can help: a smaller k, or fewer releases in earlier, if nobody can have all of them"],
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.model.destination import DELTA, ICEBERG
+from sqlanon.model.names import enumerated
 from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import DeltaPresence, KAnonymity
@@ -180,8 +181,7 @@ def _conditions_of_releases(policy: Policy) -> Iterator[str]:
 
 
 def _named(releases: Sequence[Earlier]) -> str:
-    *others, last = (f'"{each.release}"' for each in releases)
-    return f"{', '.join(others)} and {last}" if others else last
+    return enumerated(f'"{each.release}"' for each in releases)
 
 
 def _but_unknown(policy: Policy) -> str:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import TaxonomyError, UnsatisfiableError
-from sqlanon.model.names import folded
+from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.earlier_checks import holds_together
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.arguments import counted
@@ -140,9 +140,9 @@ def refuse_unmet(
     shown = values.shown(bound.policy, dict(enumerate(others.values())))
     if found := _unmet(engine, bound, classes, values.of_persons(shown), shown, persons.table):
         looked_at = {each.bounded for each in shown}
-        models = " and ".join(str(model) for model in bound.policy.privacy if {*model.columns} & looked_at)
+        models = enumerated(model for model in bound.policy.privacy if {*model.columns} & looked_at)
         raise UnsatisfiableError(
-            f"{' and '.join(others)} leave {found:,} joint classes already that do not meet {models}, and no later "
+            f"{enumerated(others)} leave {found:,} joint classes already that do not meet {models}, and no later "
             "release can mend that:",
             ["what can help: weaker models, or fewer releases in earlier, if nobody can have all of them"],
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlanon.model.names import enumerated
 from sqlanon.model.release.joint import OtherRelease, sentences_on
 from sqlanon.model.release.measurement import Result
 from sqlanon.report.document import Document, Part, Table, notes, percent
@@ -191,12 +192,12 @@ class FinerNode(Result):
     @property
     def sentence(self) -> str:
         finer, coarser = (
-            " and ".join(f'"{name}" at level {level}' for name, level in levels.items())
-            for levels in (self.finer, self.coarser)
+            [f'"{name}" at level {level}' for name, level in levels.items()] for levels in (self.finer, self.coarser)
         )
-        instead = f", and instead {coarser}" if coarser else ""
+        instead = f", and instead {enumerated(coarser)}" if coarser else ""
+        levels = f"{enumerated(finer)}{instead}"
         return (
-            f"of the nodes that were checked, the cheapest with a finer column has {finer}{instead}: its loss is "
+            f"of the nodes that were checked, the cheapest with a finer column has {levels}: its loss is "
             f"{self.loss:.4g} ({self.loss_difference:+.3g}), with {self.suppressed_rows:,} rows suppressed"
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sqlanon.model.names import enumerated
 from sqlanon.model.release.measurement import PartialResult, Result
 from sqlanon.report.document import Document, Table, count, paragraph, percent
 
@@ -56,7 +57,7 @@ class JointClasses(PartialResult):
         return has_persons and not self.failing_classes
 
     def document(self) -> Document:
-        names = " and ".join(self.releases)
+        names = enumerated(self.releases)
         text = (
             f"Together, {names} show {count(self.person_count)} persons in {count(self.class_count)} joint classes of "
             f"{count(self.k)} at least; {count(self.unique_persons)} are alone in theirs."
@@ -105,7 +106,7 @@ class OtherRelease(Result):
             enough = f"{together}, joint classes have {count(joint.k)} persons at least"
             if not self.unjudged:
                 return enough
-            return f"{enough}; whether they meet {' and '.join(self.unjudged)} is not known{held and f': {held}'}"
+            return f"{enough}; whether they meet {enumerated(self.unjudged)} is not known{held and f': {held}'}"
         few = (
             f"{together}, {count(joint.persons_at_risk)} of {count(joint.person_count)} persons stand in joint classes "
             f"of fewer than {count(joint.required_k)}, the fewest {count(joint.k)}"

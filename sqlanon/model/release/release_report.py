@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from sqlanon.model.names import enumerated
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.class_sizes import ClassSizes, risk_steps, size_bars
 from sqlanon.model.release.marginals import MeasuredMarginal, marginals_section
@@ -144,7 +145,7 @@ class ReleaseReport(PartialResult):
 
     def _lead(self) -> Paragraph:
         names = [column.name for column in self.columns if column.role == "quasi-identifier"]
-        known = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        known = enumerated(names)
         of_source = (
             "" if self.source_rows is None else f"Of {count(self.source_rows)} rows of {self.source or 'the source'}, "
         )

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.full_domain import INVERSE_OLA
+from sqlanon.model.names import enumerated
 from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
@@ -177,7 +178,7 @@ class Report(PartialResult):
         *earlier, _ = joint.releases
         loss = "" if self.loss_alone is None else f" The {self.quality} loss would be {figure(self.loss_alone)} alone."
         return (
-            f"Together with {' and '.join(earlier)}, {count(joint.person_count)} persons stand in "
+            f"Together with {enumerated(earlier)}, {count(joint.person_count)} persons stand in "
             f"{count(joint.class_count)} joint classes of {count(joint.k)} at least.{loss}"
         )
 

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any
 
 from sqlanon.errors import TaxonomyError
-from sqlanon.model.names import folded
+from sqlanon.model.names import enumerated, folded
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def _shared_labels(lists: Sequence[tuple[Path, Sequence[str]]]) -> Iterator[str]
             parents.setdefault((depth, path[depth]), {})[path[depth - 1]] = None
     for (_, label), above in parents.items():
         if len(above) > 1:
-            named = " and ".join(f'"{each}"' for each in above)
+            named = enumerated(f'"{each}"' for each in above)
             yield f'label "{label}" stands under {named}'
 
 

@@ -21,6 +21,7 @@ from sqlanon.methods.shared.reports import report_of
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.datasets import KnownSource
 from sqlanon.model.methods.noisy import PrivateMethod
+from sqlanon.model.names import enumerated
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Report
@@ -297,4 +298,4 @@ def _named(sources: Sequence[KnownSource]) -> str:
     names = [str(source) for source in sources]
     if len(names) > MAX_NAMED:
         return f"{', '.join(names[:MAX_NAMED])} and {len(names) - MAX_NAMED:,} others"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return enumerated(names)

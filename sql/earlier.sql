@@ -51,8 +51,8 @@ LEFT JOIN (SELECT DISTINCT :persons_by, :name FROM :rows AS anon_rows) AS anon_f
 
 -- name: reference_of_persons
 -- values of a source
--- How many persons of a source have each value (:value, by code): 0 stands for persons who are not in it. With the text of
--- the value where labels are looked up.
+-- How many persons of a source have each value (:value, by code): 0 stands for persons who are not in it. Where labels are
+-- looked up, the text of each value stands beside it (:texts).
 -- :persons (anon_value_0_0 UINTEGER, anon_text_of_anon_value_0_0 VARCHAR, anon_rows BIGINT)
 -- :value anon_value_0_0
 -- :texts any_value(anon_text_of_anon_value_0_0) AS anon_value

@@ -26,8 +26,8 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows, nor an import.
 
     An import may swallow what is raised in it: DuckDB 1.5 imports pandas when it is given the first value to bind, and
-    does without if that fails. So Ctrl-C waits for the end of the import. Python swallows what a finalizer raises, and
-    Ctrl-C with it if it comes there: it is pressed again.
+    does without if that fails. So Ctrl-C waits for the end of the import. Python discards what a finalizer raises: a
+    Ctrl-C that arrives in one is pressed again.
     """
     earliest = clock()
     end_of_import: float | None = None

@@ -648,7 +648,7 @@ def started_with(changes: str, clinic: Path) -> subprocess.CompletedProcess[str]
     """A run in a new Python whose command line is changed."""
     command = ["sqlanon", *published("run", "--into", "t", "--json")]
     program = (
-        f"import os, signal, sys, time; sys.argv = {command}; from sqlanon.cli import app\n"
+        f"import os, signal, sys; sys.argv = {command}; from sqlanon.cli import app\n"
         f"given = app.command_line\n{changes}app.main()"
     )
     return subprocess.run(

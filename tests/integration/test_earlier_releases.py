@@ -672,9 +672,9 @@ class TestChangedValues:
     def test_labels_are_compared_with_the_source_that_had_them(
         self, session: sa.Session, t: float, shown: dict[str, int]
     ) -> None:
-        """Half of each five years had a cold in both; of the others those from 20 to 24 had the plague in spring.
+        """In both seasons half of each age group had a cold, and the others from 20 to 24 had the plague in spring.
 
-        That is as grave as the flu: their distance from all in spring is 1/3 by illnesses and 0 by gravity, so 1/6.
+        The plague is as grave as the flu: the group is 1/3 away from spring by illness and 0 by gravity, a mean of 1/6.
         """
         close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", t, distance="hierarchical")]}
         session.connection.execute("UPDATE summer SET illness = if(age IN (22, 24, 27, 29, 32, 34), 'cold', 'flu')")
@@ -696,9 +696,9 @@ class TestChangedValues:
 
     @pytest.mark.parametrize("model", [sa.TCloseness("illness", 0.3), sa.BetaLikeness("illness", 1.2)], ids=str)
     def test_shares_of_whoever_left(self, session: sa.Session, model: sa.PrivacyModel) -> None:
-        """Three have left of those from 25 to 29, with whom the fourth is hidden; together they are close to spring.
+        """Three of four persons from 25 to 29 have left, and the fourth is hidden; all four are close to spring.
 
-        They do not count in summer, of which those who came are compared with all.
+        The newcomers are compared with the persons who are there in summer.
         """
         close = {"privacy": [sa.KAnonymity(4), model]}
         session.anonymize("spring", self.held(**close), "first", node={"age": 2})
@@ -739,7 +739,10 @@ class TestChangedValues:
         assert session.verify("fourth", fourth, source="autumn").met
 
     def test_a_class_whose_values_do_not_hide_whoever_left(self, session: sa.Session) -> None:
-        """One with the flu has left the twenties: with those up to 24, of whom 3 of 5 have it, it would be 4 of 6."""
+        """One person with the flu has left the twenties; 3 of the 5 persons up to 24 have the flu.
+
+        If the release hid these alone, 4 of 6 hidden persons would have the flu.
+        """
         load(session, "spring", [20, 25, 25, 25], first=20)
         session.connection.execute("UPDATE spring SET illness = 'cold' WHERE age IN (27, 28, 29, 31)")
         models = [sa.KAnonymity(4), sa.AlphaKAnonymity("illness", 0.6, 4)]

@@ -3643,11 +3643,14 @@ EARLIER = [
             "a search takes nodes for satisfying that are none",
             VALUES_AS_ARRAYS,
         ),
+    ),
+    *_of(
+        "sqlanon/methods/shared/sensitive.py",
         (
             "joint-labels-as-arrays",
-            "            labels[level, known[names[0]].astype(np.int64) - 1] = known[label]\n",
-            "            pass\n",
-            "values of an earlier source have one label, so that a search takes classes for closer to it than they are",
+            "        labels[level, codes] = found[encoding.sensitive_label(name, level)]\n",
+            "        pass\n",
+            "values have one label, so that a search underestimates distances from an earlier source",
             CHANGES_AS_ARRAYS,
         ),
     ),

@@ -524,7 +524,7 @@ def test_of_two_smallest_classes_that_of_the_first_key_is_hidden(session: sa.Ses
     ("model", "before", "now"),
     [
         ("distinct", ["flu", "flu", "cold", "cold"], ["flu", "cold", "flu", "cold"]),
-        # In each half 1/4 of all illnesses differed, and the organs of as many: a mean of .25.
+        # Each half was .25 away from the source by illness and by organ.
         ("close by organs", ["gout", "gout", "flu", "cold", "flu", "flu", "cold", "cold"], ["flu", "cold"] * 4),
     ],
 )

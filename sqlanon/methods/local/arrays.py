@@ -183,7 +183,10 @@ def _cells(encoding: Encoding, names: Sequence[str], found: Arrays, labels: Arra
         values=values,
         rows=np.add.reduceat(rows[order], starts),
         mass=masses(np.add.reduceat(weights[order], starts)),
-        sensitive={name: sensitive_values(encoding, name, found, codes) for name, codes in ranked.items()},
+        sensitive={
+            name: sensitive_values(encoding, name, found, codes, label_levels(encoding, name))
+            for name, codes in ranked.items()
+        },
         codes=np.array([codes[firsts] for codes in ranked.values()], dtype=np.int64).reshape(len(names), len(firsts)),
         individuals=None if people is None else people[firsts],
     )

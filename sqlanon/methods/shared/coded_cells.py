@@ -79,7 +79,10 @@ def coded_cells(engine: Compute, table: EncodedTable) -> CodedCells | None:
     rows = found[ROW_COUNT].astype(np.int64)
     codes = {name: _ranks(found[encoding.sensitive(name)]) for name in names}
     references = {
-        name: Reference(np.bincount(code, rows).astype(np.int64), sensitive_values(encoding, name, found, code).labels)
+        name: Reference(
+            np.bincount(code, rows).astype(np.int64),
+            sensitive_values(encoding, name, found, code, label_levels(encoding, name)).labels,
+        )
         for name, code in codes.items()
     }
     all_words = cell_words(encoding, found, len(rows))

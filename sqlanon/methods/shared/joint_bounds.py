@@ -14,7 +14,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.absent import absent_persons
 from sqlanon.methods.shared.arrays import Ints, Mask, changes, numbers_of, sums_by
 from sqlanon.methods.shared.measures import Values
-from sqlanon.methods.shared.sensitive import Reference
+from sqlanon.methods.shared.sensitive import Reference, sensitive_values
 from sqlanon.model.bounds import Bound
 from sqlanon.queries.cells.earlier import NUMBER_OF_ABSENT
 from sqlanon.queries.cells.encoding import EARLIER, Encoding, ShownValues
@@ -175,11 +175,9 @@ def _reference(engine: Compute, encoding: Encoding, name: str) -> Reference:
     found = engine.arrays(select([column("anon_code"), column("anon_rows")], table), "values of a source")
     rows = np.zeros(int(found["anon_code"].max(initial=0)), dtype=np.int64)
     rows[found["anon_code"].astype(np.int64) - 1] = found["anon_rows"]
-    labels = np.zeros((max(encoding.sensitive_height(name), 1), len(rows)), dtype=np.int64)
-    if len(labels) > 1:
-        names = [encoding.sensitive_label(name, level) for level in range(len(labels))]
-        known = engine.arrays(select([*map(column, names)], encoding.values(name).table), "labels of a source")
-        for level, label in enumerate(names):
-            labels[level, known[names[0]].astype(np.int64) - 1] = known[label]
-    labels[0] = np.arange(len(rows))
-    return Reference(rows, labels)
+    levels, codes = range(max(encoding.sensitive_height(name), 1)), found["anon_code"]
+    if len(levels) > 1:
+        labels = [column(encoding.sensitive_label(name, level)) for level in levels]
+        found = engine.arrays(select(labels, encoding.values(name).table), "labels of a source")
+        codes = found[encoding.sensitive(name)]
+    return Reference(rows, sensitive_values(encoding, name, found, codes.astype(np.int64) - 1, levels).labels)

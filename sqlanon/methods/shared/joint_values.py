@@ -34,7 +34,7 @@ class PersonValues:
 
     Attributes:
         names: the sensitive columns that policies look at, folded.
-        labelled: those that they look at by labels, too.
+        labelled: those whose labels policies compare, too.
         is_by_person: whether a key identifies persons, whose values may change.
     """
 
@@ -244,7 +244,7 @@ def _refuse_unlabelled(engine: Compute, encoding: Encoding) -> None:
         counts[attribute] = max(counts.get(attribute, 0), int(found["unlabelled"]))
     if problems := [f'"{name}": {counted(count, "distinct value")}' for name, count in counts.items() if count]:
         raise TaxonomyError(
-            "the source of an earlier release has values that their taxonomy does not have, so that hierarchical "
+            "the source of an earlier release has values that the taxonomy does not have, so that hierarchical "
             'distances from them are unknown; add these values to the taxonomy, or take distance "equal":',
             problems,
         )

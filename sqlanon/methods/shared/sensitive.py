@@ -80,10 +80,10 @@ def label_levels(encoding: Encoding, name: str) -> range:
     return range(max(encoding.sensitive_height(name), 1) if name in encoding.spec.labelled else 1)
 
 
-def sensitive_values(encoding: Encoding, name: str, found: Arrays, codes: Ints) -> SensitiveValues:
-    """The values of a column, by the arrays of cells and the code of each of these, from 0."""
-    labels = np.zeros((len(label_levels(encoding, name)), int(codes.max(initial=-1)) + 1), dtype=np.int64)
-    for level in label_levels(encoding, name):
+def sensitive_values(encoding: Encoding, name: str, found: Arrays, codes: Ints, levels: range) -> SensitiveValues:
+    """The values of a column, by arrays with their labels at the levels from 0 on, and the code of each, from 0."""
+    labels = np.zeros((len(levels), int(codes.max(initial=-1)) + 1), dtype=np.int64)
+    for level in levels[1:]:
         labels[level, codes] = found[encoding.sensitive_label(name, level)]
     labels[0] = np.arange(labels.shape[1])
     return SensitiveValues(labels)

@@ -107,7 +107,7 @@ class CellSpec:
 
     @property
     def labelled(self) -> tuple[str, ...]:
-        """The protected columns of the source by whose labels they are looked at: cells have codes of these."""
+        """The protected columns of the source whose labels cells carry as codes."""
         return tuple(name for name in self.protected_shapes if name not in self.references)
 
     def attribute_of(self, name: str) -> str:

@@ -236,7 +236,7 @@ def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
     of_rows = [_coded(name, ROWS.name) if name in to_code else column(name, ROWS.name) for name in values]
     texts = [aliased(exact_text(column(name, ROWS.name)), text_of(name)) for name in spec.labelled]
     columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *of_rows, *texts]
-    values += [text_of(name) for name in spec.labelled]
+    values += [text.alias for text in texts]
     rows = release.join_to_keys(select(columns, exp.alias_(ROWS.table, ROWS.name, table=True)), ROWS.name)
     roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name, values=values, coded=coded)
     return roles.step(persons_of(release.place), "persons_of_rows")

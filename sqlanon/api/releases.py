@@ -104,7 +104,7 @@ class Releases(Part):
         if wanted.held_with and isinstance(release, str | Path):
             from sqlanon.run.earlier import with_joint_classes
 
-            origin = None if source is None else str(source)
+            origin = None if source is None else self._opened.resolve(source)
             verification = with_joint_classes(self._engine, verification, str(release), wanted, origin)
         if strict and not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)

@@ -101,24 +101,24 @@ def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Ear
 
 
 def with_joint_classes(
-    engine: Engine, found: Verification, release: str, policy: Policy, source: str | None
+    engine: Engine, found: Verification, release: str, policy: Policy, source: ResolvedSource | None
 ) -> Verification:
     """A verification of a release, with what it shows together with the earlier ones that its policy names.
 
     Args:
         engine: the database.
         found: what was found of the release by itself.
-        release, source: the names of it, and of what it was made from, if that is given.
+        release: its name.
         policy: the policy.
+        source: what it was made from, if that is given.
     """
     names = ", ".join(f'"{each.release}"' for each in policy.held_with)
     if source is None:
         note = f"what it shows together with {names}: no source was given, in which its persons are found"
         return found.model_copy(update={"not_covered": (*found.not_covered, note)})
-    key, k = policy.held_with[0].key, policy.criteria.k
-    named = [*policy.held_with, Earlier(release, source=None if key is None else source, key=key)]
+    named, k = [*policy.held_with, Earlier(release, key=policy.held_with[0].key)], policy.criteria.k
     try:
-        joint = compare_releases(engine, engine.resolve(source), named)
+        joint = compare_releases(engine, source, named)
     except PolicyError as error:
         # The sources that were given are not the release: a policy that was recorded has no place of them, for one.
         reasons = "; ".join(error.problems or (str(error),))

@@ -484,6 +484,17 @@ def test_a_release_is_verified_together_with_earlier_ones(session: sa.Session) -
     assert 'together with "first": joint classes have 1 persons, not 4' in found.shortfalls
 
 
+def test_a_frame_is_the_source_of_a_verification(session: sa.Session) -> None:
+    load(session, "spring", [21, 22, 23, 24, 26, 27, 28, 29])
+    session.anonymize("spring", policy(), "first", node={"age": 1})
+    held = policy(earlier=["first"])
+    session.anonymize("spring", held, "second", node={"age": 2})
+    frame = session.connection.sql("FROM spring").to_arrow_table()
+    found = session.verify("second", held, source=frame)
+    assert found.met
+    assert not [note for note in found.not_covered if "first" in note]
+
+
 class TestValues:
     """Models of sensitive values in joint classes of one table."""
 

@@ -12,7 +12,8 @@ from sqlanon.binding.coding import beyond_bounds
 from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
-from sqlanon.errors import VerificationError
+from sqlanon.errors import PolicyError, VerificationError
+from sqlanon.model.base import unknown_names
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
@@ -172,6 +173,8 @@ def verify_found(
     Raises:
         PolicyError, EngineError: as :func:`verify_release`.
     """
+    if original is not None and not policy.has_private_method:
+        _refuse_other_source(engine, original, policy)
     labels = None if found.record is None else found.record.labels
     node = labels.levels if isinstance(labels, NodeRecord) else None
     attributes = verified_with(policy, has_source=original is not None)
@@ -184,6 +187,23 @@ def verify_found(
             beside,
             has_source=original is not None and not found.is_of_fit,
             expected_record=record_sha256,
+        )
+
+
+def _refuse_other_source(engine: Engine, original: ResolvedSource, policy: Policy) -> None:
+    """Refuse a source that lacks columns whose values the release shows.
+
+    Raises:
+        PolicyError: listing them.
+    """
+    columns = [column.name for column in engine.describe(original.relation)]
+    there = set(map(folded, columns))
+    shown = (*policy.quasi_identifiers, *policy.sensitive, *policy.insensitive)
+    missing = [name for name in shown if folded(name) not in there]
+    if missing:
+        raise PolicyError(
+            f"the release was made from another source than {original.description}:",
+            [f'column "{name}" is not there{meant}' for name, meant in unknown_names(missing, columns)],
         )
 
 

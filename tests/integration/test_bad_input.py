@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -533,6 +534,13 @@ class TestVerification:
         session.connection.execute("CREATE TABLE other AS SELECT age AS agee FROM people")
         with refused(session, tmp_path, sa.PolicyError, '"age" is not there; did you mean "agee"?', '"city"'):
             session.verify("other", policy())
+
+    def test_a_source_without_the_columns(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("CREATE TABLE other AS SELECT age, city AS cty FROM people")
+        expected = ('another source than table "other"', '"city" is not there; did you mean "cty"?', '"illness"')
+        for verb in (session.report, partial(session.verify, policy=policy())):
+            with refused(session, tmp_path, sa.PolicyError, *expected):
+                verb("published", source="other")
 
 
 class TestTaxonomies:

@@ -129,7 +129,8 @@ class Releases(Part):
             release: the published table, file or folder.
             policy: its policy, for the files of its taxonomies: the one that its provenance records, which is reported
                 on, names them without their places.
-            source: the table that it was made from, to be compared with.
+            source: the table that it was made from, to be compared with. The report then has what the release shows
+                together with others of that table that the warehouse lists, and with earlier ones of its policy.
             edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
             alternatives: whether to look at all nodes of the lattice, for what else could have been published.
 

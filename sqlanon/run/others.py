@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.shared.findings import Examined, is_accepted
+from sqlanon.methods.shared.findings import Examined
 from sqlanon.methods.shared.meet import (
     ReleaseAtNode,
     WrittenRelease,
@@ -22,10 +21,9 @@ from sqlanon.methods.shared.meet import (
     written_release,
 )
 from sqlanon.methods.shared.publishing import PublishedNode
-from sqlanon.model.datasets import table_named
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.names import enumerated, folded
+from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
@@ -34,10 +32,16 @@ from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.released_classes import released_labels
-from sqlanon.releases.listing import latest
-from sqlanon.releases.names import comparable, comparables, table_called
-from sqlanon.releases.table import Row
-from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, in_the_way
+from sqlanon.run.earlier import MASKED, Found, bound_to, in_the_way
+from sqlanon.run.listed_others import (
+    HELD_WITH_OTHERS,
+    held_with_others,
+    judged,
+    latest_others,
+    name_of,
+    out_of_reach,
+    reason_of,
+)
 from sqlanon.run.recorded import recorded_release
 
 WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"
@@ -47,9 +51,6 @@ OF_SEVERAL_LEVELS: Mapping[type, str] = {
     ClassesRecord: "each of its classes has levels of its own",
 }
 """Why the labels of a release say nothing of the classes of a node."""
-
-MOST = 5
-"""How many releases a run is compared with: the latest."""
 
 
 @dataclass(frozen=True)
@@ -82,18 +83,10 @@ def other_releases(
         datasets: its data sets.
         target: its target as the list has it, whose present release is replaced.
     """
-    policy = bound.policy
-    if policy.earlier == "none" or policy.has_private_method or not datasets:
+    found, left = latest_others(engine, bound.policy, datasets, [target])
+    if not found:
         yield Others()
         return
-    named = {target, *(name for each in policy.held_with for name in comparables(each.release))}
-
-    def is_other(row: Row) -> bool:
-        # Those of private methods, whose classes nobody knows, are in the ledger.
-        is_private = row.min_class_size is None and row.fit_sha256 is None
-        return not is_private and named.isdisjoint({row.target, comparable(row.target)})
-
-    found, left = latest(engine, datasets, MOST, is_other)
     obstacle = _obstacle(engine, bound)
     with engine.scratch(), ExitStack() as stack:
         looked_up = {each.target: obstacle or _looked_up(engine, source, bound, each) for each in found}
@@ -143,12 +136,7 @@ class _Comparison:
         joint = self._joint(other)
         if isinstance(joint, str):
             return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
-        unjudged = tuple(str(model) for model in policy.privacy if not isinstance(model, KAnonymity))
-        is_wanted = bool(unjudged) or not joint.met
-        is_proposed = is_wanted and is_accepted(policy, {"earlier": [{"release": other.name}]})
-        line = f"earlier = {json.dumps([other.name], ensure_ascii=False)}"
-        proposal = line if is_proposed else None
-        return OtherRelease(release=other.name, joint=joint, unjudged=unjudged, proposal=proposal)
+        return judged(policy, other.name, joint, policy.privacy)
 
     def _joint(self, other: ReleaseAtNode) -> JointClasses | str:
         assert self.node is not None
@@ -178,7 +166,7 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
     if policy.individual is not None:
         return "individuals own several rows of this release, and a person is to have one"
     if policy.held_with:
-        return "the policy holds this release together with others, and does not name that one: add it to earlier"
+        return HELD_WITH_OTHERS
     if engine.is_far(bound.source):
         return f"{bound.description} is not in the database"
     return None
@@ -186,22 +174,17 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
 
 def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other: ListedRelease) -> Found | str:
     """A release of the list with its record, spelled like the columns of the source; or why it is not compared."""
-    if other.state == "unseen":
-        return "it cannot be looked at from this session"
-    if other.fit_sha256 is not None:
-        return WITHOUT_CLASSES
-    table = table_called(other.target, engine.warehouse.name)
-    name = other.target if table is None else table_named([table.catalog, table.db, table.name])
+    if (reason := out_of_reach(other)) is not None:
+        return reason
     try:
-        release, record, policy = recorded_release(engine, name, engine.resolve, hashes_rows=False)
+        release, record, policy = recorded_release(engine, name_of(engine, other), engine.resolve, hashes_rows=False)
     except SqlanonError as error:
-        return _reason(error)
+        return reason_of(error)
     columns = bound.policy.quasi_identifiers
     record, policy = record.spelled_like(columns), policy.spelled_like(columns)
     problems = [*in_the_way(release, record, policy)]
-    if record.earlier:
-        names = enumerated(f'"{each.release}"' for each in record.earlier)
-        problems.append(f"it was held together with {names}: name all of them in earlier")
+    if (reason := held_with_others(record)) is not None:
+        problems.append(reason)
     if _left_out(policy) != _left_out(bound.policy):
         problems.append("rows with other unknown values were left out of it")
     if several := OF_SEVERAL_LEVELS.get(type(record.labels)):
@@ -213,10 +196,6 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
 
 def _left_out(policy: Policy) -> set[str]:
     return {folded(name) for name in policy.columns_with("suppress")}
-
-
-def _reason(error: SqlanonError) -> str:
-    return "; ".join(getattr(error, "problems", ())) or str(error)
 
 
 def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[dict[str, Found | str], dict[str, Found]]:
@@ -276,7 +255,7 @@ def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Ma
             stack.enter_context(entered.pop_all())
             return both
     except SqlanonError as error:
-        return _reason(error)
+        return reason_of(error)
 
 
 # More than six parameters: a release, in either of two lattices.
@@ -295,7 +274,7 @@ def _at_node(
     try:
         engine.run(Step(made, released_labels(found.release.source.relation, labels), "labels of a release"))
     except SqlanonError as error:
-        return OtherRelease(release=target, reason=_reason(error))
+        return OtherRelease(release=target, reason=reason_of(error))
     assert isinstance(found.labels, NodeRecord)
     levels = {folded(name): level for name, level in found.labels.levels.items()}
     node = tuple(levels.get(name, height) for name, height in zip(names, bound.heights, strict=True))

@@ -30,13 +30,16 @@ from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
 from sqlanon.model.release.marginals import MeasuredMarginal
 from sqlanon.model.release.release_report import Edition, ReleaseReport
 from sqlanon.model.release.reported_columns import LabelRows, Level, ReportedColumn
+from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import names, string, subquery
 from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.report.document import count, percent
 from sqlanon.run.alternatives import alternatives_of
+from sqlanon.run.earlier import with_joint_classes
 from sqlanon.run.lattice import lattice
+from sqlanon.run.listed_others import others_of
 from sqlanon.run.recorded import ROLES, recorded_release
 from sqlanon.verification.published import Published
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
@@ -83,7 +86,7 @@ def release_report(
         PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
     """
     found, record, recorded = recorded_release(engine, release, resolve)
-    policy = recorded if asked.policy is None else recorded.changed({"taxonomies": asked.policy.taxonomies})
+    policy = recorded if asked.policy is None else _with_places(recorded, asked.policy)
     if asked.alternatives:
         _refuse_alternatives(asked, policy, record)
     source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
@@ -91,8 +94,11 @@ def release_report(
     attributes = verified_with(policy, has_source=source is not None)
     with own_taxonomies(engine, source or found.source, policy, attributes):
         verification = verify_found(engine, found, policy, source)
+        if policy.held_with:
+            verification = with_joint_classes(engine, verification, str(release), policy, source)
         columns = tuple(table.columns())
-        others = table.alternatives() if asked.alternatives else None
+        alternatives = table.alternatives() if asked.alternatives else None
+        others, left = ((), 0) if source is None else others_of(engine, source, found, policy, str(release))
     if asked.policy is None:  # it is the same, but for the places of files
         notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
         verification = verification.model_copy(update={"notes": notes})
@@ -120,7 +126,9 @@ def release_report(
         verification=verification,
         columns=columns,
         sizes=tuple(table.sizes()),
-        alternatives=others,
+        alternatives=alternatives,
+        other_releases=others,
+        uncompared_releases=left,
         stamp=record.stamp,
         spent=tuple(Spent(**each) for each in facts.get("spent", ())),
         thresholds=facts.get("thresholds", {}),
@@ -129,6 +137,15 @@ def release_report(
         policy="" if record.policy is None else _policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),
     )
+
+
+def _with_places(recorded: Policy, given: Policy) -> Policy:
+    """A recorded policy with what records leave out: files of taxonomies, and sources and keys of earlier releases."""
+    changes: dict[str, Any] = {"taxonomies": given.taxonomies}
+    named = [without_place(each.release) for each in given.held_with]
+    if named and named == [each.release for each in recorded.held_with]:
+        changes["earlier"] = given.held_with
+    return recorded.changed(changes)
 
 
 def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -> None:

@@ -3799,8 +3799,8 @@ EARLIER = [
         "sqlanon/run/others.py",
         (
             "others-beside-withheld-persons",
-            "    if record.earlier:\n",
-            "    if not record:\n",
+            "    if (reason := held_with_others(record)) is not None:\n",
+            "    if (reason := None) is not None:\n",
             "persons whom a release withheld for earlier ones count among those whom it shows",
             f"{OTHER_RELEASES}::TestReasons::test_it_was_held_together_with_others",
         ),
@@ -3817,6 +3817,36 @@ EARLIER = [
             'if policy.suppression == "drop" and',
             "masked rows, which other releases show, count for nobody",
             f"{OTHER_RELEASES}::TestReasons::test_masked_rows",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/listed_others.py",
+        (
+            "others-with-their-labels-in-a-report",
+            'joint.model_copy(update={"smallest": ()})',
+            "joint",
+            "a report has labels that the release does not show",
+            f"{OTHER_RELEASES}::TestReports::test_no_label_of_another_release_is_shown",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/release_reports.py",
+        (
+            "joint-classes-without-the-key-in-a-report",
+            '        changes["earlier"] = given.held_with\n',
+            "        pass\n",
+            "persons are not found in the sources of earlier releases, and nothing is counted of them",
+            f"{OTHER_RELEASES}::TestReports::test_earlier_ones_are_found_by_the_policy_that_is_given",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/release/joint.py",
+        (
+            "few-persons-counted-in-a-report",
+            "if at_risk < k else count(at_risk)",
+            "if k < 0 else count(at_risk)",
+            "a report counts persons whom a joint class nearly singles out",
+            f"{OTHER_RELEASES}::TestReports::test_few_persons_are_not_counted",
         ),
     ),
 ]

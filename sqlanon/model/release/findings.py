@@ -277,12 +277,7 @@ class Findings(Result):
         return (*notes(heading, self.sentences), *((table,) if rows else ()))
 
     def _sentences(self) -> Iterator[str]:
-        yield from sentences_on(self.other_releases)
-        if self.uncompared_releases:
-            yield (
-                f"{self.uncompared_releases:,} older releases of the data set are on the list, and were not looked at: "
-                "sqlanon compare-releases compares those that are still there"
-            )
+        yield from sentences_on(self.other_releases, self.uncompared_releases)
         yield from (found.sentence for found in self.repeated_identifiers if found.is_person)
         yield from (found.sentence for found in self.homogeneous_columns)
         yield from (found.sentence for found in self.revealing_columns)

@@ -96,6 +96,11 @@ class OtherRelease(Result):
     proposal: str | None = None
 
     @property
+    def is_met(self) -> bool:
+        """Whether every joint class is known to have as many persons, and values, as the policies ask for."""
+        return self.joint is not None and self.joint.met and not self.unjudged
+
+    @property
     def sentence(self) -> str:
         """What both show together, and what to write in the policy."""
         together, joint = f'together with "{self.release}"', self.joint
@@ -107,19 +112,40 @@ class OtherRelease(Result):
             if not self.unjudged:
                 return enough
             return f"{enough}; whether they meet {enumerated(self.unjudged)} is not known{held and f': {held}'}"
-        few = (
-            f"{together}, {count(joint.persons_at_risk)} of {count(joint.person_count)} persons stand in joint classes "
-            f"of fewer than {count(joint.required_k)}, the fewest {count(joint.k)}"
-        )
-        return f'{few}: {held and f"{held}; "}earlier = "none" says that nobody has both'
+        shortfalls = f"{together}, {enumerated([*_shortfalls(joint)])}"
+        return f'{shortfalls}: {held and f"{held}; "}earlier = "none" says that nobody has both'
 
 
-def sentences_on(others: Sequence[OtherRelease]) -> Iterator[str]:
-    """A sentence on each of some other releases; one on all for which the same reason is given."""
+def sentences_on(others: Sequence[OtherRelease], uncompared: int) -> Iterator[str]:
+    """A sentence on each of some other releases; one on all for which the same reason is given, and on older ones.
+
+    Args:
+        others: the releases.
+        uncompared: how many older ones were not looked at.
+    """
     yield from (each.sentence for each in others if each.joint is not None)
     unknown = [each for each in others if each.joint is None]
     for reason in dict.fromkeys(each.reason for each in unknown):
         yield _unknown([each.release for each in unknown if each.reason == reason], reason)
+    if uncompared:
+        yield (
+            f"{uncompared:,} older releases of the data set are on the list, and were not looked at: "
+            "sqlanon compare-releases compares those that are still there"
+        )
+
+
+def _shortfalls(joint: JointClasses) -> Iterator[str]:
+    """How joint classes have too few persons, or do not have the values that a policy asks for."""
+    k, at_risk = joint.required_k, joint.persons_at_risk or 0
+    if k is not None and joint.k is not None and joint.k < k:
+        # A report shows no count of fewer.
+        persons = f"fewer than {count(k)}" if at_risk < k else count(at_risk)
+        yield (
+            f"{persons} of {count(joint.person_count)} persons stand in joint classes of fewer than {count(k)}, "
+            f"the fewest {count(joint.k)}"
+        )
+    if joint.failing_classes:
+        yield f"{count(joint.failing_classes)} joint classes do not meet the privacy models of the release"
 
 
 def _unknown(releases: Sequence[str], reason: str | None) -> str:

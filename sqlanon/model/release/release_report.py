@@ -10,6 +10,7 @@ from pydantic import Field
 from sqlanon.model.names import enumerated
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.class_sizes import ClassSizes, risk_steps, size_bars
+from sqlanon.model.release.joint import OtherRelease, sentences_on
 from sqlanon.model.release.marginals import MeasuredMarginal, marginals_section
 from sqlanon.model.release.measurement import Exposure, PartialResult, Verification, models_table
 from sqlanon.model.release.reported_columns import ReportedColumn, example, levels_of, strip, tag
@@ -69,6 +70,9 @@ class ReleaseReport(PartialResult):
         columns: its columns.
         sizes: the rows by the size of their class.
         alternatives: what else could have been published; None if that was not looked at.
+        other_releases: what it shows together with others of its source: the latest on the list of the warehouse that
+            are still there, and that the policy does not name.
+        uncompared_releases: how many targets of older ones are on the list.
         stamp: a warning that the release is not private.
         spent, thresholds: of a private release, the budget of each step, and the least noisy count that it shows.
         marginals: of rows that were drawn from marginals, what was measured.
@@ -99,6 +103,8 @@ class ReleaseReport(PartialResult):
     columns: tuple[ReportedColumn, ...] = ()
     sizes: tuple[ClassSizes, ...] = ()
     alternatives: Alternatives | None = None
+    other_releases: tuple[OtherRelease, ...] = ()
+    uncompared_releases: int = 0
     stamp: str | None = None
     spent: tuple[Spent, ...] = ()
     thresholds: dict[str, int] = Field(default_factory=dict)
@@ -120,6 +126,7 @@ class ReleaseReport(PartialResult):
         yield self._lead()
         yield Figures(tuple(self._figures()))
         yield self._promises()
+        yield from self._together()
         yield from self._columns()
         yield from self._alike()
         if self.alternatives is not None:
@@ -237,6 +244,22 @@ class ReleaseReport(PartialResult):
                     )
                 ),
             ),
+        )
+
+    def _together(self) -> Iterator[Section]:
+        if not self.other_releases:
+            return
+        enough = [each for each in self.other_releases if each.is_met]
+        rest = [each for each in self.other_releases if not each.is_met]
+        columns: tuple[tuple[Tone, tuple[Part, ...]], ...] = (
+            ("good", notes("Enough persons", sentences_on(enough, 0))),
+            ("bad", notes("Decide yourself", sentences_on(rest, self.uncompared_releases))),
+        )
+        yield Section(
+            "Together with other releases",
+            (SideBySide(tuple((tone, parts) for tone, parts in columns if parts)),),
+            "The warehouse lists others of the same source. Persons with the same labels in two releases make a joint "
+            "class; whoever has both, and knows which rows are one person's, cannot distinguish them.",
         )
 
     def _columns(self) -> Iterator[Section]:

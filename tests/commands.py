@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from threading import Lock
 from typing import Any
+from unittest import mock
 
-from tests import command_client
+from sqlanon.cli import main
+from sqlanon.cli.interrupt import INTERRUPTS
 
 ROOT = Path(__file__).parents[1]
 DBT = Path(sys.executable).with_name("dbt")
 """The command of dbt, which the extra of that name installs."""
-STARTING = Lock()
-"""Tests of races call from several threads."""
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -30,31 +35,26 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 def sqlanon(*arguments: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end: in a process of its own, forked from one that has imported everything."""
-    return forked(["sqlanon", *arguments], arguments, folder, environment(**settings))
+    """Run a command to its end in this process, as ``python -m sqlanon`` does in a folder.
+
+    A thread other than the main one starts a process: it cannot change the folder and the signals of this one alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return started(*arguments, folder=folder, **settings)
+    return _in_process(["sqlanon", *arguments], main, folder, environment(**settings))
 
 
 def python(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program that uses the package to its end, in such a process."""
-    return forked(["python", "-c", text], ["-c", text], folder, environment())
+    """Run a program that uses the package to its end in this process."""
+    program = compile(text, "<string>", "exec")
+    return _in_process(["-c"], lambda: exec(program, {"__name__": "__main__"}), folder, environment())  # noqa: S102
 
 
-def forked(
-    command: list[str], arguments: Sequence[str], folder: Path, settings: Mapping[str, str]
-) -> subprocess.CompletedProcess[str]:
-    with Path(os.devnull).open() as stdin, TemporaryFile("w+") as stdout, TemporaryFile("w+") as stderr:
-        descriptors = [file.fileno() for file in (stdin, stdout, stderr)]
-        code = command_client.run(server(), arguments, str(folder), settings, descriptors)
-        stdout.seek(0)
-        stderr.seek(0)
-        return subprocess.CompletedProcess(command, code, stdout.read(), stderr.read())
-
-
-def started(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def started(*arguments: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end in a new Python, as a shell does."""
     command = [sys.executable, "-m", "sqlanon", *arguments]
     return subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=False
+        command, cwd=folder, env=environment(**settings), capture_output=True, text=True, timeout=60, check=False
     )
 
 
@@ -64,14 +64,51 @@ def document(result: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(result.stdout)
 
 
-def server() -> str:
-    """The socket of a :mod:`tests.command_server` for all tests of this process."""
-    with STARTING:
-        return _started_server()
+def _in_process(
+    command: list[str], run: Callable[[], object], folder: Path, settings: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    with TemporaryFile("w+", encoding="utf-8") as stdout, TemporaryFile("w+", encoding="utf-8") as stderr:
+        with _surroundings(command, folder, settings), redirect_stdout(stdout), redirect_stderr(stderr):
+            code = _exit_code(run)
+        stdout.seek(0)
+        stderr.seek(0)
+        return subprocess.CompletedProcess(command, code, stdout.read(), stderr.read())
+
+
+@contextmanager
+def _surroundings(command: list[str], folder: Path, settings: Mapping[str, str]) -> Iterator[None]:
+    """Arguments, folder and environment of a process of its own, and nothing that a command changes left behind."""
+    handlers = {number: signal.getsignal(number) for number in INTERRUPTS}  # a command ignores them at its end
+    hook, threshold = sys.unraisablehook, gc.get_threshold()
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(mock.patch.object(sys, "argv", command))
+            stack.enter_context(mock.patch.object(sys, "stdin", stack.enter_context(Path(os.devnull).open())))
+            stack.enter_context(mock.patch.dict(os.environ, settings, clear=True))
+            stack.enter_context(warnings.catch_warnings())
+            stack.enter_context(chdir(folder))
+            yield
+    finally:
+        sys.unraisablehook = hook
+        gc.set_threshold(*threshold)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _exit_code(run: Callable[[], object]) -> int:
+    try:
+        run()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except Exception:
+        traceback.print_exc()
+        return 1
+    return 0
 
 
 @cache
-def _started_server() -> str:
+def server() -> str:
+    """The socket of a :mod:`tests.command_server`, for shells that call ``sqlanon``."""
     folder = TemporaryDirectory()
     path = str(Path(folder.name) / "socket")
     command = [sys.executable, "-m", "tests.command_server", path]

@@ -12,7 +12,7 @@ import pytest
 
 import sqlanon as sa
 from tests.commands import document, sqlanon
-from tests.integration.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
+from tests.stories.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
 
 POLICY = policy_of(sa.KAnonymity(4))
 LATER = "SELECT * REPLACE (row_id + 1000 AS row_id) FROM people WHERE row_id % 3 = 0"

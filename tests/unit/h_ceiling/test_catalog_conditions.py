@@ -16,8 +16,6 @@ from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
 from tests.effort import examples
 from tests.worlds import Rows, chance, every_class_can_be_without, filled, lemma_holds, read, some_classes, worlds
 
-pytestmark = pytest.mark.one_line
-
 H2 = (4, ["D*AFG", "DDABC"])
 H3 = (4, ["da*b*c*", "abcdd"])
 H4 = (2, ["ab*", "ba*"])

@@ -10,8 +10,6 @@ from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
 from tests.effort import examples
 from tests.worlds import chance, filled, published, read, some_classes
 
-pytestmark = pytest.mark.one_line
-
 CONDITIONS = [ConditionF, Lemma]
 
 

@@ -11,8 +11,6 @@ from sqlanon.methods.h_ceiling.catalog.links import Links
 from tests.effort import examples
 from tests.worlds import chance, filled, links, read, some_classes
 
-pytestmark = pytest.mark.one_line
-
 
 @pytest.mark.parametrize(
     ("k", "texts", "expected"),

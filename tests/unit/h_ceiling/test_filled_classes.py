@@ -8,8 +8,6 @@ import pytest
 from sqlanon.methods.h_ceiling.catalog.conditions import FilledClasses
 from tests.worlds import filled, read
 
-pytestmark = pytest.mark.one_line
-
 
 def of_rows(k: int, *rows: tuple[int, int, int, int]) -> FilledClasses:
     return FilledClasses.of_columns(k, *np.array(rows).T)

@@ -11,8 +11,6 @@ import pytest
 from sqlanon.methods.h_ceiling.choice import OUT_OF_LIMIT, Need, need_of
 from sqlanon.model.lattice import NodeSummary
 
-pytestmark = pytest.mark.one_line
-
 Sizes = tuple[int, ...]
 
 

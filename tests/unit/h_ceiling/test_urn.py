@@ -16,8 +16,6 @@ from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.h_ceiling.hidden import PRIOR_ROWS, drawn_from_urns
 from tests import oracle
 
-pytestmark = pytest.mark.one_line
-
 K = 4
 CHANCES = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
 Values = tuple[int, ...]

@@ -15,8 +15,6 @@ from sqlanon.methods.cuts.diffgen import draws
 from sqlanon.methods.cuts.shared.pieces import Piece
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
 
-pytestmark = [pytest.mark.one_line, pytest.mark.deep]
-
 RUNS = 10_000
 CONFIDENCE = 0.9999
 """One in 10,000 audits may call a sound mechanism a violation; the seeds are fixed, so that it is settled by now."""

@@ -19,8 +19,6 @@ from tests import oracle
 from tests.attackers import CLASSIFIERS, Floats, Published, area, link, published, suspicion
 from tests.conftest import data_folder
 
-pytestmark = [pytest.mark.deep, pytest.mark.one_line]
-
 K = 5
 PEOPLE = """
 CREATE TABLE people AS

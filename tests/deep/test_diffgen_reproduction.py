@@ -20,8 +20,6 @@ from sqlanon.papers.diffgen import releases as diffgen_releases
 from sqlanon.papers.diffgen.releases import Contender, Outcome
 from tests.conftest import data_folder
 
-pytestmark = pytest.mark.one_line
-
 SETTINGS = {
     "EPSILONS": ("0.1", "1"),
     "SPECIALIZATIONS": (10,),
@@ -79,7 +77,6 @@ def run(*arguments: str | Path) -> Any:
 
 
 @pytest.mark.usefixtures("one")
-@pytest.mark.deep
 def test_files_repeat_themselves(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = run("diffgen", "--data", data, "--out", out, "--seeds", "2")
@@ -141,8 +138,6 @@ def reproduced() -> Reproduced:
 
 
 @pytest.mark.adult
-@pytest.mark.deep
-@pytest.mark.one_line
 class TestAdult:
     def test_all_are_there(self, reproduced: Reproduced) -> None:
         assert [row["method"] for row in reproduced.rows] == METHODS

@@ -11,7 +11,7 @@ import pytest
 import sqlanon as sa
 from tests.commands import document, sqlanon
 from tests.integration.test_local_partitions import ALONE, with_hostile_names
-from tests.integration.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
+from tests.stories.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,153 @@
+"""h-ceiling on UCI Adult: the targets of spec/hceiling.md and spec/hceiling_fill.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.methods.h_ceiling.report import CeilingReport
+from tests.conftest import data_folder
+from tests.stories.test_h_ceiling import SEED
+
+QUASI_IDENTIFIERS = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
+
+
+# spec/hceiling.md (d), own targets. By ceiling: nodes that keep to it, counterfeits by k, node, LM, largest degree.
+TARGETS = {
+    0.25: (233, {3: 890, 5: 2124, 10: 5816}, (2, 1, 1, 1, 0, 0, 2), 0.1918, 0.2444),
+    0.30: (364, {3: 596, 5: 1471, 10: 4150}, (2, 0, 1, 1, 0, 0, 3), 0.2772, 0.2993),
+    0.35: (516, {3: 304, 5: 765, 10: 2226}, (2, 1, 2, 1, 0, 0, 2), 0.3030, 0.3492),
+}
+
+
+# spec/hceiling_fill.md, h = .30. By k and the fewest true rows: suppressed rows, counterfeits, the mean link of who
+# knows all counterfeits, and the limit.
+SUPPRESSED_TARGETS = {
+    (3, 2): (284, 115, 0.413, 0.01),
+    (3, 3): (499, 0, 0.333, 0.02),
+    (5, 2): (231, 547, 0.344, 0.02),
+    (5, 3): (499, 145, 0.259, 0.02),
+    (5, 5): (799, 0, 0.200, 0.05),
+    (10, 2): (315, 2054, 0.246, 0.01),
+    (10, 3): (499, 999, 0.180, 0.02),
+    (10, 5): (940, 319, 0.141, 0.05),
+}
+
+
+@pytest.fixture(scope="module")
+def adult(uci_adult: Path) -> Iterator[sa.Session]:
+    """UCI Adult with the ages from 0 to 99 as the domain of age, as in spec/hceiling.md."""
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{uci_adult}' AS given (READ_ONLY)")
+        connection.execute("CREATE TABLE adult AS FROM given.adult")
+        session = sa.connect(connection)
+        folder = data_folder("adult_uci") / "hierarchies"
+        for name in QUASI_IDENTIFIERS[1:]:
+            session.taxonomies.load(name, folder / f"{name}.csv")
+        session.taxonomies.load("age", sa.Taxonomy.intervals([10, 50], minimum=0, maximum=99))
+        yield session
+
+
+def adult_policy(k: int, h: float | None) -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["occupation"], rest="identifier", method=sa.HCeiling(k, h=h)
+    )
+
+
+@pytest.mark.adult
+class TestAdult:
+    @pytest.mark.parametrize("h", TARGETS)
+    @pytest.mark.parametrize("k", [3, 5, 10])
+    def test_own_targets(self, adult: sa.Session, h: float, k: int) -> None:
+        """Which do not depend on the fill; the default takes longer."""
+        nodes, counterfeits, node, lm, degree = TARGETS[h]
+        method = sa.HCeiling(k, h=h, fill="hidden" if h == 0.3 else "marginal")
+        policy = adult_policy(k, h).model_copy(update={"method": method})
+        release = adult.anonymize("adult", policy, "released", replace=True, random_source=SEED)
+        report = release.report
+        assert isinstance(report, CeilingReport)
+        assert report.lattice_nodes == 1728
+        assert (report.allowed_nodes, report.counterfeits) == (nodes, counterfeits[k])
+        assert tuple(release.node.values()) == node
+        assert (round(report.losses["lm"] or 0, 4), round(report.degree, 4)) == (lm, degree)
+        assert report.proven_optimal
+        assert report.fewest_true_rows == 1
+        assert report.rows.released == 32561 + counterfeits[k]
+
+    @pytest.mark.parametrize(
+        ("k", "fewest"),
+        [*SUPPRESSED_TARGETS],
+    )
+    def test_small_classes_are_suppressed(self, adult: sa.Session, k: int, fewest: int) -> None:
+        suppressed, counterfeits, link, limit = SUPPRESSED_TARGETS[k, fewest]
+        method = sa.HCeiling(k, h=0.3, fewest_true_rows=fewest)
+        policy = adult_policy(k, 0.3).model_copy(update={"method": method, "suppression_limit": limit})
+        tables = {"counterfeits": "invented"}
+        report = adult.anonymize("adult", policy, "released", replace=True, tables=tables, random_source=SEED).report
+        assert isinstance(report, CeilingReport)
+        assert (report.suppressed_rows, report.counterfeits, report.proven_optimal) == (suppressed, counterfeits, True)
+        assert report.fewest_true_rows == fewest
+        names = ", ".join(QUASI_IDENTIFIERS)
+        links = adult.connection.sql(
+            f"WITH classes AS (SELECT {names}, count(*) AS size FROM released GROUP BY ALL), "
+            f"invented AS (SELECT {names}, sum(counterfeits) AS count FROM invented GROUP BY ALL) "
+            "SELECT count(*) / sum(size - coalesce(count, 0)) FROM classes "
+            f"LEFT JOIN invented USING ({names}) WHERE size = {k}"
+        ).fetchall()
+        assert round(links[0][0], 3) == link
+
+    @pytest.mark.parametrize("k", [3, 5, 10])
+    def test_without_a_ceiling_it_is_k_anonymity(self, adult: sa.Session, k: int) -> None:
+        """And more general than any release below a ceiling: what the paper sets out to show."""
+        release = adult.anonymize("adult", adult_policy(k, None), "released", replace=True)
+        plain = sa.Policy(
+            quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["occupation"], rest="identifier", privacy=[sa.KAnonymity(k)]
+        )
+        report, other = release.report, adult.anonymize("adult", plain, "plain", replace=True).report
+        assert isinstance(report, CeilingReport)
+        assert isinstance(other, sa.Report)
+        assert report.counterfeits == 0
+        assert report.fewest_true_rows >= k
+        # Spec: the smallest LM of a k-anonymous node is .5629, at (2, 2, 1, 1, 1, 0, 3).
+        assert tuple(other.node.values()) == (2, 2, 1, 1, 1, 0, 3)
+        assert round(other.loss, 4) == 0.5629
+        assert all(lm < other.loss for *_, lm, _ in TARGETS.values())
+
+    def test_with_a_catalog_labels_are_finer(self, adult: sa.Session) -> None:
+        """Where true rows count as no more than likely, more counterfeits pay for labels that tell more.
+
+        A search that is stopped makes do with the first node that has a catalog.
+        """
+        method = sa.HCeiling(5, h=0.3, fill="marginal", catalog="paper")
+        policy = adult_policy(5, 0.3).model_copy(update={"method": method})
+        found = {}
+        for name, stop in (("all", None), ("first", lambda: True)):
+            found[name] = adult.anonymize(
+                "adult", policy, "released", replace=True, tables={"catalog": name}, random_source=SEED, stop=stop
+            ).report
+            assert isinstance(found[name], CeilingReport)
+        assert tuple(found["all"].node.values()) == (2, 1, 2, 0, 0, 0, 1)
+        assert (found["all"].counterfeits, found["all"].proven_optimal) == (2005, False)
+        assert "a larger reconstruction error with it" in found["all"].notes[0]
+        assert found["all"].reconstruction_error < found["first"].reconstruction_error
+
+    def test_values_are_drawn_as_in_the_whole_table(self, adult: sa.Session) -> None:
+        """4,150 draws: no count is further from its mean than six standard deviations; a uniform fill is."""
+        true = dict(adult.connection.sql("SELECT occupation, count(*) FROM adult GROUP BY ALL").fetchall())
+        for fill, is_far in (("marginal", False), ("uniform", True)):
+            policy = adult_policy(10, 0.3).model_copy(update={"method": sa.HCeiling(10, h=0.3, fill=fill)})
+            adult.anonymize("adult", policy, "released", replace=True, random_source=sa.SeededSource(7))
+            released = dict(adult.connection.sql("SELECT occupation, count(*) FROM released GROUP BY ALL").fetchall())
+            drawn = {value: released[value] - count for value, count in true.items()}
+            assert sum(drawn.values()) == 4150
+            shares = {value: count / 32561 for value, count in true.items()}
+            far = [
+                value
+                for value, share in shares.items()
+                if abs(drawn[value] - 4150 * share) > 6 * (4150 * share * (1 - share)) ** 0.5
+            ]
+            assert bool(far) == is_far

@@ -1,0 +1,102 @@
+"""Relocation on UCI Adult, beside suppression at the same node."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.methods.relocation.report import RelocationReport
+from tests.conftest import reading
+
+QUASI_IDENTIFIERS = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
+
+
+@pytest.fixture(scope="module")
+def adult(uci_adult: Path) -> Iterator[sa.Session]:
+    """UCI Adult; its releases go elsewhere."""
+    with reading(uci_adult) as session:
+        yield session
+
+
+def adult_policy(k: int = 5, limit: float = 0.05, **settings: Any) -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=QUASI_IDENTIFIERS,
+        sensitive=["occupation"],
+        rest="identifier",
+        method=sa.Relocation(k, limit=limit),
+        **settings,
+    )
+
+
+def suppressing(k: int = 5, limit: float = 0.05, **settings: Any) -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=QUASI_IDENTIFIERS,
+        sensitive=["occupation"],
+        rest="identifier",
+        privacy=[sa.KAnonymity(k)],
+        suppression_limit=limit,
+        **settings,
+    )
+
+
+@pytest.mark.adult
+class TestAdult:
+    @pytest.mark.parametrize("quality", [sa.LM(), sa.LM(aggregate="geometric"), sa.Prec(), sa.DMStar()])
+    def test_it_takes_the_node_of_suppression_and_leaves_nothing_out(
+        self, adult: sa.Session, tmp_path: Path, quality: Any
+    ) -> None:
+        release = adult.anonymize("adult", adult_policy(quality=quality), tmp_path / "moved.parquet")
+        other = adult.anonymize("adult", suppressing(quality=quality), tmp_path / "suppressed.parquet")
+        report, plain = release.report, other.report
+        assert isinstance(report, RelocationReport)
+        assert isinstance(plain, sa.Report)
+        assert (release.node, report.loss) == (other.node, pytest.approx(plain.loss))
+        assert report.relocated_rows == plain.suppressed_rows <= report.untruthful_share * 32561 + 1e-6
+        assert 0 < report.relocated_rows <= 0.05 * 32561
+        assert (report.rows.released, report.rows.dropped, report.suppressed_rows) == (32561, 0, 0)
+        assert report.class_count == plain.class_count
+        assert report.min_class_size >= 5
+        # Rows that stay are where suppression has them; those that were moved are besides.
+        stay = Counter(duckdb.read_parquet(str(tmp_path / "suppressed.parquet")).fetchall())
+        assert not stay - Counter(duckdb.read_parquet(str(tmp_path / "moved.parquet")).fetchall())
+
+    def test_losses_of_labels_do_not_see_what_was_moved(self, adult: sa.Session, tmp_path: Path) -> None:
+        release = adult.anonymize("adult", adult_policy(), tmp_path / "moved.parquet")
+        report = release.report
+        assert isinstance(report, RelocationReport)
+        published = report.losses["lm"]
+        assert published is not None
+        assert published < report.loss
+        assert report.mean_distance is not None
+        assert published < report.mean_distance < 1
+        assert any("do not see that" in note for note in report.notes)
+
+    def test_its_values_are_those_of_the_source(self, adult: sa.Session, tmp_path: Path) -> None:
+        policy = adult_policy(k=10, limit=1.0).model_copy(update={"insensitive": ("income",), "rest": "identifier"})
+        adult.anonymize("adult", policy, tmp_path / "moved.parquet")
+        columns = "occupation, income"
+        given = adult.connection.sql(f"SELECT {columns} FROM adult").fetchall()
+        assert Counter(duckdb.sql(f"SELECT {columns} FROM '{tmp_path}/moved.parquet'").fetchall()) == Counter(given)
+
+    def test_a_node_without_outliers_is_that_of_k_anonymity(self, adult: sa.Session, tmp_path: Path) -> None:
+        release = adult.anonymize("adult", adult_policy(limit=0), tmp_path / "moved.parquet")
+        adult.anonymize("adult", suppressing(limit=0), tmp_path / "plain.parquet")
+        report = release.report
+        assert isinstance(report, RelocationReport)
+        assert (report.relocated_rows, report.mean_distance) == (0, None)
+        assert not any("do not see that" in note for note in report.notes)
+        assert "not truthful" not in " ".join(release.guarantee.not_covered)
+        rows = [duckdb.read_parquet(str(tmp_path / name)).fetchall() for name in ("moved.parquet", "plain.parquet")]
+        assert rows[0] == rows[1]
+
+    def test_none_found_is_not_none_there(self, adult: sa.Session, tmp_path: Path) -> None:
+        policy = adult_policy(limit=0, search="exhaustive")
+        with pytest.raises(sa.UnsatisfiableError, match="was found yet") as stopped:
+            adult.anonymize("adult", policy, tmp_path / "nothing.parquet", stop=lambda: True)
+        assert "of 1,728 nodes were checked" in stopped.value.problems[0]

@@ -1,0 +1,148 @@
+"""Local recoding: hints at it, tight bounds, releases that stay as they are, and tables too large or too small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from tests.stories.test_local_recoding import policy_of
+
+
+class TestUnchanged:
+    def test_a_release_of_the_same_files_and_policy_is_left(self, session: sa.Session, tmp_path: Path) -> None:
+        source, target = tmp_path / "people.parquet", tmp_path / "released.parquet"
+        session.connection.execute(f"COPY people TO '{source}'")
+        policy = policy_of(sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2), suppression_limit=0.01)
+        first = session.anonymize(source, policy, target)
+        before = target.stat().st_mtime_ns
+        again = session.anonymize(source, policy, target, replace="changed")
+        assert (again.unchanged, target.stat().st_mtime_ns) == (True, before)
+        assert type(again.report) is type(first.report)
+        own = {"findings", "before", "after", "minimality_rows", "minimality_cell_rows"}
+        assert again.report.model_dump(exclude=own) == first.report.model_dump(exclude=own)
+        assert again.guarantee.claims == first.guarantee.claims
+        assert {*again.guarantee.not_covered} <= {*first.guarantee.not_covered}
+
+    def test_one_of_another_policy_is_replaced(self, session: sa.Session, tmp_path: Path) -> None:
+        source, target = tmp_path / "people.parquet", tmp_path / "released.parquet"
+        session.connection.execute(f"COPY people TO '{source}'")
+        for k, unchanged in ((4, False), (5, False), (5, True)):
+            release = session.anonymize(source, policy_of(sa.KAnonymity(k)), target, replace="changed")
+            assert (release.unchanged, release.report.min_class_size >= k) == (unchanged, True)
+        with pytest.raises(sa.TargetError, match="made by another policy"):
+            session.anonymize(source, policy_of(sa.KAnonymity(6)), target)
+
+
+class TestTightBounds:
+    TIGHT = sa.LocalRecoding(lower_bound="tight")
+
+    def test_the_report_says_by_which_bound(self, session: sa.Session, tmp_path: Path) -> None:
+        quick = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released").report
+        (tmp_path / "policy.toml").write_text(
+            """
+            quasi_identifiers = ["age", "sex", "zip"]
+            sensitive = ["illness"]
+            rest = "identifier"
+            method = {model = "local-recoding", lower_bound = "tight"}
+            privacy = [{model = "k-anonymity", k = 25}]
+            """
+        )
+        tight = session.anonymize("people", tmp_path / "policy.toml", "released", replace=True).report
+        assert quick.lower_bound < tight.lower_bound <= tight.loss == quick.loss
+        assert "more than the least, by the quick lower bound." in quick.search_in_words
+        assert "more than the least, by the tight lower bound." in tight.search_in_words
+
+    def test_weights_are_refused(self) -> None:
+        with pytest.raises(
+            sa.PolicyError, match=r"no tight lower bound of .* weights of rows: take lower_bound = true"
+        ):
+            policy_of(sa.KAnonymity(5), method=self.TIGHT, row_weight="weight")
+
+    def test_too_much_work_is_refused(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sqlanon.methods.local.refusals.TIGHT_WORK", 1e3)
+        with pytest.raises(sa.PolicyError, match=r"times 50 nodes are more than 1,000; take lower_bound = true"):
+            session.anonymize("people", policy_of(sa.KAnonymity(5), method=self.TIGHT), "released")
+        session.anonymize("people", policy_of(sa.KAnonymity(5)), "released")
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_tables_of_hardly_any_rows(session: sa.Session, rows: int) -> None:
+    session.connection.execute(f"CREATE OR REPLACE TABLE few AS FROM people LIMIT {rows}")
+    if rows == 0:
+        with pytest.raises(sa.PolicyError, match="has no rows"):
+            session.anonymize("few", policy_of(sa.KAnonymity(2)), "released")
+    else:
+        with pytest.raises(sa.UnsatisfiableError, match="1 of 1 rows do not meet them even all together"):
+            session.anonymize("few", policy_of(sa.KAnonymity(2)), "released")
+
+
+def test_lattices_of_very_many_nodes_are_refused(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlanon.methods.local.refusals.MAX_NODES", 39)
+    with pytest.raises(sa.PolicyError, match='the lattice has 50 nodes, more than the 39 that method "local-recoding"'):
+        session.anonymize("people", policy_of(sa.KAnonymity(4)), "released")
+
+
+def test_masked_rows_have_the_aggregates_of_their_class(session: sa.Session) -> None:
+    method = sa.LocalRecoding(aggregate={"zip": "mean"}, suppression_limit=1, suppression="mask")
+    asked = policy_of(sa.KAnonymity(4), method=method, maximum_levels={"age": 0, "sex": 0, "zip": 1})
+    session.anonymize("SELECT * REPLACE (zip::INTEGER AS zip) FROM people", asked, "released")
+    query = """
+        SELECT count(*), any_value(zip_mean), avg(people.zip::INTEGER) FROM released JOIN people USING (row_id)
+        WHERE released.age = '*' AND released.sex = '*'
+    """
+    rows, shown, expected = session.connection.execute(query).fetchone() or ()
+    assert rows >= 4
+    assert shown == pytest.approx(expected, rel=1e-12)
+
+
+def test_aggregates_that_cannot_be_are_refused_at_once(session: sa.Session) -> None:
+    with pytest.raises(sa.PolicyError) as refused:
+        policy_of(
+            sa.KAnonymity(4),
+            method=sa.LocalRecoding(aggregate={"illness": "mean", "age": "mean"}),
+            minimum_levels={"age": 1},
+        )
+    assert [problem.partition('"')[2].partition('"')[0] for problem in refused.value.problems] == ["illness", "age"]
+    asked = policy_of(sa.KAnonymity(4), method=sa.LocalRecoding(aggregate={"age": "mean", "sex": "median"}))
+    with pytest.raises(sa.PolicyError) as refused:
+        session.anonymize("SELECT *, 1 AS AGE_MEAN FROM people", asked, "released")
+    assert len(refused.value.problems) == 2
+
+
+class TestHints:
+    def test_full_domain_names_local_recoding_where_it_loses_much_less(self, session: sa.Session) -> None:
+        policy = policy_of(sa.KAnonymity(4), method=sa.FullDomain())
+        findings = session.anonymize("people", policy, "released").report.findings
+        assert findings is not None
+        assert findings.local_recoding is not None
+        local = session.anonymize("people", policy_of(sa.KAnonymity(4)), "released", replace=True).report
+        assert local.loss is not None
+        assert local.loss <= findings.local_recoding.loss <= 2 * local.loss
+        assert any('method = "local-recoding"' in line for line in findings.sentences)
+
+    @pytest.mark.parametrize("quality", [sa.Prec(), sa.LM(aggregate="geometric")])
+    def test_there_is_no_hint_by_other_losses(self, session: sa.Session, quality: Any) -> None:
+        policy = policy_of(sa.KAnonymity(4), method=sa.FullDomain(), quality=quality)
+        findings = session.anonymize("people", policy, "released").report.findings
+        assert findings is not None
+        assert findings.local_recoding is None
+
+    @pytest.mark.parametrize("most", ["MAX_CELLS", "MAX_NODES"])
+    def test_there_is_no_hint_for_large_tables(
+        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch, most: str
+    ) -> None:
+        monkeypatch.setattr(f"sqlanon.methods.local.estimate.{most}", 10)
+        policy = policy_of(sa.KAnonymity(4), method=sa.FullDomain())
+        findings = session.anonymize("people", policy, "released").report.findings
+        assert findings is not None
+        assert findings.local_recoding is None
+
+    def test_there_is_no_hint_where_little_is_lost(self, session: sa.Session) -> None:
+        policy = policy_of(sa.KAnonymity(2), method=sa.FullDomain(suppression_limit=0.5), quality=sa.NCP())
+        few = "SELECT 1 AS row_id, 20 AS age, 'f' AS sex, '10000' AS zip, 'flu' AS illness FROM range(10)"
+        findings = session.anonymize(few, policy, "released").report.findings
+        assert findings is not None
+        assert findings.local_recoding is None

@@ -10,7 +10,10 @@ import pytest
 import sqlanon as sa
 from sqlanon.papers import adult
 from tests.conftest import data_folder
+from tests.full import test_classification
 from tests.full.test_classification import asked
+
+session = test_classification.session
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
+from tests.stories import test_local_recoding
 from tests.stories.test_local_recoding import policy_of
+
+warehouse, session = test_local_recoding.warehouse, test_local_recoding.session
 
 
 class TestUnchanged:

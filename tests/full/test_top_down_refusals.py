@@ -8,7 +8,10 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.cuts.shared import labels
+from tests.stories import test_top_down
 from tests.stories.test_top_down import policy_of
+
+made, session = test_top_down.made, test_top_down.session
 
 
 class TestRefusals:

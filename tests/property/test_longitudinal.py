@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from tests import oracle
-from tests.property.test_macros import EXAMPLES, ask, assert_same_rows, connection, load_table, table_call
+from tests.sql.test_oracle import EXAMPLES, ask, assert_same_rows, connection, load_table, table_call
 from tests.strategies import INTEGER_VALUES, TEXT_VALUES, distinct_names
 
 

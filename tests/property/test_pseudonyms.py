@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlanon.model.pseudonym_key import PseudonymKey
 from sqlanon.queries.kit.nodes import DIALECT, column
 from sqlanon.queries.release.kept_columns import pseudonym
-from tests.property.test_macros import EXAMPLES, connection
+from tests.sql.test_oracle import EXAMPLES, connection
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 KEYS = st.binary(min_size=32, max_size=200).filter(lambda key: not key.endswith((b"\r", b"\n")))

@@ -16,7 +16,6 @@ from tests.commands import sqlanon
 POLICY = 'quasi_identifiers = ["a"]\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n[taxonomies]\na = "{}"\n'
 
 
-@pytest.mark.one_line
 def test_python_never_holds_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.csv"
     path.write_text("".join(f"{code:06};group {code // 100};*\n" for code in range(20_000)))

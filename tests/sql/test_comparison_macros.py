@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.queries.kit.macros import SCHEMA
 from tests import oracle
 from tests.oracle import MASK
-from tests.property.test_macros import (
+from tests.sql.test_oracle import (
     FEW_EXAMPLES,
     Case,
     ask,

@@ -14,8 +14,6 @@ from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy
 from tests.golden.plans import PLANS
 
-pytestmark = pytest.mark.one_line
-
 LEVELS = {"age": 2, "sex": 0, "zip": 3}
 BOUNDS = {"suppression_limit": 0.5, "minimum_levels": LEVELS, "maximum_levels": LEVELS}
 POLICY = clinic_policy(sa.KAnonymity(2), **BOUNDS)  # 9 rows in classes of 2, 3 and 4; 3 rows are suppressed

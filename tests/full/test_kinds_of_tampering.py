@@ -20,8 +20,6 @@ from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.content import content_of_parquet, content_of_table, replace_note
 from tests.conftest import clinic_policy
 
-pytestmark = pytest.mark.one_line
-
 LEVELS = {"age": 2, "sex": 0, "zip": 3}
 POLICY = clinic_policy(
     sa.KAnonymity(2),
@@ -122,26 +120,28 @@ def made(shared_clinic: sa.Session, tmp_path_factory: pytest.TempPathFactory) ->
 def session(shared_clinic: sa.Session, made: Path) -> Iterator[sa.Session]:
     """A session with a copy of the table to be changed."""
     assert made.is_dir()
-    put(shared_clinic, "FROM whole", str(shared_clinic.provenance("whole")))
+    put(shared_clinic, "FROM whole")
     yield shared_clinic
-    kind = (
-        "VIEW"
-        if shared_clinic.connection.execute("SELECT * FROM duckdb_views() WHERE view_name = 'published'").fetchone()
-        else "TABLE"
-    )
-    shared_clinic.connection.execute(f"DROP {kind} {NAME}; DROP TABLE IF EXISTS hidden")
+    drop(shared_clinic)
 
 
 @pytest.fixture
 def place(made: Path, tmp_path: Path) -> Path:
     """A folder with copies of the files to be changed."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return tmp_path
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
-def put(session: sa.Session, query: str, note: str) -> None:
-    session.connection.execute(f"CREATE OR REPLACE TABLE {NAME} AS {query}")
-    session.connection.execute(f"COMMENT ON TABLE {NAME} IS '{quoted(note)}'")
+def put(session: sa.Session, query: str, note: str | None = None) -> None:
+    """Put the rows of a query in place of the table, with a note or the one that the release has."""
+    drop(session)
+    note = str(session.provenance("whole")) if note is None else note
+    session.connection.execute(f"CREATE TABLE {NAME} AS {query}; COMMENT ON TABLE {NAME} IS '{quoted(note)}'")
+
+
+def drop(session: sa.Session) -> None:
+    session.connection.execute("DROP TABLE IF EXISTS hidden")
+    views = session.connection.execute(f"SELECT * FROM duckdb_views() WHERE view_name = '{NAME}'").fetchall()
+    session.connection.execute(f"DROP {'VIEW' if views else 'TABLE'} IF EXISTS {NAME}")
 
 
 def quoted(text: str) -> str:
@@ -168,151 +168,92 @@ def test_untouched(session: sa.Session, place: Path) -> None:
         assert session.verify(release, POLICY).notes == ()
 
 
-# Tables
+def test_tables(session: sa.Session) -> None:
+    unseen = []
+    for kind, query in ROWS.items():
+        put(session, query.replace(" it", " whole"))
+        unseen += [] if is_seen(session, NAME) else [kind]
+    for kind in RECORDS:
+        put(session, "FROM whole", changed_record(str(session.provenance("whole")), kind))
+        unseen += [] if is_seen(session, NAME) else [kind]
+    for kind, statement in STATEMENTS.items():
+        put(session, "FROM whole")
+        session.connection.execute(statement)
+        unseen += [] if is_seen(session, NAME) else [kind]
+    assert unseen == []
 
 
-@pytest.mark.parametrize("kind", ROWS)
-def test_rows_of_a_table(session: sa.Session, kind: str) -> None:
-    put(session, ROWS[kind].replace(" it", " whole"), str(session.provenance("whole")))
-    assert is_seen(session, NAME)
+# Files. A change gets the folder with copies, and changes one of them.
+
+Change = Callable[[sa.Session, Path], object]
 
 
-@pytest.mark.parametrize("kind", RECORDS)
-def test_the_record_of_a_table(session: sa.Session, kind: str) -> None:
-    put(session, "FROM whole", changed_record(str(session.provenance("whole")), kind))
-    assert is_seen(session, NAME)
+def copied(query: str, *keys: str, options: str = "") -> Change:
+    """Other rows in place of those of the Parquet file, with its record."""
+
+    def change(session: sa.Session, place: Path) -> None:
+        file = place / "it.parquet"
+        note = quoted(str(session._engine.parquet_metadata(file)))
+        metadata = ", ".join([f"sqlanon: '{note}'", *keys])
+        written = f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{metadata}}}{options})"
+        rows = query.replace(" it", f" '{file}'")
+        session.connection.execute(f"COPY ({rows}) TO '{file}.new' {written}")
+        Path(f"{file}.new").rename(file)
+
+    return change
 
 
-@pytest.mark.parametrize("kind", STATEMENTS)
-def test_what_is_done_to_a_table(session: sa.Session, kind: str) -> None:
-    session.connection.execute(STATEMENTS[kind])
-    assert is_seen(session, NAME)
+def recorded(kind: str) -> Change:
+    """Other facts in the record of the Parquet file."""
+
+    def change(session: sa.Session, place: Path) -> None:
+        note = str(session._engine.parquet_metadata(place / "it.parquet"))
+        replace_note(place / "it.parquet", note, changed_record(note, kind))
+
+    return change
 
 
-# Parquet files
+def flipped(name: str, share: float) -> Change:
+    """Another bit, as far into a file as a share of its bytes says."""
+
+    def change(_: sa.Session, place: Path) -> None:
+        contents = bytearray((place / name).read_bytes())
+        contents[min(int(share * len(contents)), len(contents) - 1)] ^= 1
+        (place / name).write_bytes(contents)
+
+    return change
 
 
-def copy_parquet(session: sa.Session, file: Path, query: str, *keys: str, options: str = "") -> None:
-    """Put other rows in place of a file's, with its record."""
-    note = quoted(str(session._engine.parquet_metadata(file)))
-    metadata = ", ".join([f"sqlanon: '{note}'", *keys])
-    query = query.replace(" it", f" '{file}'")
-    written = f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{metadata}}}{options})"
-    session.connection.execute(f"COPY ({query}) TO '{file}.new' {written}")
-    Path(f"{file}.new").rename(file)
+def lengthened(name: str, change: Callable[[bytes], bytes]) -> Change:
+    return lambda _, place: (place / name).write_bytes(change((place / name).read_bytes()))
 
 
-@pytest.mark.parametrize("kind", FEW_ROWS)
-def test_rows_of_a_parquet_file(session: sa.Session, place: Path, kind: str) -> None:
-    copy_parquet(session, place / "it.parquet", ROWS[kind])
-    assert is_seen(session, place / "it.parquet")
+def without(name: str) -> Change:
+    return lambda _, place: (place / name).unlink()
 
 
-@pytest.mark.parametrize("kind", RECORDS)
-def test_the_record_of_a_parquet_file(session: sa.Session, place: Path, kind: str) -> None:
-    note = str(session._engine.parquet_metadata(place / "it.parquet"))
-    replace_note(place / "it.parquet", note, changed_record(note, kind))
-    assert is_seen(session, place / "it.parquet")
+def noted(name: str, change: Callable[[dict[str, Any]], object]) -> Change:
+    """Another note, which is a file of JSON."""
 
-
-@pytest.mark.parametrize(
-    ("keys", "options"),
-    [
-        (["patient: 'Alice'"], ""),
-        ([], ""),
-        ([], ", ROW_GROUP_SIZE 2"),
-        ([], ", FIELD_IDS {age: 34}"),
-        ([], ", PARQUET_VERSION v2"),
-    ],
-)
-def test_a_parquet_file_with_the_same_rows(session: sa.Session, place: Path, keys: list[str], options: str) -> None:
-    copy_parquet(session, place / "it.parquet", "FROM it ORDER BY seen DESC", *keys, options=options)
-    assert is_seen(session, place / "it.parquet")
-
-
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0])
-def test_a_byte_of_a_parquet_file(session: sa.Session, place: Path, share: float) -> None:
-    flip(place / "it.parquet", share)
-    assert is_seen(session, place / "it.parquet")
-
-
-def flip(file: Path, share: float) -> None:
-    """Change one bit of a file, as far into it as a share of its bytes says."""
-    contents = bytearray(file.read_bytes())
-    contents[min(int(share * len(contents)), len(contents) - 1)] ^= 1
-    file.write_bytes(contents)
-
-
-@pytest.mark.parametrize("name", ["it.parquet", "it.csv", "it/part-00001.parquet"])
-@pytest.mark.parametrize("change", ["cut", "grown", "gone", "empty"])
-def test_the_length_of_a_file(session: sa.Session, place: Path, name: str, change: str) -> None:
-    file = place / name
-    match change:
-        case "cut":
-            file.write_bytes(file.read_bytes()[:-1])
-        case "grown":
-            file.write_bytes(file.read_bytes() + b"x")
-        case "gone":
-            file.unlink()
-        case _:
-            file.write_bytes(b"")
-    assert is_seen(session, place / name.partition("/")[0])
-
-
-# CSV files
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 1.0])
-def test_a_byte_of_a_csv_file(session: sa.Session, place: Path, share: float) -> None:
-    flip(place / "it.csv", share)
-    assert is_seen(session, place / "it.csv")
-
-
-@pytest.mark.parametrize("kind", FEW_ROWS)
-def test_rows_of_a_csv_file_whose_note_knows_them(session: sa.Session, place: Path, kind: str) -> None:
-    file = place / "it.csv"
-    query = ROWS[kind].replace(" it", " whole")
-    session.connection.execute(f"COPY ({query}) TO '{file}' (HEADER, FORCE_QUOTE (age, sex, zip, diagnosis))")
-    (entry,) = read_note(place / "it.csv").values()
-    Path(f"{file}.sqlanon.json").write_text(note_text({str(sha256_of(file)): entry}))
-    assert is_seen(session, file)
-
-
-@pytest.mark.parametrize("kind", RECORDS)
-def test_the_record_of_a_csv_file(session: sa.Session, place: Path, kind: str) -> None:
-    beside = place / "it.csv.sqlanon.json"
-    document = json.loads(beside.read_text())
-    (entry,) = document["sqlanon"]["releases"].values()
-    RECORDS[kind](entry["note"]["sqlanon"])
-    beside.write_text(json.dumps(document) + "\n")
-    assert is_seen(session, place / "it.csv")
-
-
-@pytest.mark.parametrize(
-    ("kind", "change"),
-    [
-        ("gone", None),
-        ("empty", lambda document: document.clear()),
-        ("a key beside ours", lambda document: document.update(patient="Alice")),
-        ("a key in ours", lambda document: document["sqlanon"].update(patient="Alice")),
-        ("a key in the entry", lambda document: entry_of(document).update(patient="Alice")),
-        ("another type", lambda document: entry_of(document)["columns"].update(nights="VARCHAR")),
-        ("another name", lambda document: entry_of(document)["columns"].update(Alice="VARCHAR")),
-        ("formulas that are quoted", lambda document: entry_of(document).update(quoted_formulas=["ward"])),
-        ("no columns", lambda document: entry_of(document).update(columns={})),
-    ],
-)
-def test_the_note_of_a_csv_file(
-    session: sa.Session, place: Path, kind: str, change: Callable[[dict[str, Any]], object] | None
-) -> None:
-    beside = place / "it.csv.sqlanon.json"
-    if change is None:
-        beside.unlink()
-    else:
-        document = json.loads(beside.read_text())
+    def changed(_: sa.Session, place: Path) -> None:
+        document = json.loads((place / name).read_text())
         change(document)
-        beside.write_text(json.dumps(document) + "\n")
-    assert is_seen(session, place / "it.csv"), kind
+        (place / name).write_text(json.dumps(document) + "\n")
+
+    return changed
+
+
+def known_rows(query: str) -> Change:
+    """Other rows in place of those of the CSV file, whose note has their hash."""
+
+    def change(session: sa.Session, place: Path) -> None:
+        file = place / "it.csv"
+        rows = query.replace(" it", " whole")
+        session.connection.execute(f"COPY ({rows}) TO '{file}' (HEADER, FORCE_QUOTE (age, sex, zip, diagnosis))")
+        (entry,) = read_note(file).values()
+        Path(f"{file}.sqlanon.json").write_text(note_text({str(sha256_of(file)): entry}))
+
+    return change
 
 
 def entry_of(document: dict[str, Any]) -> dict[str, Any]:
@@ -321,65 +262,95 @@ def entry_of(document: dict[str, Any]) -> dict[str, Any]:
     return entry
 
 
-# Folders
+def layout_of(document: dict[str, Any]) -> dict[str, Any]:
+    layout = document["sqlanon"]["folder"]
+    assert isinstance(layout, dict)
+    return layout
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_a_byte_of_a_file_of_a_folder(session: sa.Session, place: Path, share: float) -> None:
-    flip(place / "it" / "part-00001.parquet", share)
-    assert is_seen(session, place / "it")
+def exchanged(_: sa.Session, place: Path) -> None:
+    first, second, *_ = sorted((place / "it").glob("*.parquet"))
+    first.rename(place / "kept")
+    second.rename(first)
+    (place / "kept").rename(second)
 
 
-@pytest.mark.parametrize("kind", RECORDS)
-def test_the_record_of_a_folder(session: sa.Session, place: Path, kind: str) -> None:
-    marker = place / "it" / "_sqlanon.json"
-    marker.write_text(changed_record(marker.read_text(), kind) + "\n")
-    assert is_seen(session, place / "it")
+SAME_ROWS = "FROM it ORDER BY seen DESC"
+FIRST, BESIDE, MARKER = "it/part-00001.parquet", "it.csv.sqlanon.json", "it/_sqlanon.json"
+LENGTHS: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda text: text[:-1],
+    "grown": lambda text: text + b"x",
+    "empty": lambda _: b"",
+}
+FILES: dict[str, dict[str, Change]] = {
+    "it.parquet": {
+        **{kind: copied(ROWS[kind]) for kind in FEW_ROWS},
+        **{kind: recorded(kind) for kind in RECORDS},
+        "another key": copied(SAME_ROWS, "patient: 'Alice'"),
+        "another order": copied(SAME_ROWS),
+        "other groups of rows": copied(SAME_ROWS, options=", ROW_GROUP_SIZE 2"),
+        "numbers of fields": copied(SAME_ROWS, options=", FIELD_IDS {age: 34}"),
+        "another version of Parquet": copied(SAME_ROWS, options=", PARQUET_VERSION v2"),
+        **{f"a bit at {share}": flipped("it.parquet", share) for share in (0.0, 0.01, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)},
+        **{kind: lengthened("it.parquet", change) for kind, change in LENGTHS.items()},
+        "gone": without("it.parquet"),
+    },
+    "it.csv": {
+        **{f"{kind}, known": known_rows(ROWS[kind]) for kind in FEW_ROWS},
+        **{
+            f"{kind} in the record": noted(
+                BESIDE, lambda document, kind=kind: RECORDS[kind](entry_of(document)["note"]["sqlanon"])
+            )
+            for kind in RECORDS
+        },
+        **{f"a bit at {share}": flipped("it.csv", share) for share in (0.0, 0.3, 0.6, 1.0)},
+        **{kind: lengthened("it.csv", change) for kind, change in LENGTHS.items()},
+        "gone": without("it.csv"),
+        "no note": without(BESIDE),
+        "an empty note": noted(BESIDE, lambda document: document.clear()),
+        "a key beside ours": noted(BESIDE, lambda document: document.update(patient="Alice")),
+        "a key in ours": noted(BESIDE, lambda document: document["sqlanon"].update(patient="Alice")),
+        "a key in the entry": noted(BESIDE, lambda document: entry_of(document).update(patient="Alice")),
+        "another type": noted(BESIDE, lambda document: entry_of(document)["columns"].update(nights="VARCHAR")),
+        "another name": noted(BESIDE, lambda document: entry_of(document)["columns"].update(Alice="VARCHAR")),
+        "quoted formulas": noted(BESIDE, lambda document: entry_of(document).update(quoted_formulas=["ward"])),
+        "no columns": noted(BESIDE, lambda document: entry_of(document).update(columns={})),
+    },
+    "it": {
+        **{f"a bit at {share}": flipped(FIRST, share) for share in (0.1, 0.5, 0.9)},
+        **{kind: lengthened(FIRST, change) for kind, change in LENGTHS.items()},
+        "gone": without(FIRST),
+        **{
+            f"{kind} in the record": noted(MARKER, lambda document, kind=kind: RECORDS[kind](document["sqlanon"]))
+            for kind in RECORDS
+        },
+        "no marker": without(MARKER),
+        "a key beside ours": noted(MARKER, lambda document: document.update(patient="Alice")),
+        "a key in the layout": noted(MARKER, lambda document: layout_of(document).update(patient="Alice")),
+        "another type": noted(MARKER, lambda document: layout_of(document)["columns"].update(nights="VARCHAR")),
+        "no hashes": noted(MARKER, lambda document: layout_of(document).pop("files_sha256")),
+        "no sizes": noted(MARKER, lambda document: layout_of(document).pop("files")),
+        "another order": noted(MARKER, lambda document: layout_of(document)["files_sha256"].reverse()),
+        "exchanged": exchanged,
+        "renamed": lambda _, place: (place / FIRST).rename(place / "it" / "part-00099.parquet"),
+        "copied": lambda _, place: shutil.copy(place / FIRST, place / "it" / "part-00099.parquet"),
+        "hidden": lambda _, place: (place / "it" / ".names").write_text("Alice"),
+        "beside": lambda _, place: (place / "it" / "names.csv").write_text("name\nAlice\n"),
+        "below": lambda _, place: (place / "it" / "name=Alice").mkdir(),
+    },
+}
+"""What is done to a file or a folder."""
 
 
-@pytest.mark.parametrize(
-    ("kind", "change"),
-    [
-        ("a key beside ours", lambda document: document.update(patient="Alice")),
-        ("a key in the layout", lambda document: document["sqlanon"]["folder"].update(patient="Alice")),
-        ("another type", lambda document: document["sqlanon"]["folder"]["columns"].update(nights="VARCHAR")),
-        ("no hashes", lambda document: document["sqlanon"]["folder"].pop("files_sha256")),
-        ("no sizes", lambda document: document["sqlanon"]["folder"].pop("files")),
-        ("files in another order", lambda document: document["sqlanon"]["folder"]["files_sha256"].reverse()),
-    ],
-)
-def test_the_marker_of_a_folder(
-    session: sa.Session, place: Path, kind: str, change: Callable[[dict[str, Any]], object]
-) -> None:
-    marker = place / "it" / "_sqlanon.json"
-    document = json.loads(marker.read_text())
-    change(document)
-    marker.write_text(json.dumps(document) + "\n")
-    assert is_seen(session, place / "it"), kind
-
-
-@pytest.mark.parametrize("kind", ["exchanged", "renamed", "copied", "hidden", "beside", "below", "unmarked"])
-def test_the_files_of_a_folder(session: sa.Session, place: Path, kind: str) -> None:
-    folder = place / "it"
-    first, second, *_ = sorted(folder.glob("*.parquet"))
-    match kind:
-        case "exchanged":
-            first.rename(folder / "kept")
-            second.rename(first)
-            (folder / "kept").rename(second)
-        case "renamed":
-            first.rename(folder / "part-00099.parquet")
-        case "copied":
-            shutil.copy(first, folder / "part-00099.parquet")
-        case "hidden":
-            (folder / ".names").write_text("Alice")
-        case "beside":
-            (folder / "names.csv").write_text("name\nAlice\n")
-        case "below":
-            (folder / "name=Alice").mkdir()
-        case _:
-            (folder / "_sqlanon.json").unlink()
-    assert is_seen(session, folder)
+@pytest.mark.parametrize("name", FILES)
+def test_files(session: sa.Session, made: Path, tmp_path: Path, name: str) -> None:
+    unseen = []
+    for number, (kind, change) in enumerate(FILES[name].items()):
+        place = tmp_path / f"{number}"  # DuckDB 1.5 keeps the footers of files that it has read, by their names
+        shutil.copytree(made, place)
+        change(session, place)
+        unseen += [] if is_seen(session, place / name) else [kind]
+    assert unseen == []
 
 
 # What rewrites the record as well
@@ -402,12 +373,12 @@ def test_a_record_that_was_rewritten_with_its_hashes(session: sa.Session, place:
     assert len({*hashes.values()}) == len(hashes)
     for release, digest in hashes.items():
         assert not is_seen(session, release, record_sha256=digest)
+    put(session, swapped.replace(" it", " whole"))
     note = str(session.provenance("whole"))
-    put(session, swapped.replace(" it", " whole"), note)
     table = session._engine.find(NAME)
     assert table is not None
     put(session, swapped.replace(" it", " whole"), sealed(note, content_of_table(session._engine, table.table)))
-    copy_parquet(session, place / "it.parquet", swapped)
+    copied(swapped)(session, place)
     note = str(session._engine.parquet_metadata(place / "it.parquet"))
     replace_note(place / "it.parquet", note, "null")
     replace_note(place / "it.parquet", "null", sealed(note, content_of_parquet(place / "it.parquet", "null")))
@@ -426,11 +397,11 @@ def test_a_record_that_was_rewritten_with_its_hashes(session: sa.Session, place:
 
 def test_values_that_the_source_does_not_have(session: sa.Session) -> None:
     """Who has the source sees them even if the record was rewritten."""
-    note = str(session.provenance("whole"))
     other = "SELECT * REPLACE (if(nights = 0, 'asthma', diagnosis) AS diagnosis) FROM whole"
-    put(session, other, note)
+    put(session, other)
     table = session._engine.find(NAME)
     assert table is not None
+    note = str(session.provenance("whole"))
     put(session, other, sealed(note, content_of_table(session._engine, table.table)))
     assert not is_seen(session, NAME)
     found = session.verify(NAME, POLICY, source=SOURCE, strict=False)

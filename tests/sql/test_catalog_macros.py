@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests import oracle
 from tests.oracle import CLASS_ID, MASK
-from tests.property.test_macros import FEW_EXAMPLES, ask, assert_same_rows, connection, insert, load_table, table_call
+from tests.sql.test_oracle import FEW_EXAMPLES, ask, assert_same_rows, connection, insert, load_table, table_call
 from tests.strategies import distinct_names
 
 RELEASED, CATALOG = "released", "catalog"

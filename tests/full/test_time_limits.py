@@ -13,7 +13,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.progress import stopping
-from tests.integration.test_cli import document, sqlanon
+from tests.commands import document, sqlanon
 
 QUASI_IDENTIFIERS = ["a", "b", "c", "d"]
 """Lattice of 4 x 4 x 4 x 4 nodes: eight batches."""

@@ -11,7 +11,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
-from tests.integration.test_time_limits import after
+from tests.full.test_time_limits import after
 from tests.search_cases import WideLimits
 
 pytestmark = pytest.mark.one_line

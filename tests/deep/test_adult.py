@@ -101,29 +101,31 @@ PRINTED = {
     (100, 50): (210, 0.2778),
 }
 
-# spec/ola.md (d): the nodes and suppressed rows that it prints
-PREC_NODES = {
-    (5, 1): ((2, 2, 2, 0, 2, 0, 0, 0, 3), 268),
-    (5, 5): ((3, 0, 2, 0, 1, 0, 0, 0, 3), 1355),
-    (5, 50): ((1, 0, 0, 0, 0, 0, 0, 0, 0), 15570),
-    (25, 20): ((2, 0, 2, 0, 2, 0, 0, 0, 0), 6323),
-    (100, 0): ((3, 2, 2, 2, 2, 1, 0, 0, 3), 0),
-    (100, 10): ((3, 2, 2, 0, 2, 0, 0, 0, 3), 2687),
-}
-DM_STAR_NODES = {
-    (5, 0): (3, 2, 2, 2, 0, 1, 1, 0, 3),
-    (5, 1): (0, 2, 1, 2, 2, 1, 1, 0, 3),
-    (5, 5): (0, 2, 2, 2, 0, 1, 1, 0, 3),
-    (25, 0): (3, 2, 1, 1, 2, 1, 1, 0, 3),
-    (100, 0): (2, 2, 1, 2, 2, 1, 1, 0, 3),
-}
-ENTROPY_NODES = {
-    (5, 0): (3, 2, 2, 1, 1, 0, 1, 1, 3),
-    (5, 1): (0, 2, 2, 2, 2, 0, 1, 0, 3),
-    (5, 5): (1, 2, 2, 1, 0, 0, 1, 0, 3),
-    (5, 50): (1, 0, 0, 0, 0, 0, 0, 0, 0),
-    (25, 0): (3, 2, 1, 1, 2, 1, 1, 0, 3),
-    (100, 0): (3, 2, 2, 1, 2, 0, 1, 1, 3),
+# spec/ola.md (d): the nodes that it prints, by loss, and k and suppression in percent
+NODES_OF_LOSSES: dict[type, dict[tuple[int, int], Node]] = {
+    sa.Prec: {
+        (5, 1): (2, 2, 2, 0, 2, 0, 0, 0, 3),
+        (5, 5): (3, 0, 2, 0, 1, 0, 0, 0, 3),
+        (5, 50): (1, 0, 0, 0, 0, 0, 0, 0, 0),
+        (25, 20): (2, 0, 2, 0, 2, 0, 0, 0, 0),
+        (100, 0): (3, 2, 2, 2, 2, 1, 0, 0, 3),
+        (100, 10): (3, 2, 2, 0, 2, 0, 0, 0, 3),
+    },
+    sa.DMStar: {
+        (5, 0): (3, 2, 2, 2, 0, 1, 1, 0, 3),
+        (5, 1): (0, 2, 1, 2, 2, 1, 1, 0, 3),
+        (5, 5): (0, 2, 2, 2, 0, 1, 1, 0, 3),
+        (25, 0): (3, 2, 1, 1, 2, 1, 1, 0, 3),
+        (100, 0): (2, 2, 1, 2, 2, 1, 1, 0, 3),
+    },
+    sa.Entropy: {
+        (5, 0): (3, 2, 2, 1, 1, 0, 1, 1, 3),
+        (5, 1): (0, 2, 2, 2, 2, 0, 1, 0, 3),
+        (5, 5): (1, 2, 2, 1, 0, 0, 1, 0, 3),
+        (5, 50): (1, 0, 0, 0, 0, 0, 0, 0, 0),
+        (25, 0): (3, 2, 1, 1, 2, 1, 1, 0, 3),
+        (100, 0): (3, 2, 2, 1, 2, 0, 1, 1, 3),
+    },
 }
 
 
@@ -165,7 +167,6 @@ def test_the_data_is_the_one_of_the_spec() -> None:
     assert digest == "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"
 
 
-@pytest.mark.deep
 def test_the_lattice_has_the_node_table_of_the_spec(uci_lattices: dict[int, Rows]) -> None:
     assert {len(rows) for rows in uci_lattices.values()} == {10368}
     for node, (classes, smallest, below, dm_star, prec, entropy) in NODES.items():
@@ -196,7 +197,6 @@ def test_the_macros_alone_give_the_node_table(macros_alone: duckdb.DuckDBPyConne
     assert losses[1] == pytest.approx(entropy, abs=5e-4)
 
 
-@pytest.mark.deep
 def test_domain_sizes_and_level_entropy_are_those_of_the_spec(
     session: sa.Session, uci_lattices: dict[int, Rows]
 ) -> None:
@@ -214,7 +214,6 @@ def test_domain_sizes_and_level_entropy_are_those_of_the_spec(
             assert counted == [(DOMAIN_SIZES[name][level],)]
 
 
-@pytest.mark.deep
 def test_every_edge_of_the_lattice_is_monotone(uci_lattices: dict[int, Rows]) -> None:
     rows = uci_lattices[5]
     for node, row in rows.items():
@@ -226,7 +225,6 @@ def test_every_edge_of_the_lattice_is_monotone(uci_lattices: dict[int, Rows]) ->
                 assert above["entropy"] >= row["entropy"] - 1e-6
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize(("k", "percent"), OPTIMA)
 def test_the_lattice_gives_the_optima_of_the_spec(uci_lattices: dict[int, Rows], k: int, percent: int) -> None:
     prec, ties, dm_star, entropy = OPTIMA[k, percent]
@@ -251,8 +249,6 @@ def session_folder(session: sa.Session) -> Path:
     return Path(row[0]).parent
 
 
-@pytest.mark.deep
-@pytest.mark.one_line
 @pytest.mark.parametrize("quality", [sa.Prec, sa.DMStar, sa.Entropy])
 @pytest.mark.parametrize(("k", "percent"), OPTIMA)
 def test_optimal_search_finds_what_the_lattice_says(
@@ -277,26 +273,10 @@ def test_optimal_search_finds_what_the_lattice_says(
     assert {tuple(tie.values()) for tie in release.report.ties} == {tuple(dict(row["node"]).values()) for row in tied}
     assert release.report.suppressed_rows == expected["suppressed_rows"]
     assert release.report.checked_nodes < release.report.lattice_nodes / 5
+    printed = NODES_OF_LOSSES[quality]
+    assert tuple(release.node.values()) == printed.get((k, percent), tuple(release.node.values()))
 
 
-@pytest.mark.parametrize(("setting", "printed"), PREC_NODES.items())
-def test_prec_nodes_of_the_spec(session: sa.Session, setting: tuple[int, int], printed: tuple[Node, int]) -> None:
-    release = best(session, *setting, sa.Prec, "optimal")
-    assert (tuple(release.node.values()), release.report.suppressed_rows) == printed
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize(("setting", "printed"), DM_STAR_NODES.items())
-def test_dm_star_nodes_of_the_spec(session: sa.Session, setting: tuple[int, int], printed: Node) -> None:
-    assert tuple(best(session, *setting, sa.DMStar, "optimal").node.values()) == printed
-
-
-@pytest.mark.parametrize(("setting", "printed"), ENTROPY_NODES.items())
-def test_entropy_nodes_of_the_spec(session: sa.Session, setting: tuple[int, int], printed: Node) -> None:
-    assert tuple(best(session, *setting, sa.Entropy, "optimal").node.values()) == printed
-
-
-@pytest.mark.deep
 def test_a_run_with_exhaustive_search_publishes_the_same(
     session: sa.Session, exhaustive: tuple[sa.Release, Rows]
 ) -> None:
@@ -320,20 +300,16 @@ def minimal(nodes: list[Node]) -> set[Node]:
     }
 
 
-@pytest.mark.deep
-@pytest.mark.one_line
 @pytest.mark.parametrize(("k", "percent"), OLA_COUNTS)
 def test_ola_checks_as_many_nodes_as_the_spec_says(uci_lattices: dict[int, Rows], k: int, percent: int) -> None:
     outcome = answered(ola, uci_lattices[k], uci_policy(k, percent))
     assert outcome.minimal_nodes is not None
     assert (outcome.checked_nodes, len(outcome.minimal_nodes)) == OLA_COUNTS[k, percent]
-    if (k, percent) in ENTROPY_NODES:
+    if (k, percent) in NODES_OF_LOSSES[sa.Entropy]:
         assert outcome.best is not None
-        assert outcome.best.levels == ENTROPY_NODES[k, percent]
+        assert outcome.best.levels == NODES_OF_LOSSES[sa.Entropy][k, percent]
 
 
-@pytest.mark.deep
-@pytest.mark.one_line
 @pytest.mark.parametrize("search", ["ola", "incognito"])
 @pytest.mark.parametrize(("k", "percent"), PRINTED)
 def test_minimal_nodes_and_optima_of_the_printed_hierarchy(

@@ -38,8 +38,8 @@ def policy(name: str, **changes: object) -> sa.Policy:
     )
 
 
-@pytest.mark.parametrize("name", ["x", HOSTILE])
-def test_the_report_names_the_attribute_and_counts_the_labels(session: sa.Session, name: str) -> None:
+def test_the_report_names_the_attribute_and_counts_the_labels(session: sa.Session) -> None:
+    name = HOSTILE
     quoted = name.replace('"', '""')
     session.connection.execute(f'CREATE TABLE named AS SELECT x AS "{quoted}", y FROM people')
     session.taxonomies.load(name, sa.Taxonomy.from_rows(AMBIGUOUS))

@@ -73,9 +73,3 @@ def test_cells_are_the_combinations_of_the_table(table: Table, cells: CellArrays
     assert dict(zip(found, cells.rows.tolist(), strict=True)) == rows
     shares = np.array([weights[cell] for cell in found]) / sum(weights.values())
     assert np.allclose(cells.mass / cells.mass.sum(), shares)
-
-
-def test_labels_and_losses_are_those_of_the_taxonomy(cells: CellArrays) -> None:
-    for taxonomy in cells.taxonomies:
-        assert [len(set(labels)) for labels in taxonomy.labels[:, 1:].tolist()] == [VALUES, 10, 1]
-        assert np.allclose(taxonomy.losses[:, 1:], np.array([0, 0.1, 1])[:, np.newaxis])

@@ -18,19 +18,17 @@ ROWS = """
     SELECT
         CASE WHEN i % 17 <> 0 THEN CAST(i * i % 103 - 7 AS {0}) END AS age,
         CAST(i * 37 % 3001 AS BIGINT) AS pay, i % 5 AS s
-    FROM range(400) AS rows (i)
+    FROM range(200) AS rows (i)
 """
 MODELS = {
-    "k": {"privacy": [sa.KAnonymity(4)]},
-    "masked": {"privacy": [sa.KAnonymity(4)], "suppression": "mask"},
+    "k": {"privacy": [sa.KAnonymity(4)], "suppression": "mask"},
     "entropy": {"privacy": [sa.DistinctLDiversity("s", 2)], "quality": sa.Entropy()},
     "closeness": {"privacy": [sa.KAnonymity(2), sa.TCloseness("s", 0.4)], "quality": sa.NCP()},
     "population": {"privacy": [sa.KMap(5, population="town")]},
-    "concealing": {"privacy": [sa.KAnonymity(2), sa.MConcealing(1, {"s": 0.2})]},
 }
 
-FLOATS = [("floats", "k"), ("floats", "population")]
-"""Models that see how values are spelled: in the source, and in another table beside it."""
+CASES = [("people", "entropy"), ("people", "closeness"), ("floats", "k"), ("floats", "population")]
+"""The last two see how values are spelled: in the source, and in another table beside it."""
 
 
 def policy(**more: Any) -> sa.Policy:
@@ -73,7 +71,7 @@ def rounded(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize(("source", "name"), [*(("people", name) for name in MODELS), *FLOATS])
+@pytest.mark.parametrize(("source", "name"), CASES)
 def test_nothing_differs(session: sa.Session, source: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     more = MODELS[name]
     if name == "population":
@@ -130,7 +128,7 @@ def test_a_run_stores_rows_for_what_occurs_and_the_ends(session: sa.Session, mon
     monkeypatch.setattr("sqlanon.binding.carried_taxonomies.count_ranges", spied)
     asked = policy(quasi_identifiers=["pay"], taxonomies={"pay": rule}, privacy=[sa.KAnonymity(2)])
     report = session.anonymize("SELECT pay, s FROM people", asked, "out").report
-    assert seen == [402 - 1]  # 0 is an end that occurs
+    assert seen == [200 + 1]  # 0 is an end that occurs
     assert report.heights == {"pay": 2}
 
 

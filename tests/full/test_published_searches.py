@@ -13,7 +13,7 @@ from sqlanon.model.lattice import Levels
 from tests import brute_force
 from tests.search_cases import FEWER, QUALITIES, Case, Table, case_of, cases, distinct_labels, policy_for, run
 
-pytestmark = [pytest.mark.one_line, pytest.mark.usefixtures("small_batches"), pytest.mark.deep]
+pytestmark = pytest.mark.usefixtures("small_batches")
 
 BY_QUALITY = pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.measure)
 

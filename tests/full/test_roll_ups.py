@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +11,7 @@ from unittest import mock
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from sqlglot import parse_one
 
@@ -32,12 +31,7 @@ from sqlanon.queries.classes.grouping import rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.search.problem import batches
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
-from tests.effort import examples
 from tests.property.test_releases import FEWER, Run, fetch, load, runs, session
-
-pytestmark = pytest.mark.deep
-
-LIMIT = "34MB"
 
 LABEL_LOSSES = ("lm", "ncp", "combined_loss")
 """What queries leave out that are prepared for any node."""
@@ -103,19 +97,6 @@ def lattice_of(run: Run) -> list[NodeSummary]:
         event(f"{min(table.encoding.keys.word_count, 3)} words")
         nodes = node_counter.node_summaries(engine, table, list(table.context.lattice.nodes()))
     return list(map(approximately, nodes))
-
-
-@FEWER
-@given(run=runs())
-def test_a_run_finds_and_publishes_the_same_whatever_order_a_connection_takes(run: Run) -> None:
-    load(run)
-    plain = lattice_of(run), published(run)
-    connection = session().connection
-    connection.execute("SET default_order = 'DESC'")
-    try:
-        assert (lattice_of(run), published(run)) == plain
-    finally:
-        connection.execute("RESET default_order")
 
 
 def is_below(lower: Levels, upper: Levels) -> bool:
@@ -227,54 +208,6 @@ class TestClassCounts:
         assert between == pytest.approx(30)
         (unknown,) = counts.expected([(0, 1)])
         assert 1 <= unknown <= 8, "no more than there are labels"
-
-    def test_cannot_exceed_the_product_of_labels(self) -> None:
-        assert np.all(ClassCounts(self.labels).expected([(1, 0), (0, 1)]) <= [24, 8])
-
-
-@settings(FEWER, max_examples=examples(15))
-@given(run=runs(), file_count=st.integers(1, 3), rows_per_file=st.sampled_from([None, 2]))
-def test_a_lake_is_released_as_a_table_is(run: Run, file_count: int, rows_per_file: int | None) -> None:
-    load(run)
-    with tempfile.TemporaryDirectory() as folder:
-        for part in range(file_count):
-            some = f"SELECT * FROM raw_data WHERE rowid % {file_count} = {part}"
-            session().connection.execute(f"COPY ({some}) TO '{folder}/{part}.parquet' (FORMAT parquet)")
-        # Parquet knows no ENUM: both are read from the files.
-        session().connection.execute(f"CREATE OR REPLACE TABLE raw_data AS FROM '{folder}/*.parquet'")
-        plain = published(run)
-        into = f"{folder}/release/"
-        with eager():
-            try:
-                release = session().anonymize(f"{folder}/*.parquet", run.policy, into=into, rows_per_file=rows_per_file)
-            except sa.UnsatisfiableError as error:
-                assert str(error).replace(f"Parquet {folder}/*.parquet", "table raw_data") == plain
-                return
-        files = sorted(Path(into).glob("*.parquet"))
-        rows = [row for file in files for row in fetch(f"SELECT to_json(released) FROM '{file}' AS released")]
-        assert (release.node, report_of(release), rows) == plain
-
-
-def test_a_run_that_does_not_fit_in_memory_publishes_the_same(tmp_path: Path) -> None:
-    """And it would not end without a place to spill to, so that it is known to have been short of memory."""
-    source, columns = tmp_path / "people.parquet", COLUMNS[:7]
-    blow_up(source, 400_000, columns, adult=False)
-    policy = sa.Policy(quasi_identifiers=columns, privacy=[sa.KAnonymity(5)], suppression_limit=0.02)
-
-    def rows(name: str, **limits: object) -> list[tuple[object, ...]]:
-        with sa.connect(threads=1, **limits) as session:
-            load_taxonomies(session, columns, adult=False)
-            session.anonymize(source, policy, into=tmp_path / name)
-            return session.connection.execute(f"SELECT *, count(*) FROM '{tmp_path / name}' GROUP BY ALL").fetchall()
-
-    (tmp_path / "spill").mkdir()
-    expected = rows("plain.parquet")
-    assert sorted(rows("spilled.parquet", memory_limit=LIMIT, temp_directory=tmp_path / "spill")) == sorted(expected)
-    with duckdb.connect(config={"threads": 1, "memory_limit": LIMIT, "temp_directory": ""}) as connection:
-        session = sa.connect(connection)
-        load_taxonomies(session, columns, adult=False)
-        with pytest.raises(sa.EngineError):
-            session.anonymize(source, policy, into=tmp_path / "never.parquet")
 
 
 @pytest.mark.parametrize("search", ["ola", "exhaustive"])

@@ -13,7 +13,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.progress import stopping
-from tests.commands import document, sqlanon
+from tests.commands import sqlanon
 
 QUASI_IDENTIFIERS = ["a", "b", "c", "d"]
 """Lattice of 4 x 4 x 4 x 4 nodes: eight batches."""
@@ -73,14 +73,24 @@ class TestStopping:
         now[0] = 6.0
         assert stopping(5.0, lambda: False, clock=lambda: now[0])() is False
 
-    @pytest.mark.parametrize("limit", [0, -1, 0.0, float("nan")])
-    def test_a_limit_is_positive(self, numbers: sa.Session, limit: float) -> None:
-        with pytest.raises(sa.PolicyError, match="time limit"):
-            numbers.anonymize("numbers", policy(), into="never", time_limit=limit)
+    def test_a_limit_is_positive(self, numbers: sa.Session) -> None:
+        for limit in (0, -1, float("nan")):
+            with pytest.raises(sa.PolicyError, match="time limit"):
+                numbers.anonymize("numbers", policy(), into="never", time_limit=limit)
 
 
-@pytest.mark.parametrize("batches", [1, 3])
-@pytest.mark.parametrize("search", ["optimal", "exhaustive", "ola", "incognito", "samarati", "datafly"])
+@pytest.mark.parametrize(
+    ("search", "batches"),
+    [
+        ("optimal", 1),
+        ("exhaustive", 1),
+        ("exhaustive", 3),
+        ("ola", 3),
+        ("incognito", 3),
+        ("samarati", 1),
+        ("datafly", 3),
+    ],
+)
 def test_a_stopped_search_publishes_what_it_has(
     numbers: sa.Session, least_loss: float, search: str, batches: int
 ) -> None:
@@ -146,16 +156,11 @@ def test_the_command_line(tmp_path: Path) -> None:
         'search = "exhaustive"\nquality = {model = "dm-star"}\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
     )
     command = ["run", "numbers", "--db", "n.duckdb", "--policy", "policy.toml", "--into", "t.parquet", "--replace"]
-    found = document(sqlanon(*command, "--time-limit", "0.000001", "--json", folder=tmp_path))["report"]
-    assert found["proven_optimal"] is False
-    assert found["checked_nodes"] == 32
-    assert found["gap"] == found["loss"] - found["lower_bound"]
     told = sqlanon(*command, "--time-limit", "0.000001", folder=tmp_path)
     assert told.returncode == 0
     assert "Not proven optimal" in told.stdout
     assert "more than the least" in " ".join(told.stdout.split())
     assert "proven by" in sqlanon(*command, folder=tmp_path).stdout
-    for limit in ("0", "-3", "nan"):
-        refused = sqlanon(*command, "--time-limit", limit, "--json", folder=tmp_path)
-        assert refused.returncode == 2
-        assert "time limit" in refused.stderr
+    refused = sqlanon(*command, "--time-limit", "-3", "--json", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "time limit" in refused.stderr

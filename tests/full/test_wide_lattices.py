@@ -14,8 +14,6 @@ from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
 from tests.full.test_time_limits import after
 from tests.search_cases import WideLimits
 
-pytestmark = pytest.mark.one_line
-
 NAMES = [f"q{position:02}" for position in range(15)]
 NODES = 4**15
 
@@ -51,7 +49,6 @@ def policy(names: list[str] = NAMES, search: str = "optimal", **options: object)
     )
 
 
-@pytest.mark.deep
 def test_a_billion_nodes_within_a_time_limit(wide: sa.Session) -> None:
     wanted = policy(quality=sa.LM(aggregate="geometric"))
     begun = time.monotonic()
@@ -61,7 +58,6 @@ def test_a_billion_nodes_within_a_time_limit(wide: sa.Session) -> None:
     assert wide.verify("soon", wanted).met
 
 
-@pytest.mark.deep
 def test_the_gap_of_a_billion_nodes_becomes_small(wide: sa.Session) -> None:
     report = wide.anonymize("wide", policy(), into="later", replace=True, stop=after(160)).report
     check_proof(report)

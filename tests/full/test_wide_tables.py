@@ -37,20 +37,17 @@ def assert_released(session: sa.Session, policy: sa.Policy, target: str) -> None
     assert (released.num_rows, released.num_columns) == (90, len(policy.columns))
 
 
-@pytest.mark.one_line
 def test_more_columns_than_expressions_may_be_deep(session: sa.Session) -> None:
     """DuckDB refuses an expression that is deeper than this setting, which is 1,000 unless it is changed."""
     session.connection.execute("SET max_expression_depth TO 250")
     assert_released(session, make(session, 260), "released")
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize(("target", "columns"), [("released.parquet", 3_000), ("released.csv", 1_500)])
 def test_thousands_of_columns(session: sa.Session, target: str, columns: int) -> None:
     assert_released(session, make(session, columns), target)
 
 
-@pytest.mark.deep
 def test_two_hundred_quasi_identifiers(session: sa.Session) -> None:
     """Searched for a second: the answer is verified, and says how far it can be from the best."""
     names = [f"q{place}" for place in range(200)]

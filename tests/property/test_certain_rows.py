@@ -34,7 +34,6 @@ VALUES = {name: [None, *(row[0] for row in SENSITIVE_TAXONOMIES[name])] for name
 ROWS = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in VALUES.items()})
 
 
-@pytest.mark.one_line
 @EXAMPLES
 @given(
     members=st.lists(ROWS, min_size=1, max_size=MAX_ROWS),

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.shared import class_sizes
-from sqlanon.methods.shared.arrays import Ints, Scratch, changes
+from sqlanon.methods.shared.arrays import Ints, Scratch
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import choose_node
-from sqlanon.methods.shared.class_sizes import SizedCells, carried_bits, sized_cells, sources_of
+from sqlanon.methods.shared.class_sizes import SizedCells, sized_cells
 from sqlanon.methods.shared.packing import narrowed, packed
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.keys import KeyLayout, key_layout
@@ -36,8 +36,6 @@ from tests.search_cases import (
     policy_for,
     tables,
 )
-
-pytestmark = pytest.mark.one_line
 
 EXAMPLES = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -59,30 +57,6 @@ def encoded(run: Run) -> Iterator[EncodedTable]:
     limits = {"FEW_CELLS": 0, "ROLLED_UP_NODES": 1, "ROLLED_UP_BITS": 99}
     with mock.patch.multiple(class_sizes, **limits), engine.transaction(), engine.scratch():
         yield encode_table(engine, bound, label_losses=run.policy.quality.label_losses)
-
-
-@EXAMPLES
-@given(run=runs(), data=st.data())
-def test_arrays_count_what_brute_force_counts(run: Run, data: st.DataObject) -> None:
-    expected = {node.levels: node for node in brute_force.lattice(run.task)}
-    with encoded(run) as table:
-        cells = sized_cells(session()._engine, table)
-        event("no cells" if cells is None else "cells")
-        if cells is None:
-            assert table.encoding.keys.word_count == 0
-            return
-        low = data.draw(st.sampled_from(sorted(expected)))
-        above = [levels for levels in expected if brute_force.covers(levels, low)]
-        sources = sources_of(cells.at(low), above, carried_bits(table.context))
-        found = {levels: source.sizes(levels) for levels, source in sources}
-    assert found.keys() == set(above)
-    for levels, sizes in found.items():
-        small = sizes[sizes < cells.most]
-        assert (len(sizes), len(sizes) - len(small)) == (
-            expected[levels].class_count,
-            expected[levels].kept_class_count,
-        )
-        assert small.sum() == expected[levels].suppressed_rows
 
 
 ROWS = [{"age": str(number % 3), "disease": "flu", "drug": "aspirin", "person": str(number)} for number in range(9)]
@@ -113,17 +87,6 @@ def test_arrays_are_left_alone_where_more_than_rows_counts(changes: dict[str, ob
         assert sized_cells(session()._engine, cells) is None
 
 
-def test_arrays_are_left_alone_where_they_are_large() -> None:
-    policy = policy_for(Table(ROWS, KNOWN), [sa.KAnonymity(2)], sa.LM(), 0.5)
-    rows = [{name: value for name, value in row.items() if name != "person"} for row in ROWS]
-    run = Run(rows, dict.fromkeys(["age", *SENSITIVE], "VARCHAR"), {**SENSITIVE_TAXONOMIES, **KNOWN}, policy, [])
-    with encoded(run) as cells:
-        assert cells.cell_count == 3
-        assert sized_cells(session()._engine, cells) is not None
-        with mock.patch.object(class_sizes, "MAX_WORDS", 2):
-            assert sized_cells(session()._engine, cells) is None
-
-
 @EXAMPLES
 @given(run=runs(), limits=st.sampled_from(WIDE_LIMITS))
 def test_a_search_fed_by_arrays_finds_what_brute_force_finds(run: Run, limits: WideLimits) -> None:
@@ -139,20 +102,6 @@ def test_a_search_fed_by_arrays_finds_what_brute_force_finds(run: Run, limits: W
     assert found.best.levels == expected.best.levels
     assert {*found.ties} == expected.ties
     assert found.loss == pytest.approx(expected.loss)
-
-
-@EXAMPLES
-@given(run=runs(), limits=st.sampled_from(WIDE_LIMITS), stop_after=st.integers(0, 9))
-def test_a_search_fed_by_arrays_that_is_stopped_has_a_true_bound(run: Run, limits: WideLimits, stop_after: int) -> None:
-    nodes = brute_force.lattice(run.task)
-    least = min((brute_force.loss_of(node) for node in nodes if node.satisfies), default=float("inf"))
-    asked = itertools.count()
-    with encoded(run) as table, limits.imposed():
-        found = choose_node(session()._engine, table, lambda *_: None, lambda: next(asked) >= stop_after)
-    assert found.lower_bound is None or found.lower_bound <= least + 1e-9
-    assert found.lower_bound is not None or least == float("inf")
-    assert found.least_suppressed_rows <= min(node.suppressed_rows for node in nodes)
-    assert found.loss is None or found.loss >= least - 1e-9
 
 
 @st.composite
@@ -224,26 +173,3 @@ def test_classes_have_the_rows_of_their_cells(layout: tuple[KeyLayout, int], k: 
         expected[label] = min(expected.get(label, 0) + count, k)
     assert sorted(cells.sizes(high).tolist()) == sorted(expected.values())
     assert sorted(cells.at(low).sizes(high).tolist()) == sorted(expected.values())
-
-
-@EXAMPLES
-@given(layout=layouts(), data=st.data())
-def test_cells_of_a_class_stand_side_by_side(layout: tuple[KeyLayout, int], data: st.DataObject) -> None:
-    keys, width = layout
-    words = random_words(keys, data.draw(st.integers(0, 2**32)))
-    if not keys.word_count:
-        return
-    levels = tuple(data.draw(st.integers(0, 4)) for _ in range(width))
-    between = tuple(data.draw(st.integers(0, level)) for level in levels)
-    cells = SizedCells.of(keys, (0,) * width, words, np.ones(12, dtype=np.int64), 2**40).at(between).at(levels)
-    of_classes, rest = cells.keys_and_rest()
-    masks, always = keys.node_masks(levels), keys.always
-    expected: dict[tuple[int, ...], set[int]] = {}
-    for key in words.T.tolist():
-        more = (key[always.word] & always.mask) >> always.shift if always else 0
-        if always:
-            key[always.word] &= ~always.mask
-        expected.setdefault(tuple(word & masks.get(place, 0) for place, word in enumerate(key)), set()).add(more)
-    numbers = np.cumsum(changes(of_classes)) - 1
-    found = [{*rest[numbers == number].tolist()} for number in range(int(numbers[-1]) + 1)]
-    assert sorted(map(sorted, found)) == sorted(map(sorted, expected.values()))

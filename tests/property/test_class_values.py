@@ -8,7 +8,6 @@ from dataclasses import replace
 from unittest import mock
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -16,31 +15,24 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.shared import class_sizes, coded_cells
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import choose_node, problem_and_counter
 from sqlanon.methods.shared.class_values import ValueCounter
 from sqlanon.methods.shared.counting import NodeCounter, examine_nodes
 from sqlanon.methods.shared.intervals import reading
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.search import Inquiry
-from tests import brute_force
 from tests.effort import examples
 from tests.property.test_releases import Run, load, session
 from tests.property.test_sizes_first import check_sizes
 from tests.search_cases import (
     LIMITS,
     SENSITIVE,
-    SENSITIVE_TAXONOMIES,
-    WIDE_LIMITS,
     WITHOUT_WEIGHTS,
     Table,
-    WideLimits,
     models_of,
     policy_for,
     tables,
 )
-
-pytestmark = pytest.mark.one_line
 
 EXAMPLES = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -106,23 +98,6 @@ def test_what_sizes_say_of_a_node_is_true(run: Run) -> None:
     check_sizes(found, known, table.context.allowed_rows)
 
 
-@EXAMPLES
-@given(run=runs(), limits=st.sampled_from(WIDE_LIMITS))
-def test_a_search_fed_by_arrays_finds_what_brute_force_finds(run: Run, limits: WideLimits) -> None:
-    expected = brute_force.answer(brute_force.lattice(run.task))
-    with encoded(run) as table, limits.imposed():
-        found = choose_node(session()._engine, table, lambda *_: None)
-    assert found.unsatisfiable == (expected is None)
-    assert found.lower_bound == found.loss
-    if expected is None:
-        assert found.best is None
-        return
-    assert found.best is not None
-    assert found.best.levels == expected.best.levels
-    assert {*found.ties} == expected.ties
-    assert found.loss == pytest.approx(expected.loss)
-
-
 WIDTH, VALUES = 3, 40
 NAMES = [f"q{number}" for number in range(WIDTH)]
 TAXONOMY = [[str(value), str(value // 3), str(value // 6), "*"] for value in range(12)]
@@ -171,32 +146,3 @@ def test_classes_at_a_bound_are_judged_as_by_the_database(run: Run, data: st.Dat
             found = by_arrays(table, nodes)
         event(f"{bound.measure.name}: {'the database is asked' if asked.called else 'arrays are sure'}")
         assert found == NodeCounter(engine, table).answer(counts(nodes))
-
-
-ROWS = [{"age": str(number % 3), "disease": "flu", "drug": "aspirin", "person": str(number)} for number in range(9)]
-KNOWN = {"age": [[str(number), "*"] for number in range(3)]}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"privacy": [sa.KAnonymity(2)]},
-        {"privacy": [sa.DeltaDisclosure("drug", 1), sa.MConcealing(0.5, {"drug": 0.5})]},
-        {"identifiers": ["person"], "individual": "person"},
-        {"method": sa.FullDomain(objective="privacy", max_loss=0.5), "privacy": [sa.DistinctLDiversity("drug", 2)]},
-        {"quality": sa.Prec(suppressed="charged")},
-    ],
-    ids=str,
-)
-def test_arrays_are_left_alone_where_more_than_values_counts(changes: dict[str, object]) -> None:
-    policy = policy_for(Table(ROWS, KNOWN), [sa.KAnonymity(2), sa.DeltaDisclosure("drug", 1)], sa.LM(), 0.5)
-    columns = dict.fromkeys(["age", *SENSITIVE, "person"], "VARCHAR")
-    taxonomies = {**SENSITIVE_TAXONOMIES, **KNOWN}
-    plain = sa.Policy(**{**policy.model_dump(), "identifiers": ["person"]})
-    with encoded(Run(ROWS, columns, taxonomies, plain, [])) as table:
-        assert isinstance(problem_and_counter(session()._engine, table)[1], ValueCounter)
-        with mock.patch.object(coded_cells, "MAX_WORDS", table.cell_count):
-            assert not isinstance(problem_and_counter(session()._engine, table)[1], ValueCounter)
-    changed = sa.Policy(**{**plain.model_dump(), **changes})
-    with encoded(Run(ROWS, columns, taxonomies, changed, [])) as table:
-        assert not isinstance(problem_and_counter(session()._engine, table)[1], ValueCounter)

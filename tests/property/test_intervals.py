@@ -28,8 +28,6 @@ from tests.oracle import Rows
 from tests.property.test_releases import Run, load, session
 from tests.search_cases import LIMITS, SENSITIVE, SENSITIVE_TAXONOMIES, Table, policy_for, tables
 
-pytestmark = pytest.mark.one_line
-
 EXAMPLES = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 MORE = settings(EXAMPLES, max_examples=examples(500))

@@ -38,8 +38,6 @@ from tests.search_cases import (
     task_of,
 )
 
-pytestmark = pytest.mark.one_line
-
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.measure)
 @EXAMPLES

@@ -12,7 +12,7 @@ from sqlanon.search import SEARCHES, SearchOutcome
 from tests import brute_force
 from tests.search_cases import FEWER, QUALITIES, WIDE_LIMITS, Case, WideLimits, cases, run
 
-pytestmark = [pytest.mark.one_line, pytest.mark.usefixtures("small_batches")]
+pytestmark = pytest.mark.usefixtures("small_batches")
 
 LOWEST_LOSS = sorted(set(SEARCHES) - {"inverse-ola"})
 OPTIMAL = {"optimal", "exhaustive", "ola", "incognito"}

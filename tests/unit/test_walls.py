@@ -20,8 +20,6 @@ from sqlanon.search.optimal.walls import Walls
 from tests.brute_force import covers
 from tests.effort import examples
 
-pytestmark = pytest.mark.one_line
-
 EXAMPLES = settings(max_examples=examples(400), deadline=None)
 
 

@@ -20,8 +20,6 @@ from sqlanon.search.optimal.wide import by_boxes, exchanges
 from sqlanon.search.problem import BATCH_SIZE
 from tests.search_cases import WideLimits, stopped
 
-pytestmark = pytest.mark.one_line
-
 
 def problem(table: list[list[float]], quality: sa.Entropy | sa.LM | None = None) -> SearchProblem:
     """A lattice of those losses; 50 of 1,000 rows may be suppressed."""
@@ -73,7 +71,6 @@ def losses(noise: float = 0.0) -> list[list[float]]:
     return [[level * (1 + position / 7) * (1 + noise) for level in range(4)] for position in range(15)]
 
 
-@pytest.mark.deep
 def test_the_last_bits_of_the_losses_do_not_steer_the_search() -> None:
     asked = batches_of(problem(losses()), of_information, 30)
     assert asked == batches_of(problem(losses(noise=4e-16)), of_information, 30)
@@ -82,7 +79,6 @@ def test_the_last_bits_of_the_losses_do_not_steer_the_search() -> None:
     assert len(nodes) == len(set(nodes))
 
 
-@pytest.mark.deep
 def test_a_billion_nodes_take_little_memory_and_the_bound_rises() -> None:
     task = problem(losses())
     running = SEARCHES["optimal"](task)

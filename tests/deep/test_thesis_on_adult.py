@@ -1,0 +1,129 @@
+"""``sqlanon reproduce ola`` and ``thesis-accuracy``: what they leave behind, and the numbers of Mazzone 2019."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from typer.testing import CliRunner
+
+import sqlanon as sa
+from sqlanon.cli.app import app
+from sqlanon.evaluation.results import Reproduced
+from sqlanon.papers import adult
+from sqlanon.papers.adult import BASELINE, LOWER_BOUND
+from sqlanon.papers.thesis import accuracy as thesis_accuracy
+from sqlanon.papers.thesis import ola
+from sqlanon.papers.thesis.accuracy import LOSSES, PUBLISHED, SEVEN, THESIS
+from tests.adult import OLA_COUNTS
+from tests.conftest import data_folder
+from tests.papers.invented_adult import write_adult
+
+LABELS = [BASELINE, LOWER_BOUND, *LOSSES]
+
+
+def reproduced_twice(name: str, folder: Path, *options: str) -> tuple[list[dict[str, str]], dict[str, Any]]:
+    """The rows of the table that a command writes, which a second run repeats, and the document of that run."""
+    data = write_adult(folder / "adult", THESIS.quasi_identifiers, {"adult.data": "", "adult.test": "."})
+    out = folder / "out"
+    command = ["reproduce", name, "--data", str(data), "--out", str(out), *options]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    made = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert sorted(made) == [f"{name}{ending}" for ending in (".csv", ".md", ".svg")]
+    again = CliRunner().invoke(app, [*command, "--replace", "--json"])
+    assert again.exit_code == 0, again.output
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == made
+    rows, document = [*csv.DictReader(made[f"{name}.csv"].decode().splitlines())], json.loads(again.stdout)
+    assert (document["source"], len(document["rows"])) == ("Mazzone 2019", len(rows))
+    return rows, document
+
+
+def test_files_of_ola_repeat_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On invented rows, with one setting of each search."""
+    monkeypatch.setattr(ola, "CHECKED", {(5, 10): 2058})
+    monkeypatch.setattr(ola, "BOUNDS", ((0.2, 0), (0.8, 0)))
+    rows, _ = reproduced_twice("ola", tmp_path)
+    assert [row["part"] for row in rows].count(ola.OLA) == 3
+    assert {row["model"] for row in rows} == {"", *ola.MODELS}
+
+
+def test_files_of_accuracies_repeat_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thesis_accuracy, "PUBLISHED", {(25, 50): PUBLISHED[25, 50]})
+    rows, document = reproduced_twice("thesis-accuracy", tmp_path, "--seeds", "1")
+    assert [row["loss"] for row in rows] == LABELS * 2
+    assert [row["columns"] for row in rows] == [SEVEN.name] * 5 + [THESIS.name] * 5
+    assert document["seeds"] == 1
+
+
+@pytest.mark.adult
+class TestOla:
+    """The numbers of spec/ola.md (d) that its runs have, at settings at which they check few nodes."""
+
+    @pytest.fixture(scope="class")
+    def session(self) -> Iterator[sa.Session]:
+        folder = data_folder("adult_uci")
+        with sa.connect(":memory:") as found:
+            found.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(ola.SOURCE)
+            found.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
+            yield found
+
+    def test_checked_nodes_and_losses(self, session: sa.Session) -> None:
+        found = [ola.optimum(session, 100, 1, loss) for loss in ("Prec", "DM*", "Entropy")]
+        assert (found[0]["checked"], found[0]["minimal_nodes"]) == OLA_COUNTS[100, 1]
+        prec, dm_star, entropy = (row["value"] for row in found)
+        assert (round(prec, 4), dm_star) == (0.7407, 41708752 + 123307)
+        assert entropy == pytest.approx(501692.8, abs=0.051)
+
+    def test_largest_k(self, session: sa.Session) -> None:
+        for setting, k in {(0.2, 0): 1, (0.2, 50): 72, (0.8, 10): 1873}.items():
+            assert ola.largest_k(session, *setting)["attained_k"] == k
+
+    def test_m_is_between_its_worst_case_and_k(self, session: sa.Session) -> None:
+        rows: list[Mapping[str, Any]] = [*ola.concealing(session, 0.5, 50)]
+        assert [row["model"] for row in rows] == [*ola.MODELS]
+        for row in rows:
+            assert row["worst_case"] - 1e-9 <= row["one_over_m"] <= row["attained_k"] + 1e-9
+
+
+@pytest.mark.adult
+class TestAccuracy:
+    """spec/ola.md (d), with what it accepts of each loss; DM* is no target."""
+
+    @pytest.fixture(scope="class")
+    def reproduced(self) -> Reproduced:
+        few = {(25, 50): PUBLISHED[25, 50], (100, 0): PUBLISHED[100, 0]}
+        folder = data_folder("adult_uci")
+        with mock.patch.object(thesis_accuracy, "PUBLISHED", few), sa.connect(":memory:") as session:
+            return thesis_accuracy.run(session, folder, [0], lambda _: None)
+
+    def by_loss(self, found: Reproduced, design: str) -> dict[tuple[Any, ...], Any]:
+        return {
+            (row["loss"], row["k"], row["suppression_limit"]): row for row in found.rows if row["columns"] == design
+        }
+
+    def test_bounds(self, reproduced: Reproduced) -> None:
+        for design, accuracy in ((SEVEN, 0.8265), (THESIS, 0.8519)):
+            rows = self.by_loss(reproduced, design.name)
+            assert rows[BASELINE, None, None]["logistic"] == pytest.approx(accuracy, abs=0.002)
+            assert round(rows[LOWER_BOUND, None, None]["tree"], 4) == 0.7638
+
+    def test_nodes_and_accuracies_of_the_thesis(self, reproduced: Reproduced) -> None:
+        rows = self.by_loss(reproduced, THESIS.name)
+        assert rows["Prec", 100, 0]["node"] == "3 2 2 2 2 1 0 0 3"
+        assert rows["DM*", 100, 0]["node"] == "2 2 1 2 2 1 1 0 3"
+        assert rows["Entropy", 100, 0]["node"] == "3 2 2 1 2 0 1 1 3"
+        assert [rows["Prec", *each]["tied_nodes"] for each in ((25, 0.5), (100, 0))] == [2, 1]
+        for loss, slack in (("Prec", 0.003), ("Entropy", 0.01)):
+            for each in ((25, 0.5), (100, 0)):
+                assert rows[loss, *each]["logistic"] == pytest.approx(rows[loss, *each]["thesis"], abs=slack)
+
+    def test_suppression_stays_within_its_limit(self, reproduced: Reproduced) -> None:
+        released = [row for row in reproduced.rows if row["loss"] in LOSSES]
+        assert len(released) == 12
+        assert all(row["released_rows"] >= 32_561 * (1 - row["suppression_limit"]) for row in released)

@@ -20,17 +20,14 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.methods.shared import choice, publishing, roll_up
 from sqlanon.methods.shared import counting as node_counter
 from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.roll_up import ClassCounts, RolledUp, RollUps
+from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.model.methods.full_domain import SearchName
 from sqlanon.queries.cells import keys
 from sqlanon.queries.cells import labels as encode
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.classes.grouping import rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.search.problem import batches
-from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
 from tests.property.test_releases import FEWER, Run, fetch, load, runs, session
 
 LABEL_LOSSES = ("lm", "ncp", "combined_loss")
@@ -189,42 +186,3 @@ def test_rows_of_a_failed_write_leave_settings_as_they_were(tmp_path: Path) -> N
             failing = parse_one("SELECT CAST('x' AS INTEGER) AS i")
             engine.write_parquet(tmp_path / "x.parquet", failing, [], streamed=True)
         assert connection.execute(asked).fetchall() == [(2, True)]
-
-
-class TestClassCounts:
-    labels = ((8, 4, 1), (6, 1))
-
-    def test_of_known_nodes_are_what_was_learned(self) -> None:
-        counts = ClassCounts(self.labels)
-        counts.learn((0, 0), 30)
-        counts.learn((1, 1), 4)
-        assert counts.expected([(0, 0), (1, 1), (2, 1)]) == pytest.approx([30, 4, 1])
-
-    def test_stay_between_the_nodes_below_and_above(self) -> None:
-        counts = ClassCounts(self.labels)
-        counts.learn((0, 0), 30)
-        counts.learn((1, 0), 20)
-        (between,) = counts.expected([(0, 0)])
-        assert between == pytest.approx(30)
-        (unknown,) = counts.expected([(0, 1)])
-        assert 1 <= unknown <= 8, "no more than there are labels"
-
-
-@pytest.mark.parametrize("search", ["ola", "exhaustive"])
-def test_a_search_has_its_query_planned_once(tmp_path: Path, search: SearchName) -> None:
-    """OLA asks for a node at a time, exhaustive search for many and at last for the rest; findings come after that."""
-    source, columns = tmp_path / "people.parquet", COLUMNS[:5]
-    blow_up(source, 1_000, columns, adult=False)
-    policy = sa.Policy(quasi_identifiers=columns, privacy=[sa.KAnonymity(5)], quality=sa.Entropy(), search=search)
-    with (
-        sa.connect() as session,
-        mock.patch.object(choice, "finer_nodes", return_value=()),
-        mock.patch.object(choice, "sized_cells", return_value=None),  # as of too many cells for arrays
-        mock.patch.object(evaluate, "any_node_summaries", wraps=evaluate.any_node_summaries) as prepared,
-        mock.patch.object(evaluate, "node_summaries", wraps=evaluate.node_summaries) as planned,
-    ):
-        load_taxonomies(session, columns, adult=False)
-        report = session.anonymize(source, policy, into=tmp_path / "released.parquet").report
-    assert report.checked_nodes > 20
-    assert prepared.call_count == 1
-    assert planned.call_count == 1, "all measures of the chosen node"

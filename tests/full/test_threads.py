@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 
 import sqlanon as sa
-from sqlanon.evaluation import CountQuery
 from tests.conftest import clinic_policy, open_clinic
 
 POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.5)
@@ -61,25 +60,6 @@ class TestThreads:
 
         nodes = at_once([lambda target=f"t{place}": publish(target) for place in range(3)])  # type: ignore[misc]
         assert nodes == [expected.node] * 3
-
-    def test_sessions_share_a_lent_connection(self, clinic: sa.Session) -> None:
-        def measure() -> object:
-            with sa.connect(clinic.connection) as session:
-                return session.measure("visits", POLICY).k
-
-        assert len(set(at_once([measure] * 4))) == 1
-
-    def test_a_workload_beside_a_run(self, clinic: sa.Session) -> None:
-        clinic.anonymize("visits", POLICY, "expected")
-
-        def answer() -> object:
-            return sa.evaluation.query_errors(clinic, "visits", "expected", [CountQuery(column="sex")]).num_rows
-
-        def publish() -> object:
-            return clinic.anonymize("visits", POLICY, "released", replace=True).report.rows.released
-
-        found = at_once([answer, publish, answer, publish])
-        assert found[:2] == found[2:]
 
     def test_all_that_reads_a_warehouse(self, clinic: sa.Session) -> None:
         clinic.anonymize("visits", POLICY, "expected")

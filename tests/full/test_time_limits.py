@@ -80,16 +80,7 @@ class TestStopping:
 
 
 @pytest.mark.parametrize(
-    ("search", "batches"),
-    [
-        ("optimal", 1),
-        ("exhaustive", 1),
-        ("exhaustive", 3),
-        ("ola", 3),
-        ("incognito", 3),
-        ("samarati", 1),
-        ("datafly", 3),
-    ],
+    ("search", "batches"), [("optimal", 1), ("exhaustive", 3), ("incognito", 3), ("samarati", 1), ("datafly", 9)]
 )
 def test_a_stopped_search_publishes_what_it_has(
     numbers: sa.Session, least_loss: float, search: str, batches: int
@@ -125,14 +116,6 @@ def test_the_gap_in_words(numbers: sa.Session) -> None:
     assert json.loads(stopped.model_dump_json())["gap"] == stopped.gap
 
 
-def test_a_heuristic_says_that_it_is_one_without_being_stopped(numbers: sa.Session) -> None:
-    report = numbers.anonymize("numbers", policy("datafly"), into="heuristic").report
-    assert not report.proven_optimal
-    assert report.gap is not None
-    assert report.gap > 0
-    assert "not proven optimal" in report.notes[0]
-
-
 def test_none_found_is_not_none_there(numbers: sa.Session) -> None:
     wanted = policy("exhaustive", 60, suppression_limit=0.0)
     with pytest.raises(sa.UnsatisfiableError) as caught:
@@ -140,12 +123,6 @@ def test_none_found_is_not_none_there(numbers: sa.Session) -> None:
     assert caught.value.explanation is None
     assert "found yet: 32 of 256 nodes" in str(caught.value)
     assert numbers.anonymize("numbers", wanted, into="something").report.min_class_size >= 60
-
-
-def test_a_limit_that_is_long_enough_changes_nothing(numbers: sa.Session) -> None:
-    limited = numbers.anonymize("numbers", policy(), into="limited", time_limit=1000).report
-    free = numbers.anonymize("numbers", policy(), into="free").report
-    assert (limited.node, limited.gap, limited.proven_optimal) == (free.node, 0, True)
 
 
 def test_the_command_line(tmp_path: Path) -> None:

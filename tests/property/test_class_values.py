@@ -34,7 +34,7 @@ from tests.search_cases import (
     tables,
 )
 
-EXAMPLES = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -121,7 +121,7 @@ def large_policy(*models: PrivacyModel) -> sa.Policy:
     return policy_for(Table([], dict.fromkeys(NAMES, TAXONOMY)), models, sa.LM(), 0.3)
 
 
-@settings(EXAMPLES, max_examples=examples(150))
+@settings(EXAMPLES, max_examples=examples(60))
 @given(run=large_runs(), data=st.data())
 def test_classes_at_a_bound_are_judged_as_by_the_database(run: Run, data: st.DataObject) -> None:
     """A bound is what the database measures of a class, or nearly."""

@@ -28,9 +28,9 @@ from tests.oracle import Rows
 from tests.property.test_releases import Run, load, session
 from tests.search_cases import LIMITS, SENSITIVE, SENSITIVE_TAXONOMIES, Table, policy_for, tables
 
-EXAMPLES = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-MORE = settings(EXAMPLES, max_examples=examples(500))
+MORE = settings(EXAMPLES, max_examples=examples(250))
 
 QUALITIES = (sa.LM(), sa.LM(aggregate="geometric"), sa.NCP(), sa.Entropy(), sa.Prec(weights={"age": 2}))
 

@@ -281,19 +281,6 @@ def test_models_that_count_individuals_are_not_monotonic_even_without_suppressio
         sa.Policy(**{**dict(policy), "search": "ola"})
 
 
-def test_entropy_diversity_with_suppression_is_not_monotonic() -> None:
-    uniform = [{"sex": "f", "disease": "flu", "drug": None}] * 10
-    diverse = [{"sex": "m", "disease": disease, "drug": None} for disease in ("flu", "gout")]
-    table = Table(uniform + diverse, {"sex": [["f", "*"], ["m", "*"]]})
-    model = sa.EntropyLDiversity("disease", 2)
-    policy = policy_for(table, [model], sa.Prec(), 0.9)
-    bottom, top = brute_force.lattice(task_of(table, policy))
-    assert (bottom.suppressed_rows, top.suppressed_rows) == (10, 12)
-    assert not model.monotonic
-    outcome = search("optimal", table, policy, [bottom, top])
-    assert outcome.ties == ((0,),)
-
-
 def test_a_failing_top_does_not_hide_a_satisfying_bottom_from_the_optimal_search() -> None:
     """Were entropy l-diversity taken for monotonic, the failure of a general node would rule out the only answer."""
     rows = [{"sex": "m", "age": age, "disease": disease, "drug": None} for age in "ab" for disease in ("flu", "gout")]

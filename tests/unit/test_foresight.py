@@ -65,14 +65,6 @@ class TestExpectedShares:
         assert np.abs(informed - SHARES)[unseen].max() < 0.03
         assert (uninformed < SHARES / 2)[unseen].any()
 
-    def test_follow_from_those_of_other_nodes_though_none_has_the_lowest_level(self) -> None:
-        # The term of a level that all checked nodes have must not be told from what they have in common.
-        checked, suppressed = known_shares(240)
-        checked[0], suppressed[0] = False, 0
-        expected = expected_shares(checked, suppressed, target=0.03, lost_information=NO_INFORMATION)
-        near = (SHARES[1:] > 0.005) & (SHARES[1:] < 0.2)
-        assert np.abs(expected - SHARES)[1:][near].max() < 0.004
-
     def test_stay_between_those_of_the_nodes_above_and_below(self) -> None:
         checked, suppressed = known_shares(5)
         suppressed[checked] = [0.9, 0.9, 0.9, 0.9, 0.9]

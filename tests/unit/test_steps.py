@@ -67,13 +67,6 @@ def test_other_groups_of_a_name_are_steps_of_their_own(other: str) -> None:
     assert '"anon_x_2" AS (' in printed(parsed(query))
 
 
-def test_equal_groups_whose_columns_have_other_names_are_steps_of_their_own() -> None:
-    groups = "(SELECT b FROM t GROUP BY b) AS anon_x"
-    text = printed(parsed(f"SELECT c FROM {groups}(c) UNION ALL SELECT d FROM {groups}(d)"))
-    assert 'FROM "anon_x" AS anon_x(c)' in text
-    assert 'FROM "anon_x_2" AS anon_x(d)' in text
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -115,11 +108,3 @@ def test_a_macro_called_for_every_row_stays_beside_it() -> None:
 def test_a_table_is_made_of_steps() -> None:
     statement = sqlglot.parse_one("CREATE TABLE t AS SELECT a FROM (SELECT 1 AS a) AS anon_x", read="duckdb")
     assert printed(statement) == 'CREATE TABLE t AS WITH "anon_x" AS (SELECT 1 AS a) SELECT a FROM "anon_x"'
-
-
-def test_a_relation_can_stand_in_several_statements() -> None:
-    relation = subquery(parsed("SELECT a FROM (SELECT a FROM (SELECT 1 AS a) AS anon_x) AS anon_y"), "anon_z")
-    statements = [select([exp.column(name)], relation) for name in ("a", "a")]
-    first, second = map(printed, statements)
-    assert first == second == printed(statements[0])
-    assert duckdb.sql(first).fetchall() == [(1,)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tracemalloc
-from collections.abc import Callable
 
 import pytest
 from hypothesis import assume, given
@@ -13,12 +11,11 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
-from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
+from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.search.optimal.boxes import Boxes
 from sqlanon.search.optimal.splits import Splits
 from sqlanon.search.optimal.wide import by_boxes, exchanges
-from sqlanon.search.problem import BATCH_SIZE
-from tests.search_cases import WideLimits, stopped
+from tests.search_cases import WideLimits
 
 
 def problem(table: list[list[float]], quality: sa.Entropy | sa.LM | None = None) -> SearchProblem:
@@ -56,49 +53,8 @@ def least_loss(table: list[list[float]]) -> float:
     return min(loss for together, loss in least.items() if together <= TOLD)
 
 
-def batches_of(task: SearchProblem, check: Callable[[Levels], NodeSummary], count: int) -> list[list[Levels]]:
-    """What a search asks first."""
-    running = SEARCHES["optimal"](task)
-    inquiry = next(running)
-    asked = [list(inquiry.nodes)]
-    for _ in range(count):
-        inquiry = running.send([check(levels) for levels in inquiry.nodes])
-        asked.append(list(inquiry.nodes))
-    return asked
-
-
 def losses(noise: float = 0.0) -> list[list[float]]:
     return [[level * (1 + position / 7) * (1 + noise) for level in range(4)] for position in range(15)]
-
-
-def test_the_last_bits_of_the_losses_do_not_steer_the_search() -> None:
-    asked = batches_of(problem(losses()), of_information, 30)
-    assert asked == batches_of(problem(losses(noise=4e-16)), of_information, 30)
-    assert all(len(batch) == len(set(batch)) <= BATCH_SIZE for batch in asked)
-    nodes = [levels for batch in asked for levels in batch]
-    assert len(nodes) == len(set(nodes))
-
-
-def test_a_billion_nodes_take_little_memory_and_the_bound_rises() -> None:
-    task = problem(losses())
-    running = SEARCHES["optimal"](task)
-    bounds = []
-    tracemalloc.start()
-    try:
-        inquiry = next(running)
-        for _ in range(45):
-            bounds.append(inquiry.lower_bound())
-            inquiry = running.send([of_information(levels) for levels in inquiry.nodes])
-        outcome: SearchOutcome = stopped(running, inquiry)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 64e6
-    assert bounds == sorted(bounds)
-    assert outcome.loss is not None
-    assert outcome.lower_bound is not None
-    assert 0.25 * outcome.loss < outcome.lower_bound <= least_loss(losses())
-    assert least_loss(losses()) <= outcome.loss <= 1.1 * least_loss(losses())
 
 
 def test_few_boxes_wait_however_many_there_are() -> None:
@@ -108,7 +64,7 @@ def test_few_boxes_wait_however_many_there_are() -> None:
         boxes = Boxes(task)
         running = by_boxes(task, boxes)
         inquiry = next(running)
-        for _ in range(300):
+        for _ in range(80):
             assert len(boxes) <= 100 + 2 * 32 * 15
             inquiry = running.send([of_information(levels) for levels in inquiry.nodes])
 

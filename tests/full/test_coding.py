@@ -114,9 +114,8 @@ def test_partitions_are_coded(session: sa.Session, tmp_path: Path) -> None:
 
 
 def test_bounds_that_cannot_be_are_refused_at_once() -> None:
-    with pytest.raises(sa.PolicyError) as refused:
-        policy(bottom_coding={"age": 90, "hour": 1}, top_coding={"age": 20, "income": True})
-    assert "top_coding.income" in str(refused.value)
+    with pytest.raises(sa.PolicyError, match=r"top_coding\.income"):
+        policy(top_coding={"income": True})
     with pytest.raises(sa.PolicyError) as refused:
         policy(bottom_coding={"age": 90, "hour": 1}, top_coding={"age": 20})
     assert '"age" has the bottom 90, which is above its top, 20' in str(refused.value)
@@ -145,8 +144,6 @@ def test_a_policy_file_has_them(session: sa.Session, tmp_path: Path) -> None:
         age = { kind = "intervals", widths = [10], minimum = 0, maximum = 99 }
         """
     )
-    with pytest.raises(sa.PolicyError, match="does not hold"):
-        session.anonymize("SELECT age, income::INTEGER AS income FROM people", asked, "released")
     session.anonymize("SELECT age, income FROM people", asked, "released")
     assert session.connection.execute("SELECT max(income)::VARCHAR FROM released").fetchone() == ("0.10",)
 

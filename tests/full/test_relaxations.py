@@ -50,14 +50,13 @@ def by_kind(explanation: Explanation) -> dict[str, Relaxation]:
     return {relaxation.kind: relaxation for relaxation in explanation.relaxations}
 
 
-def with_k(wanted: sa.Policy, k: int) -> sa.Policy:
-    others = [model for model in wanted.privacy if not isinstance(model, sa.KAnonymity)]
-    return wanted.model_copy(update={"privacy": (sa.KAnonymity(k), *others)})
-
-
 class TestSuppression:
     def test_the_smallest_limit(self, clinic: sa.Session) -> None:
-        wanted = policy(sa.KAnonymity(3), maximum_levels={"age": 1, "zip": 1})
+        self.check_smallest(clinic, policy(sa.KAnonymity(3), maximum_levels={"age": 1, "zip": 1}))
+
+    @staticmethod
+    def check_smallest(clinic: sa.Session, wanted: sa.Policy) -> None:
+        """It is called the smallest, and a row less would not do."""
         relaxation = by_kind(explained(clinic, wanted))["suppression_limit"]
         assert relaxation.smallest
         allowed = relaxation.applied_to(wanted).allowed_rows(12)
@@ -68,10 +67,7 @@ class TestSuppression:
 
     def test_of_a_model_that_is_not_monotonic_all_nodes_are_examined(self, clinic: sa.Session) -> None:
         wanted = policy(sa.EntropyLDiversity("diagnosis", 2), suppression_limit=0.1, maximum_levels={"age": 0})
-        relaxation = by_kind(explained(clinic, wanted))["suppression_limit"]
-        assert relaxation.smallest
-        stricter = wanted.model_copy(update={"suppression_limit": share_of(relaxation.suppressed_rows - 1, 12)})
-        assert not runs(clinic, stricter)
+        self.check_smallest(clinic, wanted)
 
     def test_nothing_is_called_smallest_where_it_is_not_known(
         self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch
@@ -94,11 +90,7 @@ class TestSuppression:
         self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch, model: object, limit: float, levels: dict[str, int]
     ) -> None:
         monkeypatch.setattr("sqlanon.methods.full_domain.relaxation.EXAMINED_NODES", 0)
-        wanted = policy(model, suppression_limit=limit, maximum_levels=levels)
-        relaxation = by_kind(explained(clinic, wanted))["suppression_limit"]
-        assert relaxation.smallest
-        stricter = wanted.model_copy(update={"suppression_limit": share_of(relaxation.suppressed_rows - 1, 12)})
-        assert not runs(clinic, stricter)
+        self.check_smallest(clinic, policy(model, suppression_limit=limit, maximum_levels=levels))
 
     def test_a_search_that_the_limit_would_make_unsound_is_not_proposed(self, clinic: sa.Session) -> None:
         wanted = policy(sa.EntropyLDiversity("diagnosis", 2), search="ola", maximum_levels={"age": 0})
@@ -128,7 +120,7 @@ class TestK:
         [relaxation] = explanation.relaxations
         assert (relaxation.kind, relaxation.smallest) == ("k", True)
         assert relaxation.changes == {"privacy": [{"model": "k-anonymity", "k": 12}]}
-        assert not runs(clinic, with_k(wanted, 13))
+        assert not runs(clinic, policy(sa.KAnonymity(13)))
 
     def test_the_largest_k_below_the_top(self, clinic: sa.Session) -> None:
         wanted = policy(
@@ -141,7 +133,8 @@ class TestK:
         assert relaxation.smallest
         k = relaxation.changes["privacy"][0]["k"]
         assert 2 <= k < 11
-        assert not runs(clinic, with_k(wanted, k + 1))
+        others = wanted.model_copy(update={"privacy": (sa.KAnonymity(k + 1), wanted.privacy[1])})
+        assert not runs(clinic, others)
 
     def test_k_of_1_is_not_proposed(self, clinic: sa.Session) -> None:
         explanation = explained(clinic, policy(sa.KAnonymity(2), maximum_levels={"age": 0, "zip": 0}))

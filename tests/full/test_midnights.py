@@ -31,10 +31,10 @@ def session() -> Any:
         yield opened
 
 
-@pytest.mark.parametrize("level", [0, 1])
-def test_a_release_of_midnights_is_that_of_days(session: sa.Session, level: int) -> None:
+@pytest.mark.parametrize(("level", "kinds"), [(0, KINDS[:1]), (1, KINDS[1:])])
+def test_a_release_of_midnights_is_that_of_days(session: sa.Session, level: int, kinds: tuple[str, ...]) -> None:
     found = {}
-    for kind in ("DATE", *KINDS):
+    for kind in ("DATE", *kinds):
         report = session.anonymize(source(kind), policy(), kind, node={"seen": level}).report
         assert session.verify(kind, policy()).notes == ()
         rows = session.connection.execute(f'SELECT CAST(seen AS VARCHAR) FROM "{kind}" ORDER BY ALL').fetchall()

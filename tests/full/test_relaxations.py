@@ -82,7 +82,6 @@ class TestSuppression:
         ("model", "limit", "levels"),
         [
             (sa.TCloseness("diagnosis", 0.5), 0.1, {"age": 0}),
-            (sa.RecursiveCLDiversity("diagnosis", 2, 2), 0.3, {"zip": 1}),
         ],
         ids=str,
     )
@@ -154,7 +153,6 @@ class TestThresholds:
         ("model", "field", "stricter"),
         [
             (sa.EntropyLDiversity("diagnosis", 9), "l", 1e-5),
-            (sa.RecursiveCLDiversity("diagnosis", 0.1, 2), "c", -1e-5),
             (sa.AlphaKAnonymity("diagnosis", 0.1, 2), "alpha", -1e-5),
         ],
         ids=lambda value: getattr(value, "model", value),

@@ -15,12 +15,12 @@ import sqlanon as sa
 from sqlanon.methods.progress import stopping
 from tests.commands import sqlanon
 
-QUASI_IDENTIFIERS = ["a", "b", "c", "d"]
-"""Lattice of 4 x 4 x 4 x 4 nodes: eight batches."""
+QUASI_IDENTIFIERS = ["a", "b", "c"]
+"""Lattice of 4 x 4 x 4 nodes: two batches."""
 
 TAXONOMY = [(str(value), f"p{value // 2}", f"q{value // 4}", "*") for value in range(8)]
 ROWS = (
-    "CREATE TABLE numbers AS SELECT hash(i) % 8 AS a, hash(-i) % 8 AS b, hash(7 * i) % 8 AS c, hash(i + 999) % 8 AS d "
+    "CREATE TABLE numbers AS SELECT hash(i) % 8 AS a, hash(-i) % 8 AS b, hash(7 * i) % 8 AS c "
     "FROM range(400) AS rows (i)"
 )
 
@@ -80,7 +80,7 @@ class TestStopping:
 
 
 @pytest.mark.parametrize(
-    ("search", "batches"), [("optimal", 1), ("exhaustive", 3), ("incognito", 3), ("samarati", 1), ("datafly", 9)]
+    ("search", "batches"), [("optimal", 1), ("exhaustive", 1), ("incognito", 3), ("samarati", 1), ("datafly", 3)]
 )
 def test_a_stopped_search_publishes_what_it_has(
     numbers: sa.Session, least_loss: float, search: str, batches: int
@@ -104,7 +104,7 @@ def test_a_stopped_search_publishes_what_it_has(
 
 
 def test_the_gap_in_words(numbers: sa.Session) -> None:
-    release = numbers.anonymize("numbers", policy("exhaustive", 40), into="words", stop=after(8))
+    release = numbers.anonymize("numbers", policy("exhaustive", 40), into="words", stop=after(2))
     assert release.report.proven_optimal
     assert release.report.gap == 0
     assert not any("optimal" in note for note in release.report.notes)
@@ -117,12 +117,12 @@ def test_the_gap_in_words(numbers: sa.Session) -> None:
 
 
 def test_none_found_is_not_none_there(numbers: sa.Session) -> None:
-    wanted = policy("exhaustive", 60, suppression_limit=0.0)
+    wanted = policy("exhaustive", 130, suppression_limit=0.0)
     with pytest.raises(sa.UnsatisfiableError) as caught:
         numbers.anonymize("numbers", wanted, into="nothing", stop=after(1))
     assert caught.value.explanation is None
-    assert "found yet: 32 of 256 nodes" in str(caught.value)
-    assert numbers.anonymize("numbers", wanted, into="something").report.min_class_size >= 60
+    assert "found yet: 32 of 64 nodes" in str(caught.value)
+    assert numbers.anonymize("numbers", wanted, into="something").report.min_class_size >= 130
 
 
 def test_the_command_line(tmp_path: Path) -> None:

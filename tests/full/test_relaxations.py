@@ -78,18 +78,12 @@ class TestSuppression:
         assert relaxations
         assert not any(relaxation.smallest for relaxation in relaxations)
 
-    @pytest.mark.parametrize(
-        ("model", "limit", "levels"),
-        [
-            (sa.TCloseness("diagnosis", 0.5), 0.1, {"age": 0}),
-        ],
-        ids=str,
-    )
     def test_what_is_proven_of_nodes_that_were_not_examined_is_called_smallest(
-        self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch, model: object, limit: float, levels: dict[str, int]
+        self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("sqlanon.methods.full_domain.relaxation.EXAMINED_NODES", 0)
-        self.check_smallest(clinic, policy(model, suppression_limit=limit, maximum_levels=levels))
+        model = sa.TCloseness("diagnosis", 0.5)
+        self.check_smallest(clinic, policy(model, suppression_limit=0.1, maximum_levels={"age": 0}))
 
     def test_a_search_that_the_limit_would_make_unsound_is_not_proposed(self, clinic: sa.Session) -> None:
         wanted = policy(sa.EntropyLDiversity("diagnosis", 2), search="ola", maximum_levels={"age": 0})

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
-import pytest
 
 import sqlanon as sa
 from sqlanon.api.ledger import Ledger
@@ -17,8 +16,6 @@ from sqlanon.api.partitions import Partitions
 from sqlanon.api.release_register import ReleaseRegister
 from sqlanon.api.taxonomies import Taxonomies
 from tests.conftest import ROOT
-
-pytestmark = pytest.mark.one_line
 
 PACKAGE = ROOT / "sqlanon"
 MODULES = sorted(PACKAGE.rglob("*.py"))

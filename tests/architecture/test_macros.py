@@ -27,8 +27,6 @@ from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
 from sqlanon.queries.kit.texts import named_queries, sql_files
 
-pytestmark = pytest.mark.one_line
-
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clinic.sql"
 PREFIX = "anon_"
 

@@ -16,8 +16,6 @@ import pytest
 
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.fast, pytest.mark.one_line]
-
 EXCEPTIONS = Path(__file__).with_name("prose_exceptions.txt")
 
 RULES = {

@@ -101,7 +101,6 @@ BINDS_BY_PANDAS = version("duckdb").startswith("1.")
 """DuckDB 1.5 imports pandas, and that numpy and pyarrow, when it is given the first value to bind."""
 
 
-@pytest.mark.fast
 @pytest.mark.parametrize("what", STARTS)
 def test_nothing_is_imported_that_is_not_used(what: str, tmp_path: Path) -> None:
     program, unused = STARTS[what]

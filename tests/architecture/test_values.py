@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
 import sqlglot
 from sqlglot import exp
 
@@ -14,8 +13,6 @@ from sqlanon.queries.kit.macros import macros
 from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
 from sqlanon.queries.kit.texts import named_queries, sql_files
-
-pytestmark = pytest.mark.one_line
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.sql"))
 CASTS = ("cast", "Cast", "TryCast")

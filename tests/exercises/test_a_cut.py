@@ -186,7 +186,6 @@ def session() -> sa.Session:
     return sa.connect(connection)
 
 
-@pytest.mark.property
 @settings(max_examples=examples(40), deadline=None)
 @given(tasks())
 def test_against_the_oracle(task: Task) -> None:

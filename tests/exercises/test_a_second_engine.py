@@ -194,7 +194,6 @@ def clinic() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-@pytest.mark.fast
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 def test_another_engine_is_asked_for_the_same(clinic: duckdb.DuckDBPyConnection, policy: sa.Policy) -> None:
     taping = TapingEngine(clinic)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sqlanon.model.docstrings import docstring_of
-
-pytestmark = [pytest.mark.one_line, pytest.mark.fast]
 
 
 class Documented:

@@ -6,13 +6,10 @@ import io
 import re
 from html.parser import HTMLParser
 
-import pytest
 from rich.console import Console
 
 from sqlanon.report import console, html, notebook
 from sqlanon.report.document import Bar, Document, Notes, Table, Text, facts, paragraph, printable
-
-pytestmark = [pytest.mark.fast, pytest.mark.one_line]
 
 HOSTILE = "<script src='http://x.test/'>[red]\x1b[2J"
 

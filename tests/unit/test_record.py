@@ -11,8 +11,6 @@ import pytest
 from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.record import BoundRecord, ContentRecord, FolderRecord, Listing, Record, RecordError, RowsRecord
 
-pytestmark = pytest.mark.one_line
-
 FOLDER = FolderRecord(
     columns={"age": "VARCHAR"},
     partition_by=("age",),

@@ -20,8 +20,6 @@ from sqlanon.suggestion.sets import MAX_NODES, coarsened, lattice_nodes
 from sqlanon.suggestion.taxonomies import flat, of_ordered, of_texts, suggested
 from sqlanon.suggestion.writing import Draft, text_of
 
-pytestmark = pytest.mark.fast
-
 NUMBERS = Traits(
     is_text=False, is_enum=False, is_json=False, is_float=False, is_number=True, is_fractional=False, is_date=False,
     is_list=False, is_instant=False, depends_on_time_zone=False, has_one_text=True, has_one_form=True, has_name=True,

@@ -326,9 +326,7 @@ FINE_TABLES = {
 
 
 class TestTables:
-    @pytest.mark.parametrize(
-        "name", [pytest.param(name, marks=[pytest.mark.one_line] * (name == "500 columns")) for name in FINE_TABLES]
-    )
+    @pytest.mark.parametrize("name", FINE_TABLES)
     def test_a_suggestion_runs_as_it_is(self, name: str, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute(FINE_TABLES[name])
         found = session.suggest("t")

@@ -26,8 +26,6 @@ from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.classes import summaries as evaluate
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.one_line
-
 SECRET = "alice-1970"  # noqa: S105
 """A cell value that stands in every column of text of the source, and may stand in no message."""
 

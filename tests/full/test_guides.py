@@ -23,8 +23,6 @@ LISTED = re.findall(
 )
 ORDER = [written or made for written, made in LISTED]
 
-pytestmark = pytest.mark.one_line
-
 
 def test_the_list_has_all_pages_in_the_order_of_their_index(tmp_path: Path) -> None:
     done = sqlanon("guide", folder=tmp_path)

@@ -21,11 +21,9 @@ from sqlanon.cli.reference import GENERATED, generated
 from sqlanon.model.base import KINDS, PolicyValue
 from sqlanon.model.taxonomy.rules import MAKERS, RULES
 from sqlanon.queries.kit.macros import macros
+from tests.blocks import anchors
 from tests.commands import sqlanon
-from tests.integration.test_guides import GUIDES, ORDER
-from tests.integration.test_readme import anchors
-
-pytestmark = pytest.mark.one_line
+from tests.full.test_guides import GUIDES, ORDER
 
 PAGES = {name: generated(name) for name in GENERATED}
 

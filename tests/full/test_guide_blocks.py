@@ -1,0 +1,29 @@
+"""The blocks of every guide run, after those of the README."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.blocks import GUIDES, README, prepare, run_blocks
+from tests.commands import DBT
+
+
+@pytest.fixture(scope="module")
+def after_the_readme(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with what the README makes."""
+    folder = prepare(tmp_path_factory.mktemp("readme"))
+    run_blocks(README, folder)
+    return folder
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_blocks_of_a_guide_run(guide: str, after_the_readme: Path, tmp_path: Path) -> None:
+    if guide == "sqlanon/guides/dbt.md" and not DBT.exists():
+        pytest.skip("dbt is not installed here: pip install -e '.[dbt]'")
+    if guide == "sqlanon/guides/spark.md":
+        pytest.importorskip("pysail")
+    copy = shutil.copytree(after_the_readme, tmp_path / "folder")
+    run_blocks(guide, copy)

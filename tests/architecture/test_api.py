@@ -6,9 +6,11 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import pytest
 
 import sqlanon as sa
 from sqlanon.api.ledger import Ledger
@@ -17,12 +19,11 @@ from sqlanon.api.release_register import ReleaseRegister
 from sqlanon.api.taxonomies import Taxonomies
 from tests.conftest import ROOT
 
-PACKAGE = ROOT / "sqlanon"
-MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE = 400
 MAX_PARAMETERS = 6
 REASON = "# More than six parameters: "
 SQL_FILES = sorted((ROOT / "sql").rglob("*.sql"))
+CASTS = ("cast", "Cast", "TryCast")
 SOURCES_OF_CHANCE = {f"sqlanon/mechanisms/{name}.py" for name in ("opendp", "sources")}
 MODULES_OF_CHANCE = re.compile(r"(random|secrets|uuid|opendp|numpy\.random)(\.|$)")
 CHANCE_IN_PYTHON = re.compile(
@@ -51,25 +52,107 @@ NAMES_OF_THE_ISSUE = {
 }
 
 
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+@dataclass(frozen=True)
+class Module:
+    """What the rules ask of a module; it is parsed and gone through once for all of them.
+
+    Attributes:
+        imported: the names that it imports, those for types alone among them.
+        run_time_packages: the packages of those that it imports when it runs.
+        called: the last names of what it calls, by whatever path: of ``a.b(c)``, b.
+        crowded: its functions of more than six parameters that give no reason.
+        lines_with_sql: where SQL is put together as text.
+        lines_with_casts: where the column of a source is cast to text, or with NULL where that fails.
+    """
+
+    name: str
+    text: str
+    has_docstring: bool
+    imported: set[str]
+    run_time_packages: set[str]
+    called: set[str]
+    crowded: list[str]
+    lines_with_sql: list[int]
+    lines_with_casts: list[int]
+
+
+@pytest.fixture(scope="module")
+def modules() -> list[Module]:
+    """All modules of the package."""
+    return [module_of(path) for path in sorted((ROOT / "sqlanon").rglob("*.py"))]
+
+
+def module_of(path: Path) -> Module:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    nodes = [*ast.walk(tree)]
+    for_types = {
+        id(each) for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body for each in ast.walk(statement)
+    }  # fmt: skip
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    return Module(
+        name=name_of(path),
+        text=text,
+        has_docstring=not tree.body or ast.get_docstring(tree) is not None,
+        imported={name for node in nodes for name in names_imported(node)},
+        run_time_packages={
+            name.partition(".")[0] for node in nodes if id(node) not in for_types for name in names_imported(node)
+        },
+        called={last_name(call.func) for call in calls},
+        crowded=[
+            node.name for node in nodes if isinstance(node, ast.FunctionDef) and is_crowded(node, text.splitlines())
+        ],
+        lines_with_sql=[node.lineno for node in nodes if isinstance(node, ast.expr) and has_sql(node)],
+        lines_with_casts=[call.lineno for call in calls if last_name(call.func) in CASTS and casts_a_column(call)],
+    )
 
 
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imported(path: Path) -> Iterator[str]:
-    return names_imported(tree_of(path))
+def names_imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield node.module or ""
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def names_imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def last_name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def is_crowded(function: ast.FunctionDef, lines: list[str]) -> bool:
+    given = function.args
+    parameters = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    if len(set(parameters) - {"self", "cls"}) <= MAX_PARAMETERS or function.name == "__init__":
+        return False
+    first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+    return not lines[first - 2].startswith(REASON)
+
+
+def has_sql(node: ast.expr) -> bool:
+    """Whether SQL is put together as text there."""
+    match node:
+        case ast.JoinedStr():
+            text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
+            pieces = [] if "(?:" in text else [text]  # a regular expression that reads SQL
+        case ast.Call(func=ast.Attribute(attr="format", value=ast.Constant(value=str(text)))):
+            pieces = [text]
+        case ast.BinOp(op=ast.Mod() | ast.Add()):
+            constants = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
+            pieces = [constant for constant in constants if isinstance(constant, str)]
+        case _:
+            pieces = []
+    return any(SQL_KEYWORDS.search(piece) for piece in pieces)
+
+
+def casts_a_column(call: ast.Call) -> bool:
+    operand = next((word.value for word in call.keywords if word.arg == "this"), call.args[0] if call.args else None)
+    is_column = isinstance(operand, ast.Call) and last_name(operand.func) == "column"
+    return is_column and (last_name(call.func) == "TryCast" or "VARCHAR" in ast.unparse(call))
 
 
 def public_members() -> Iterator[tuple[str, object]]:
@@ -125,89 +208,41 @@ class TestPublicNames:
 
 
 class TestModules:
-    def test_they_say_their_job_in_a_line(self) -> None:
-        trees = {name_of(path): tree_of(path) for path in MODULES}
-        assert [name for name, tree in trees.items() if tree.body and not ast.get_docstring(tree)] == []
+    def test_they_say_their_job_in_a_line(self, modules: list[Module]) -> None:
+        assert [each.name for each in modules if not each.has_docstring] == []
 
-    def test_they_are_not_too_long(self) -> None:
-        lengths = {name_of(path): len(path.read_text().splitlines()) for path in MODULES}
+    def test_they_are_not_too_long(self, modules: list[Module]) -> None:
+        lengths = {each.name: len(each.text.splitlines()) for each in modules}
         assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
 
-    def test_functions_of_many_parameters_say_why(self) -> None:
+    def test_functions_of_many_parameters_say_why(self, modules: list[Module]) -> None:
         """But for constructors, commands and the verbs of sessions, of which each is an option of the user's."""
-        without = []
-        for path in MODULES:
-            lines = path.read_text().splitlines()
-            for function in (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)):
-                given = function.args
-                count = len(
-                    [
-                        each
-                        for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)
-                        if each.arg not in ("self", "cls")
-                    ]
-                )
-                first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
-                is_users = function.name == "__init__" or name_of(path).startswith(("sqlanon/api/", "sqlanon/cli/"))
-                if count > MAX_PARAMETERS and not is_users and not lines[first - 2].startswith(REASON):
-                    without.append(f"{name_of(path)}: {function.name}")
-        assert without == []
+        users = ("sqlanon/api/", "sqlanon/cli/")
+        assert {each.name: each.crowded for each in modules if each.crowded and not each.name.startswith(users)} == {}
 
-    def test_only_the_engine_knows_duckdb(self) -> None:
+    def test_only_the_engine_knows_duckdb(self, modules: list[Module]) -> None:
         """Others may name it for a type."""
-        knowing = {name_of(path) for path in MODULES if "duckdb" in imported_at_run_time(path)}
+        knowing = {each.name for each in modules if "duckdb" in each.run_time_packages}
         assert knowing == {f"sqlanon/engines/duckdb/{name}.py" for name in ("compute", "opening", "refusals", "texts")}
 
-    def test_only_the_sources_know_chance(self) -> None:
-        others = [path for path in MODULES if name_of(path) not in SOURCES_OF_CHANCE]
-        importing = {name_of(path): list(filter(MODULES_OF_CHANCE.match, imported(path))) for path in others}
+    def test_only_the_sources_know_chance(self, modules: list[Module]) -> None:
+        others = [each for each in modules if each.name not in SOURCES_OF_CHANCE]
+        importing = {each.name: [*filter(MODULES_OF_CHANCE.match, each.imported)] for each in others}
         assert {name: found for name, found in importing.items() if found} == {}
-        drawing = {name_of(path): [draw[0] for draw in CHANCE_IN_PYTHON.finditer(path.read_text())] for path in others}
+        drawing = {each.name: [draw[0] for draw in CHANCE_IN_PYTHON.finditer(each.text)] for each in others}
         assert {name: found for name, found in drawing.items() if found} == NO_DRAWS
 
-    def test_only_the_accountant_makes_charges(self) -> None:
+    def test_only_the_accountant_makes_charges(self, modules: list[Module]) -> None:
         """So that nothing is drawn that was not paid."""
         charges = {"Charge", "Portions", "RhoCharge", "RhoPortions"}
-        making = {name_of(path) for path in MODULES if charges & set(called(tree_of(path)))}
-        assert making == {"sqlanon/mechanisms/accountant.py"}
+        assert {each.name for each in modules if charges & each.called} == {"sqlanon/mechanisms/accountant.py"}
 
-    def test_no_sql_is_put_together_as_text(self) -> None:
-        assert [f"{name_of(path)}:{line}" for path in MODULES for line in lines_with_sql(tree_of(path))] == []
+    def test_no_sql_is_put_together_as_text(self, modules: list[Module]) -> None:
+        assert [f"{each.name}:{line}" for each in modules for line in each.lines_with_sql] == []
 
-
-def called(tree: ast.Module) -> Iterator[str]:
-    """The last names of what is called, by whatever path: of ``a.b(c)``, b."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                yield name
-
-
-def imported_at_run_time(path: Path) -> set[str]:
-    """The packages that a module imports, but for those that it names for types alone."""
-    tree = tree_of(path)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = [ast.Pass()]
-    return {name.partition(".")[0] for name in names_imported(tree)}
-
-
-def lines_with_sql(tree: ast.Module) -> Iterator[int]:
-    """Where SQL is put together as text."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.JoinedStr():
-                text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
-                pieces = [] if "(?:" in text else [text]  # a regular expression that reads SQL
-            case ast.Call(func=ast.Attribute(attr="format", value=ast.Constant(value=str(text)))):
-                pieces = [text]
-            case ast.BinOp(op=ast.Mod() | ast.Add()):
-                constants = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
-                pieces = [constant for constant in constants if isinstance(constant, str)]
-            case _:
-                pieces = []
-        if any(SQL_KEYWORDS.search(piece) for piece in pieces):
-            yield node.lineno
+    def test_queries_cast_no_column_to_text(self, modules: list[Module]) -> None:
+        """As ``text`` and ``cast_value`` do; casts to other types than text are of columns that steps have made."""
+        assert [f"{each.name}:{line}" for each in modules for line in each.lines_with_casts] == []
 
 
 def test_the_check_for_sql_in_strings_finds_some() -> None:
@@ -215,7 +250,7 @@ def test_the_check_for_sql_in_strings_finds_some() -> None:
         assert SQL_KEYWORDS.search(text)
     assert not SQL_KEYWORDS.search("a SELECT-free text that says from where it comes")
     for code in ('f"SELECT {x} FROM t"', '"DELETE FROM {}".format(x)', '"a GROUP BY " + x', '"DROP TABLE %s" % x'):
-        assert list(lines_with_sql(ast.parse(code))) == [1]
+        assert has_sql(ast.parse(code, mode="eval").body)
 
 
 def test_no_statement_draws() -> None:

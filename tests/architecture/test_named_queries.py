@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import cast
 
 import duckdb
@@ -16,14 +15,13 @@ from sqlanon.queries.kit.named import Queries, Role, parsed, roles_of, with_role
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.texts import named_queries, query_text, sql_files
 
-QUERIES = [(file, name) for file in sql_files() for name in named_queries(file)]
 
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    file = tmp_path_factory.mktemp("examples") / "example.parquet"
     with duckdb.connect() as connection:
-        connection.execute(f"COPY (SELECT 1 AS age) TO '{tmp_path / 'example.parquet'}'")
-        connection.execute(f"SET VARIABLE parquet_file = '{tmp_path / 'example.parquet'}'")
+        connection.execute(f"COPY (SELECT 1 AS age) TO '{file}'")
+        connection.execute(f"SET VARIABLE parquet_file = '{file}'")
         for statement in (
             *schema_statements(),
             *(query_text("ledger", name) for name in ("ledger_table", "ledger_note_table")),
@@ -33,15 +31,20 @@ def database(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-@pytest.mark.parametrize(("file", "name"), QUERIES)
-def test_a_named_query_runs_on_empty_tables(file: str, name: str, database: duckdb.DuckDBPyConnection) -> None:
+@pytest.mark.parametrize("file", sql_files())
+def test_named_queries_run_on_empty_tables(file: str, database: duckdb.DuckDBPyConnection) -> None:
+    for name in named_queries(file):
+        run(file, name, database)
+
+
+def run(file: str, name: str, database: duckdb.DuckDBPyConnection) -> None:
     query = named_queries(file)[name]
-    assert query.title and query.title[-1] not in ".;", "the first line of the comment is the title of a step"
+    assert query.title and query.title[-1] not in ".;", f"{name}: the first line of its comment is the title of a step"
     roles = {role: example(role, query.examples[role], database) for role in roles_of(file, name)}
     statement = query.text if file == "engines" else Queries(file).query(name, **roles).sql(DIALECT)
     given = [database.execute(f"SELECT {text}").fetchall()[0][0] for text in query.parameters]
     names = [column[0] for column in database.execute(statement, given).description or []]
-    assert len(names) == len({*names})
+    assert len(names) == len({*names}), name
 
 
 def test_every_role_is_in_a_query() -> None:

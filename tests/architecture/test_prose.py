@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +67,7 @@ def findings(file: str, text: str) -> list[Finding]:
     ]
 
 
+@cache
 def by_file() -> dict[str, list[Finding]]:
     found = {}
     for path in files():

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +36,6 @@ TAXONOMIES: dict[str, Any] = {
     "age": {"kind": "intervals", "widths": [5, 20], "minimum": 20, "maximum": 79},
     "town": {"kind": "flat"},
 }
-LOCAL = sa.LocalRecoding(suppression_limit=0.05)
 
 
 def policy(**more: Any) -> sa.Policy:
@@ -48,75 +50,95 @@ def policy(**more: Any) -> sa.Policy:
     return sa.Policy(**{**roles, **more})
 
 
-@pytest.fixture
-def session() -> Any:
-    with sa.connect() as opened:
+FINE = {"maximum_levels": {"age": 1, "town": 0}, "suppression_limit": 0.05}
+
+
+@contextmanager
+def people(**options: Any) -> Iterator[sa.Session]:
+    with sa.connect(threads=1, **options) as opened:
         opened.connection.execute(PEOPLE)
         yield opened
 
 
-FINE = {"maximum_levels": {"age": 1, "town": 0}, "suppression_limit": 0.05}
+@pytest.fixture
+def session() -> Iterator[sa.Session]:
+    with people() as opened:
+        yield opened
 
 
-def test_its_figures_are_those_of_the_macros(session: sa.Session) -> None:
-    session.anonymize("people", policy(**FINE), "released")
-    found = session.report("released", policy(**FINE), source="people")
-    session.install()
-    ask = session.connection.execute
-    columns = "['age', 'town']"
+@dataclass(frozen=True)
+class Story:
+    """A release, and its report beside the source."""
+
+    session: sa.Session
+    release: sa.Release
+    found: ReleaseReport
+
+    def ask(self, query: str) -> list[Any]:
+        return self.session.connection.execute(query).fetchall()
+
+
+@pytest.fixture(scope="module")
+def story() -> Iterator[Story]:
+    with people() as opened:
+        release = opened.anonymize("people", policy(**FINE), "released")
+        opened.install()
+        yield Story(opened, release, opened.report("released", policy(**FINE), source="people"))
+
+
+def test_its_figures_are_those_of_the_macros(story: Story) -> None:
+    found, columns = story.found, "['age', 'town']"
     for table, exposure in (("people", found.before), ("released", found.after)):
         assert exposure is not None
-        row = ask(f"SELECT k, class_count, row_count FROM anon.k_anonymity('{table}', {columns})").fetchone()
+        [row] = story.ask(f"SELECT k, class_count, row_count FROM anon.k_anonymity('{table}', {columns})")
         assert (exposure.k, exposure.class_count, exposure.row_count) == row
-        unique = ask(f"SELECT unique_rows FROM anon.sample_uniqueness('{table}', {columns})").fetchone()
-        assert (exposure.unique_rows,) == unique
+        unique = story.ask(f"SELECT unique_rows FROM anon.sample_uniqueness('{table}', {columns})")
+        assert [(exposure.unique_rows,)] == unique
         sizes = [each.after if table == "released" else each.before for each in found.sizes]
-        small = ask(
+        [(small,)] = story.ask(
             f"SELECT sum(class_size) FROM anon.class_sizes('{table}', {columns}) WHERE class_size < 4"
-        ).fetchone()
-        assert sum(size or 0 for size in sizes[:2]) == pytest.approx(((small or (0,))[0] or 0) / exposure.row_count)
+        )
+        assert sum(size or 0 for size in sizes[:2]) == pytest.approx((small or 0) / exposure.row_count)
         assert sum(size or 0 for size in sizes) == pytest.approx(1)
     by_name = {column.name: column for column in found.columns}
-    homogeneous = ask(f"FROM anon.homogeneous_rows('released', {columns}, 'illness')").fetchone()
-    assert homogeneous is not None
-    assert by_name["illness"].homogeneous_rows == homogeneous[0]
+    [(homogeneous, _)] = story.ask(f"FROM anon.homogeneous_rows('released', {columns}, 'illness')")
+    assert by_name["illness"].homogeneous_rows == homogeneous
     assert {each.label: each.after for each in by_name["town"].labels} == dict(
-        ask("SELECT town, count(*) FROM released GROUP BY town").fetchall()
+        story.ask("SELECT town, count(*) FROM released GROUP BY town")
     )
-    before = dict(ask("SELECT town, count(*) FROM people GROUP BY town").fetchall())
+    before = dict(story.ask("SELECT town, count(*) FROM people GROUP BY town"))
     assert all(each.before in (None, before[each.label]) for each in by_name["town"].labels)
 
 
 @pytest.mark.parametrize("edition", ["custodian", "public"])
-@pytest.mark.parametrize("method", [None, LOCAL])
-def test_no_value_of_a_suppressed_row_or_an_identifier_is_shown(session: sa.Session, edition: Any, method: Any) -> None:
-    asked = policy(**FINE) if method is None else policy(method=method, maximum_levels=FINE["maximum_levels"])
-    release = session.anonymize("people", asked, "released")
-    assert release.report.rows is not None
-    assert release.report.rows.dropped > 0
-    found = session.report("released", asked, source="people", edition=edition)
-    assert CANARY not in found.to_html()
-    assert CANARY not in found.model_dump_json()
+def test_no_value_of_a_suppressed_row_or_an_identifier_is_shown(story: Story, edition: Any) -> None:
+    assert story.release.report.rows.dropped > 0
+    found = story.session.report("released", policy(**FINE), source="people", edition=edition)
+    assert CANARY not in found.to_html() + found.model_dump_json()
 
 
-def test_a_public_edition_has_nothing_of_the_source(session: sa.Session) -> None:
-    session.anonymize("people", policy(**FINE), "released")
-    found = session.report("released", source="people", edition="public")
+def test_nor_by_local_recoding(session: sa.Session) -> None:
+    asked = policy(method=sa.LocalRecoding(suppression_limit=0.05), maximum_levels=FINE["maximum_levels"])
+    few = "SELECT * FROM people WHERE visits < 2"
+    assert session.anonymize(few, asked, "released").report.rows.dropped > 0
+    found = session.report("released", asked, source=few)
+    assert CANARY not in found.to_html() + found.model_dump_json()
+
+
+def test_a_public_edition_has_nothing_of_the_source(story: Story) -> None:
+    found = story.session.report("released", source="people", edition="public")
     assert (found.before, found.source) == (None, None)
     assert all(each.before is None for each in found.sizes)
     assert all(each.before is None for column in found.columns for each in column.labels)
     assert "may see the source" not in found.to_html()
 
 
-def test_differences_of_few_rows_are_not_shown(session: sa.Session) -> None:
-    session.connection.execute("CREATE TABLE few AS FROM people WHERE visits > 0 OR name IS NULL")
-    session.anonymize("people", policy(**FINE), "released")
-    found = session.report("released", policy(**FINE), source="people")
-    rows = dict(session.connection.execute("SELECT town, count(*) FROM people GROUP BY town").fetchall())
-    for column in found.columns:
+def test_differences_of_few_rows_are_not_shown(story: Story) -> None:
+    rows = dict(story.ask("SELECT town, count(*) FROM people GROUP BY town"))
+    for column in story.found.columns:
         for each in column.labels:
             assert each.before is None or each.before == each.after or each.before - each.after >= 4
-    town = next(column for column in found.columns if column.name == "town")
+    town = next(column for column in story.found.columns if column.name == "town")
     assert any(each.before is not None and each.before == rows[each.label] for each in town.labels)
 
 
@@ -132,39 +154,64 @@ def test_a_sensitive_value_of_few_rows_is_not_shown(session: sa.Session) -> None
     assert CANARY not in found.to_html()
 
 
-def test_the_page_is_made_of_its_json_alone(session: sa.Session) -> None:
-    session.anonymize("people", policy(**FINE), "released")
-    found = session.report("released", policy(**FINE), source="people")
-    page = found.to_html()
-    assert ReleaseReport.model_validate_json(found.model_dump_json()).to_html() == page
+def test_the_page_is_made_of_its_json_alone(story: Story) -> None:
+    page = story.found.to_html()
+    assert ReleaseReport.model_validate_json(story.found.model_dump_json()).to_html() == page
     assert not re.search(r"<(script|link|img|iframe|object)|@import|url\(|https?:", page)
     for text in ("What is promised", "Who is left out", "taxonomy of age", "How to check this", "k = 4"):
         assert text in page
-    for sentence in found.promise.claims if found.promise else ():
+    for sentence in story.found.promise.claims if story.found.promise else ():
         assert sentence.partition('"')[0] in page
 
 
-def test_promises_travel_with_a_release(session: sa.Session) -> None:
-    release = session.anonymize("people", policy(**FINE), "released")
-    found = session.report("released")
+def test_promises_travel_with_a_release(story: Story) -> None:
+    found = story.session.report("released")
     assert found.promise is not None
-    assert found.promise.claims == release.guarantee.claims
-    assert found.promise.not_covered == release.guarantee.not_covered
+    assert found.promise.claims == story.release.guarantee.claims
+    assert found.promise.not_covered == story.release.guarantee.not_covered
+
+
+def test_the_release_has_one_colour_with_and_without_its_source(story: Story) -> None:
+    alone = story.session.report("released", policy(**FINE))
+    for found, colours in ((story.found, {"s0", "s1"}), (alone, {"s1"})):
+        shown = re.findall(r'<(?:rect|path)[^>]* class="(?:line )?(s\d)"', found.to_html())
+        assert set(shown) == colours
+
+
+def test_what_is_no_release_is_refused(story: Story) -> None:
+    story.session.lattice("people", policy(**FINE), into="nodes", replace=True)
+    for name in ("people", "nodes"):
+        with pytest.raises(sa.EngineError, match="has no provenance of a release"):
+            story.session.report(name)
+
+
+def test_alternatives_need_a_source(story: Story) -> None:
+    for given in ({}, {"source": "people", "edition": "public"}):
+        with pytest.raises(sa.PolicyError, match="counted on the source"):
+            story.session.report("released", policy(**FINE), alternatives=True, **given)
+
+
+def test_alternatives_need_full_domains(session: sa.Session) -> None:
+    session.anonymize("people", policy(method=sa.LocalRecoding()), "released")
+    with pytest.raises(sa.PolicyError, match="nodes of full domains"):
+        session.report("released", policy(method=sa.LocalRecoding()), source="people", alternatives=True)
+
+
+HISTOGRAM = {
+    "privacy": [],
+    "insensitive": [],
+    "identifiers": [],
+    "method": sa.Histogram(budget=sa.Budget(50, "0.01"), node={"age": 2, "town": 1}),
+    "taxonomies": {"age": TAXONOMIES["age"], "town": {"kind": "flat", "values": ["Bonn", "Ulm", "Jena"]}},
+}
+KNOWN_TOWNS = f"SELECT age, town, illness FROM people WHERE town NOT LIKE '{CANARY}%'"
 
 
 def test_a_private_release_is_reported_without_its_source(tmp_path: Path) -> None:
-    asked = policy(
-        privacy=[],
-        insensitive=[],
-        identifiers=[],
-        method=sa.Histogram(budget=sa.Budget(50, "0.01"), node={"age": 2, "town": 1}),
-        taxonomies={"age": TAXONOMIES["age"], "town": {"kind": "flat", "values": ["Bonn", "Ulm", "Jena"]}},
-    )
-    with sa.connect(ledger=tmp_path / "ledger.duckdb") as custodian:
-        custodian.connection.execute(PEOPLE)
-        query = f"SELECT age, town, illness FROM people WHERE town NOT LIKE '{CANARY}%'"
-        custodian.anonymize(query, asked, "released", dataset="people")
-        found = custodian.report("released", asked, source=query)
+    asked = policy(**HISTOGRAM)
+    with people(ledger=tmp_path / "ledger.duckdb") as custodian:
+        custodian.anonymize(KNOWN_TOWNS, asked, "released", dataset="people")
+        found = custodian.report("released", asked, source=KNOWN_TOWNS)
     assert (found.before, found.after, found.sizes, found.k) == (None, None, (), None)
     assert all(each.before is None for column in found.columns for each in column.labels)
     assert isinstance(found.promise, sa.PrivateGuarantee)
@@ -205,13 +252,6 @@ def test_a_partition_is_reported_with_the_promise_of_all(session: sa.Session, tm
     assert found.facts["partitions published with the fit"] == 2
     assert found.facts["privacy models are met"] == "by all partitions together"
     assert "of the 2 partitions" in found.to_html()
-
-
-def test_what_is_no_release_is_refused(session: sa.Session) -> None:
-    session.lattice("people", policy(**FINE), into="nodes")
-    for name in ("people", "nodes"):
-        with pytest.raises(sa.EngineError, match="has no provenance of a release"):
-            session.report(name)
 
 
 def test_the_command_writes_a_page(tmp_path: Path) -> None:
@@ -283,16 +323,6 @@ def test_alternatives_are_those_of_the_lattice(session: sa.Session) -> None:
         assert each.loss == pytest.approx(min(finer, default=None), abs=1e-11)
 
 
-def test_alternatives_need_a_source_and_full_domains(session: sa.Session) -> None:
-    session.anonymize("people", policy(**FINE), "released")
-    for given in ({}, {"source": "people", "edition": "public"}):
-        with pytest.raises(sa.PolicyError, match="counted on the source"):
-            session.report("released", policy(**FINE), alternatives=True, **given)
-    session.anonymize("people", policy(method=sa.LocalRecoding()), "released", replace=True)
-    with pytest.raises(sa.PolicyError, match="nodes of full domains"):
-        session.report("released", policy(method=sa.LocalRecoding()), source="people", alternatives=True)
-
-
 def test_what_a_method_adds_is_shown(session: sa.Session) -> None:
     moved = policy(privacy=[], insensitive=[], identifiers=[], method=sa.Relocation(4, limit=0.3))
     release = session.anonymize("SELECT age, town, illness FROM people", moved, "moved")
@@ -300,15 +330,8 @@ def test_what_a_method_adds_is_shown(session: sa.Session) -> None:
     assert found.facts["share of rows that are untruthful"] == release.report.untruthful_share
     assert "classes of rows that were moved" not in found.facts  # the custodian's
     assert "rows that were moved" in found.to_html()
-    drawn = policy(
-        privacy=[],
-        insensitive=[],
-        identifiers=[],
-        method=sa.Histogram(budget=sa.Budget(50, "0.01"), node={"age": 2, "town": 1}),
-        taxonomies={"age": TAXONOMIES["age"], "town": {"kind": "flat", "values": ["Bonn", "Ulm", "Jena"]}},
-    )
-    query = f"SELECT age, town, illness FROM people WHERE town NOT LIKE '{CANARY}%'"
-    noisy = session.anonymize(query, drawn, "drawn", random_source=sa.SeededSource(1))
+    drawn = policy(**HISTOGRAM)
+    noisy = session.anonymize(KNOWN_TOWNS, drawn, "drawn", random_source=sa.SeededSource(1))
     found = session.report("drawn", drawn)
     assert found.spent == noisy.report.spent
     assert found.stamp == "NOT PRIVATE"
@@ -323,30 +346,16 @@ def test_a_release_is_shown_as_its_report(session: sa.Session) -> None:
     assert "<title>Release released" in release.to_html()
 
 
-def test_a_page_of_forty_columns_has_under_two_megabytes(session: sa.Session) -> None:
-    names = [f"age_{number}" for number in range(40)]
+def test_a_page_of_ten_columns_has_under_half_a_megabyte(session: sa.Session) -> None:
+    names = [f"age_{number}" for number in range(10)]
     columns = ", ".join(f"(i * {number + 1}) % 100 AS {name}" for number, name in enumerate(names))
-    session.connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(300) AS _ (i)")
-    rule = {"kind": "intervals", "widths": [2, 10, 50], "minimum": 0, "maximum": 99}
-    wide = policy(
-        quasi_identifiers=names,
-        sensitive=[],
-        insensitive=[],
-        identifiers=[],
-        privacy=[sa.KAnonymity(2)],
-        taxonomies=dict.fromkeys(names, rule),
-    )
+    session.connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(60) AS _ (i)")
+    rules = dict.fromkeys(names, {"kind": "intervals", "widths": [2, 10, 50], "minimum": 0, "maximum": 99})
+    wide = sa.Policy(quasi_identifiers=names, privacy=[sa.KAnonymity(2)], taxonomies=rules)
     session.anonymize("wide", wide, "released", node=dict.fromkeys(names, 4))
     page = session.report("released", wide, source="wide").to_html()
-    assert page.count('role="img"') == 42  # a taxonomy each, and two charts
-    assert len(page.encode()) < 2_000_000
-
-
-def test_the_release_has_one_colour_with_and_without_its_source(session: sa.Session) -> None:
-    session.anonymize("people", policy(**FINE), "released")
-    for source, colours in (("people", {"s0", "s1"}), (None, {"s1"})):
-        page = session.report("released", policy(**FINE), source=source).to_html()
-        assert set(re.findall(r'<(?:rect|path)[^>]* class="(?:line )?(s\d)"', page)) == colours
+    assert page.count('role="img"') == 12  # a taxonomy each, and two charts
+    assert len(page.encode()) < 500_000
 
 
 def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:

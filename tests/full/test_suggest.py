@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import stat
 import tomllib
 from collections.abc import Iterator
@@ -18,7 +19,6 @@ import pytest
 import sqlanon as sa
 from tests import oracle
 from tests.commands import document, sqlanon
-from tests.conftest import data_folder
 
 PEOPLE = """
     SELECT
@@ -54,17 +54,18 @@ def session() -> Iterator[sa.Session]:
         yield found
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Path:
-    with duckdb.connect(tmp_path / "w.duckdb") as connection:
-        connection.execute(f"CREATE TABLE people AS {PEOPLE}")
-    return tmp_path
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The people as a table of a warehouse, and as a file beside it."""
+    made = tmp_path_factory.mktemp("made")
+    with duckdb.connect(made / "w.duckdb") as connection:
+        connection.execute(f"CREATE TABLE people AS {PEOPLE}; COPY people TO '{made / 'people.csv'}'")
+    return made
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    duckdb.sql(f"COPY ({PEOPLE}) TO '{tmp_path / 'people.csv'}'")
-    return tmp_path
+def folder(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 def roles(suggestion: Any) -> dict[str, str]:
@@ -109,9 +110,13 @@ class TestPeople:
         ]
 
     @pytest.mark.parametrize("source", ["people.csv", "people"])
-    def test_what_is_proposed_runs(self, warehouse: Path, folder: Path, source: str) -> None:
+    def test_what_is_proposed_runs(self, folder: Path, source: str) -> None:
         database = () if source.endswith(".csv") else ("--db", "w.duckdb")
-        found = document(sqlanon("init", source, *database, "--json", folder=folder))
+        first = sqlanon("init", source, *database, "--json", folder=folder)
+        files = {path.name: path.read_bytes() for path in folder.glob("policy*")}
+        assert {*files} == {"policy.toml", "policy_job.csv", "policy_job.csv.sqlanon.json"}
+        assert [stat.S_IMODE((folder / name).stat().st_mode) for name in sorted(files)[1:]] == [0o600, 0o600]
+        found = document(first)
         assert len(found["next"]) == 2
         for command in found["next"]:
             ran = sqlanon(*shlex.split(command)[1:], folder=folder)
@@ -119,40 +124,26 @@ class TestPeople:
         printed = sqlanon("init", source, *database, "--replace", folder=folder)
         assert printed.returncode == 0
         assert [line.strip() for line in printed.stderr.splitlines() if "sqlanon" in line] == found["next"]
+        assert {name: (folder / name).read_bytes() for name in files} == files, "two runs write the same"
+        shown = first.stdout + first.stderr + printed.stdout + printed.stderr
+        assert "anary" not in shown + files["policy.toml"].decode(), "neither Canary nor canary"
 
-    def test_a_file_and_a_table_are_the_same(self, warehouse: Path, folder: Path) -> None:
-        for out, *source in (("a.toml", "people", "--db", "w.duckdb"), ("b.toml", "people.csv")):
-            assert sqlanon("init", *source, "--out", out, folder=folder).returncode == 0
-        of_table, of_file = (tomllib.loads((folder / name).read_text()) for name in ("a.toml", "b.toml"))
+    def test_a_file_and_a_table_are_the_same(self, session: sa.Session, made: Path) -> None:
+        session.connection.execute(f"ATTACH '{made / 'w.duckdb'}' AS w (READ_ONLY)")
+        of_table, of_file = (
+            tomllib.loads(session.suggest(source).to_toml()) for source in ("w.people", str(made / "people.csv"))
+        )
         assert of_table.pop("taxonomies").keys() == of_file.pop("taxonomies").keys()
         assert of_table == of_file
 
-    def test_no_value_is_shown(self, folder: Path) -> None:
-        for options in ((), ("--json",), ("--profile", "public")):
-            ran = sqlanon("init", "people.csv", "--replace", *options, folder=folder)
-            assert ran.returncode == 0
-            assert "anary" not in ran.stdout + ran.stderr, "neither Canary nor canary"
-            assert "anary" not in (folder / "policy.toml").read_text()
-
-    def test_two_runs_write_the_same(self, folder: Path) -> None:
-        def written() -> dict[str, bytes]:
-            assert sqlanon("init", "people.csv", "--replace", folder=folder).returncode == 0
-            return {path.name: path.read_bytes() for path in folder.glob("policy*")}
-
-        first = written()
-        assert {*first} == {"policy.toml", "policy_job.csv", "policy_job.csv.sqlanon.json"}
-        assert written() == first
-
     def test_a_policy_does_not_say_where_its_source_lies(self, folder: Path) -> None:
-        assert sqlanon("init", str(folder / "people.csv"), folder=folder).returncode == 0
+        ran = sqlanon("init", str(folder / "people.csv"), "--k", "7", "--profile", "public", folder=folder)
+        assert ran.returncode == 0
         policy = (folder / "policy.toml").read_text()
         assert policy.startswith("# A policy for people.csv, ")
         assert str(folder) not in policy
-
-    def test_values_are_for_their_owner(self, folder: Path) -> None:
-        assert sqlanon("init", "people.csv", folder=folder).returncode == 0
-        for name in ("policy_job.csv", "policy_job.csv.sqlanon.json"):
-            assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
+        assert "anary" not in ran.stdout + ran.stderr + policy
+        assert tomllib.loads(policy)["privacy"][0] == {"model": "k-anonymity", "k": 7}
 
     @pytest.mark.parametrize("there", ["policy.toml", "policy_job.csv"])
     def test_nothing_is_replaced_unasked(self, folder: Path, there: str) -> None:
@@ -168,54 +159,46 @@ class TestPeople:
         assert {each.role for each in found.columns} == {"identifier", "quasi-identifier"}
         assert roles(found)["income"] == "quasi-identifier"
 
-    def test_safe_harbor_leaves_years_and_three_digits(self, warehouse: Path) -> None:
-        with duckdb.connect(warehouse / "w.duckdb") as connection:
+    def test_safe_harbor_leaves_years_and_three_digits(self, folder: Path) -> None:
+        with duckdb.connect(folder / "w.duckdb") as connection:
             connection.execute(
                 "UPDATE people SET age = 97 WHERE member_no < 40; UPDATE people SET zip = '03601' WHERE age = 20"
             )
         profile = ("--profile", "hipaa-safe-harbor")
-        found = document(sqlanon("init", "people", "--db", "w.duckdb", *profile, "--json", folder=warehouse))
+        found = document(sqlanon("init", "people", "--db", "w.duckdb", *profile, "--json", folder=folder))
         assert [each["role"] for each in found["columns"] if each["name"] in ("city", "state")] == [
             "identifier", "quasi-identifier"
         ]  # fmt: skip
-        assert sqlanon(*shlex.split(found["next"][0])[1:], folder=warehouse).returncode == 0
-        with duckdb.connect(warehouse / "w.duckdb") as connection:
+        assert sqlanon(*shlex.split(found["next"][0])[1:], folder=folder).returncode == 0
+        with duckdb.connect(folder / "w.duckdb") as connection:
             labels = connection.execute(f"""
                 SELECT list(DISTINCT label) FROM (
-                    UNPIVOT (SELECT birth_date, admitted, zip FROM '{warehouse / "people_k5.parquet"}')
+                    UNPIVOT (SELECT birth_date, admitted, zip FROM '{folder / "people_k5.parquet"}')
                     ON COLUMNS(*) INTO NAME name VALUE label
                 )
             """).fetchall()[0][0]
         assert all(re.fullmatch(r"\d{4}|\d{4}s|\d{3}|\*", label) for label in labels), labels
-        policy = tomllib.loads((warehouse / "policy.toml").read_text())
+        policy = tomllib.loads((folder / "policy.toml").read_text())
         assert policy["minimum_levels"] == {"zip": 1, "birth_date": 1, "admitted": 1}
         assert policy["top_coding"] == {"age": 90}
 
-    def test_stored_taxonomies_are_taken(self, tmp_path: Path) -> None:
+    def test_stored_taxonomies_are_taken_and_may_be_in_the_way(self, tmp_path: Path) -> None:
         assert sqlanon("demo", "--db", "clinic.duckdb", "--rows", "1000", "--json", folder=tmp_path).returncode == 0
-        found = document(sqlanon("init", "visits", "--db", "clinic.duckdb", "--json", folder=tmp_path))
+        asked = ("init", "visits", "--db", "clinic.duckdb")
+        found = document(sqlanon(*asked, "--json", folder=tmp_path))
         stored = {each["name"] for each in found["columns"] if "warehouse stores" in (each["taxonomy"] or "")}
         assert stored == {"age", "sex", "zip", "admission"}
         for command in found["next"]:
             assert sqlanon(*shlex.split(command)[1:], folder=tmp_path).returncode == 0
-
-    def test_stored_taxonomies_may_be_in_the_way(self, tmp_path: Path) -> None:
-        assert sqlanon("demo", "--db", "clinic.duckdb", "--rows", "1000", "--json", folder=tmp_path).returncode == 0
-        asked = ("init", "visits", "--db", "clinic.duckdb", "--profile", "hipaa-safe-harbor")
+        asked = (*asked, "--profile", "hipaa-safe-harbor", "--replace")
         found = document(sqlanon(*asked, "--json", folder=tmp_path))
         assert (found["in_the_way"], found["next"]) == (["admission", "zip"], [])
-        shown = " ".join(sqlanon(*asked, "--replace", folder=tmp_path).stdout.split())
+        shown = " ".join(sqlanon(*asked, folder=tmp_path).stdout.split())
         assert "DELETE FROM anon.taxonomy WHERE attribute IN ('admission', 'zip')" in shown
 
-    def test_k_is_that_of_the_command(self, folder: Path) -> None:
-        found = document(sqlanon("init", "people.csv", "--k", "7", "--json", folder=folder))
-        assert found["k"] == 7
-        assert tomllib.loads((folder / "policy.toml").read_text())["privacy"][0] == {"model": "k-anonymity", "k": 7}
-
-    @pytest.mark.parametrize("wrong", [("--k", "1"), ("--profile", "secret"), ("--codebook", "none.csv")])
-    def test_wrong_options_are_refused(self, folder: Path, wrong: tuple[str, str]) -> None:
-        ran = sqlanon("init", "people.csv", *wrong, folder=folder)
-        assert ran.returncode == 2
+    def test_wrong_options_are_refused(self, folder: Path) -> None:
+        for wrong in (("--k", "1"), ("--profile", "secret"), ("--codebook", "none.csv")):
+            assert sqlanon("init", "people.csv", *wrong, folder=folder).returncode == 2, wrong
         assert not (folder / "policy.toml").exists()
 
 
@@ -242,8 +225,7 @@ class TestMeasures:
             assert each.separation == pytest.approx(oracle.separation(SMALL, each.columns))
         assert found.quasi_identifiers.columns == tuple(names)
 
-    @pytest.mark.parametrize("columns", [1, 2, 3, 6])
-    @pytest.mark.parametrize("values", [2, 5, 60])
+    @pytest.mark.parametrize(("columns", "values"), [(1, 5), (2, 60), (3, 2), (6, 5), (6, 60)])
     def test_agree_with_the_oracle_whether_halves_repeat_or_not(
         self, columns: int, values: int, session: sa.Session
     ) -> None:
@@ -282,8 +264,7 @@ FINE_TABLES = {
         400,
     ),
     "half missing": NUMBER.format(
-        "CASE WHEN i % 2 = 0 THEN i % 50 END AS age, NULLIF('c' || i % 30, 'c3') AS city",
-        400,
+        "CASE WHEN i % 2 = 0 THEN i % 50 END AS age, NULLIF('c' || i % 30, 'c3') AS city", 400
     ),
     "empty texts": NUMBER.format("CASE WHEN i % 9 > 0 THEN 'c' || i % 30 ELSE '' END AS city", 400),
     "numbers that are none": NUMBER.format("CASE WHEN i % 7 = 0 THEN 'NaN'::DOUBLE ELSE i % 50 END AS age", 400),
@@ -292,31 +273,27 @@ FINE_TABLES = {
     "tiny numbers": NUMBER.format("i * 4e-9 AS height, i % 9 AS sex", 400),
     "large whole numbers": NUMBER.format("9000000000000000000 + i AS height, i % 9 AS sex", 400),
     "decimals": NUMBER.format(
-        "CAST(i % 80 AS DECIMAL(38, 9)) / 4 AS weight, CAST(i % 11 AS DECIMAL(4, 1)) AS educ",
-        400,
+        "CAST(i % 80 AS DECIMAL(38, 9)) / 4 AS weight, CAST(i % 11 AS DECIMAL(4, 1)) AS educ", 400
     ),
     "long tails": NUMBER.format("CASE WHEN i < 3 THEN 90000 * i ELSE i % 60 END AS experience", 400),
     "numbers as texts": NUMBER.format(
-        "CAST(i % 60 AS VARCHAR) AS age, lpad(CAST(i % 20 AS VARCHAR), 3, '0') AS region",
-        400,
+        "CAST(i % 60 AS VARCHAR) AS age, lpad(CAST(i % 20 AS VARCHAR), 3, '0') AS region", 400
     ),
     "dates as texts": NUMBER.format("CAST(DATE '2020-01-01' + CAST(i % 300 AS INTEGER) AS VARCHAR) AS joined", 400),
     "times": NUMBER.format("TIME '08:00:00' + INTERVAL (i % 9) HOUR AS admission, i % 9 AS sex", 400),
     "instants": NUMBER.format("TIMESTAMPTZ '2020-01-01 12:00:00+00' + INTERVAL (i) HOUR AS joined, i % 3 AS sex", 400),
     "infinite dates": NUMBER.format(
-        "CASE WHEN i = 7 THEN 'infinity'::DATE ELSE DATE '2020-01-01' + i::INTEGER END AS joined",
-        400,
+        "CASE WHEN i = 7 THEN 'infinity'::DATE ELSE DATE '2020-01-01' + i::INTEGER END AS joined", 400
     ),
     "enums": "CREATE TYPE sexes AS ENUM ('f', 'm', 'd'); "
     + NUMBER.format("CAST(['f', 'm', 'd'][i % 3 + 1] AS sexes) AS sex, i % 20 AS age", 400),
     "lists and structs": NUMBER.format(
-        "[i] AS city, {'a': i} AS state, MAP {i: i} AS region, i % 4 AS sex, 'x'::BLOB AS photo",
-        400,
+        "[i] AS city, {'a': i} AS state, MAP {i: i} AS region, i % 4 AS sex, 'x'::BLOB AS photo", 400
     ),
     "no spaces": NUMBER.format("'Bonn; \"x\"' || i % 30 AS city, E'a\\nb' || least(i % 20, i % 31) AS town", 400),
     "persons with several rows": NUMBER.format("i // 3 AS patient_id, i // 3 % 20 AS age, i % 7 AS visit", 900),
-    "500 columns": NUMBER.format(
-        ", ".join(f"hash(i, {n}) % {n + 2} AS x{n}" for n in range(500)) + ", i % 9 AS age",
+    "many columns": NUMBER.format(
+        ", ".join(f"hash(i, {n}) % {n + 2} AS x{n}" for n in range(80)) + ", i % 9 AS age",
         300,
     ),
     "many quasi-identifiers": NUMBER.format(
@@ -332,7 +309,7 @@ class TestTables:
         found = session.suggest("t")
         assert found.quasi_identifiers is not None, roles(found)
         found.write(tmp_path / "policy.toml")
-        release = session.anonymize("t", tmp_path / "policy.toml", into="out", time_limit=10)
+        release = session.anonymize("t", tmp_path / "policy.toml", into="out", time_limit=60)
         assert release.report.rows.released > 0
 
     @pytest.mark.parametrize("name", ODD_TABLES)
@@ -504,19 +481,3 @@ class TestDescriptions:
 def test_json_has_a_schema() -> None:
     schema = sa.Suggestion.model_json_schema()
     assert {"columns", "quasi_identifiers", "alone", "without"} <= schema["properties"].keys()
-
-
-@pytest.mark.adult
-@pytest.mark.parametrize("as_table", [True, False])
-def test_adult_runs_as_it_is(as_table: bool, tmp_path: Path) -> None:
-    adult = data_folder("adult_arx") / "adult.csv"
-    source: tuple[str, ...] = (str(adult),)
-    if as_table:
-        with duckdb.connect(tmp_path / "a.duckdb") as connection:
-            connection.execute(f"CREATE TABLE adult AS FROM read_csv('{adult}')")
-        source = ("adult", "--db", "a.duckdb")
-    found = document(sqlanon("init", *source, "--json", folder=tmp_path))
-    assert [each["name"] for each in found["columns"] if each["is_undecided"]] == []
-    assert found["quasi_identifiers"]["unique_rows"] > 0
-    ran = sqlanon(*shlex.split(found["next"][0])[1:], folder=tmp_path)
-    assert ran.returncode == 0, ran.stderr

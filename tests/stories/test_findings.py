@@ -21,7 +21,6 @@ from sqlanon.methods.shared import kept_columns, publishing
 from sqlanon.model.release.findings import HomogeneousColumn
 from sqlanon.papers import IPAAsPublished
 from sqlanon.run import pipeline
-from tests.adult import uci_policy
 from tests.commands import document, sqlanon
 from tests.conftest import copy_of, open_clinic
 from tests.golden.recording import Recorder
@@ -573,15 +572,6 @@ def test_hardly_any_rows(persons: sa.Session) -> None:
         "ORDER BY weight, height LIMIT 2"
     )
     assert found_by(persons, of_persons({"age": 2, "town": 2}, privacy=[sa.KAnonymity(2)]), "persons").sentences == ()
-
-
-@pytest.mark.adult
-def test_the_numbers_of_educations_give_them_away(uci_adult: Path, tmp_path: Path) -> None:
-    with sa.connect(uci_adult, read_only=True) as session:
-        report = session.anonymize("adult", uci_policy(5, 5), into=tmp_path / "adult.parquet").report
-    assert isinstance(report, sa.Report)
-    assert report.findings is not None
-    assert "education_num" in {each.column for each in report.findings.revealing_columns}
 
 
 # How suppression falls, and what else would do

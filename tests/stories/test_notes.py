@@ -11,7 +11,6 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.shared import kept_columns
-from tests.adult import uci_policy
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic
 
@@ -141,11 +140,3 @@ def test_the_command_line_says_it(tmp_path: Path) -> None:
     assert '"account" is published as it is and nearly unique' in shown
     reported = document(sqlanon(*command, "--into", "second", "--json", folder=tmp_path))
     assert columns_of(reported["report"]["notes"]) == ["account", "town", "list"]
-
-
-@pytest.mark.adult
-def test_the_weights_of_adult_are_nearly_unique(uci_adult: Path, tmp_path: Path) -> None:
-    with sa.connect(uci_adult, read_only=True) as session:
-        found = session.anonymize("adult", uci_policy(5, 5), into=tmp_path / "adult.parquet").report.notes
-    assert columns_of(found) == ["fnlwgt"]
-    assert "90.6 % of the released rows have a value there that fewer than 5 rows have" in unique_notes(found)[0]

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
+from sqlanon.model.release.explorer import Explorer
 from sqlanon.run import explorer as running
 from tests.case_tables import session_of
 from tests.effort import examples
@@ -86,7 +87,7 @@ def shared() -> Iterator[sa.Session]:
 
 
 @pytest.fixture(scope="module")
-def explored(shared: sa.Session) -> sa.Explorer:
+def explored(shared: sa.Session) -> Explorer:
     return shared.explore("people", policy())
 
 
@@ -193,7 +194,7 @@ def test_an_example_is_not_of_rows_of_few_persons(session: sa.Session) -> None:
     assert (age.example[0], town.example) == ("20", ())
 
 
-def test_a_page_shows_no_rare_value_and_loads_nothing(explored: sa.Explorer) -> None:
+def test_a_page_shows_no_rare_value_and_loads_nothing(explored: Explorer) -> None:
     html = explored.to_html()
     assert CANARY not in html
     assert re.search("Bonn|Ulm|Jena", html)

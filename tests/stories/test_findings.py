@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shutil
@@ -13,10 +12,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from typer.testing import CliRunner
 
 import sqlanon as sa
-from sqlanon.cli.app import app
 from sqlanon.methods.shared import kept_columns, publishing
 from sqlanon.model.release.findings import HomogeneousColumn
 from sqlanon.papers import IPAAsPublished
@@ -51,8 +48,29 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def session(made: Path) -> Iterator[sa.Session]:
+    """Of a test that changes the stays."""
     with copy_of(made) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def stays(made: Path) -> Iterator[sa.Session]:
+    with copy_of(made) as found:
+        found.install()
+        yield found
+
+
+@pytest.fixture(scope="module")
+def found(stays: sa.Session) -> sa.Findings:
+    """What the policy leaves open."""
+    return found_by(stays, policy())
+
+
+def homogeneous(session: sa.Session) -> list[tuple[int, int]]:
+    """Rows of the release in classes with a single diagnosis, and all."""
+    session.install()
+    query = "FROM anon.homogeneous_rows('released', ['age', 'sex'], 'diagnosis')"
+    return session.connection.sql(query).fetchall()
 
 
 def add_stays(session: sa.Session) -> None:
@@ -83,24 +101,20 @@ def found_by(session: sa.Session, wanted: sa.Policy, source: str = "stays") -> s
 # Identifiers
 
 
-def test_an_identifier_that_repeats_is_named_with_its_numbers(session: sa.Session) -> None:
-    found = {each.column: each for each in found_by(session, policy()).repeated_identifiers}
-    assert [*found] == ["patient", "is_vip", "ward"]
-    assert (found["patient"].rows, found["patient"].values) == (600, 200)
-    assert found["patient"].is_exact
-
-
-def test_the_line_that_is_proposed_is_of_a_policy_that_counts_persons(session: sa.Session) -> None:
-    (line,) = {each.proposal for each in found_by(session, policy()).repeated_identifiers} - {None}
-    assert tomllib.loads(str(line)) == {"individual": "patient"}
-    assert found_by(session, policy(individual="patient")).repeated_identifiers == ()
-
-
-def test_columns_of_few_values_name_no_persons(session: sa.Session) -> None:
-    found = found_by(session, policy())
-    proposed = {each.column: (each.is_person, each.proposal is None) for each in found.repeated_identifiers}
-    assert proposed == {"patient": (True, False), "is_vip": (False, True), "ward": (False, True)}
+def test_identifiers_that_repeat_are_named_with_their_numbers(found: sa.Findings) -> None:
+    """Columns of few values name no persons."""
+    repeated = {each.column: each for each in found.repeated_identifiers}
+    assert {name: (each.is_person, each.proposal is None) for name, each in repeated.items()} == {
+        "patient": (True, False), "is_vip": (False, True), "ward": (False, True),
+    }  # fmt: skip
+    patient = repeated["patient"]
+    assert (patient.rows, patient.values, patient.is_exact) == (600, 200, True)
+    assert tomllib.loads(str(patient.proposal)) == {"individual": "patient"}
     assert not any("ward" in sentence for sentence in found.sentences)
+
+
+def test_the_line_that_is_proposed_is_of_a_policy_that_counts_persons(stays: sa.Session) -> None:
+    assert found_by(stays, policy(individual="patient")).repeated_identifiers == ()
 
 
 def test_identifiers_without_a_value_in_some_rows_are_not_proposed(session: sa.Session) -> None:
@@ -110,9 +124,9 @@ def test_identifiers_without_a_value_in_some_rows_are_not_proposed(session: sa.S
     assert "flatten the table first" in found["patient"].sentence
 
 
-def test_a_method_that_counts_rows_gets_no_proposal(session: sa.Session) -> None:
+def test_a_method_that_counts_rows_gets_no_proposal(stays: sa.Session) -> None:
     wanted = policy(privacy=[], method=sa.Relocation(k=5, limit=0.1))
-    found = {each.column: each for each in found_by(session, wanted).repeated_identifiers}
+    found = {each.column: each for each in found_by(stays, wanted).repeated_identifiers}
     assert (found["patient"].values, found["patient"].proposal) == (200, None)
 
 
@@ -125,9 +139,9 @@ def test_hostile_names_are_proposed_as_they_are(session: sa.Session) -> None:
     assert tomllib.loads(str(found.homogeneous_columns[0].proposal))["privacy"][0]["column"] == f"{HOSTILE} 2"
 
 
-def test_of_many_rows_one_value_in_several_is_counted(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_rows_one_value_in_several_is_counted(stays: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishing, "SIEVED_ROWS", 200)
-    found = {each.column: each for each in found_by(session, policy()).repeated_identifiers}
+    found = {each.column: each for each in found_by(stays, policy()).repeated_identifiers}
     assert "stay" not in found
     assert not found["patient"].is_exact
     assert 120 < found["patient"].values < 280
@@ -137,25 +151,18 @@ def test_of_many_rows_one_value_in_several_is_counted(session: sa.Session, monke
 # Sensitive columns
 
 
-def test_a_sensitive_column_without_a_model_is_measured(session: sa.Session) -> None:
-    (found,) = found_by(session, policy()).homogeneous_columns
-    assert (found.column, found.homogeneous_rows, found.released_rows) == ("diagnosis", 150, 600)
-    by_hand = session.connection.sql(
-        "SELECT sum(rows) FROM "
-        "(SELECT count(*) AS rows FROM released GROUP BY age, sex HAVING count(DISTINCT diagnosis) = 1)"
-    )
-    assert by_hand.fetchall() == [(150,)]
+def test_a_sensitive_column_without_a_model_is_measured(stays: sa.Session, found: sa.Findings) -> None:
+    (column,) = found.homogeneous_columns
+    assert (column.column, column.homogeneous_rows, column.released_rows) == ("diagnosis", 150, 600)
+    found_by(stays, policy())
+    assert homogeneous(stays) == [(150, 600)]
 
 
-def test_the_model_that_is_proposed_covers_it(session: sa.Session) -> None:
-    (found,) = found_by(session, policy()).homogeneous_columns
-    model = tomllib.loads(str(found.proposal))["privacy"]
-    covered = found_by(session, policy(privacy=[{"model": "k-anonymity", "k": 5}, *model]))
+def test_the_model_that_is_proposed_covers_it(stays: sa.Session, found: sa.Findings) -> None:
+    model = tomllib.loads(str(found.homogeneous_columns[0].proposal))["privacy"]
+    covered = found_by(stays, policy(privacy=[{"model": "k-anonymity", "k": 5}, *model]))
     assert covered.homogeneous_columns == ()
-    session.install()
-    assert session.connection.sql("FROM anon.homogeneous_rows('released', ['age', 'sex'], 'diagnosis')").fetchall() == [
-        (0, 600)
-    ]
+    assert homogeneous(stays) == [(0, 600)]
 
 
 def test_missing_values_are_values(session: sa.Session) -> None:
@@ -177,24 +184,16 @@ def test_masked_rows_are_a_class(session: sa.Session) -> None:
 # What travels
 
 
-@pytest.mark.parametrize("into", ["released.parquet", "released.csv", "released/"])
-def test_findings_travel_with_no_release(session: sa.Session, tmp_path: Path, into: str) -> None:
-    report = session.anonymize("stays", policy(), into=f"{tmp_path}/{into}").report
-    assert report.findings is not None
-    assert json.loads(report.model_dump_json())["findings"]["repeated_identifiers"]
+def test_findings_travel_with_no_release(stays: sa.Session, tmp_path: Path) -> None:
+    stays.connection.execute(f"COPY stays TO '{tmp_path}/stays.parquet'")
+    source = f"{tmp_path}/stays.parquet"
+    for into in ("released.parquet", "released.csv", "released/"):
+        first, again = (stays.anonymize(source, policy(), into=f"{tmp_path}/{into}") for _ in range(2))
+        assert json.loads(first.report.model_dump_json())["findings"]["repeated_identifiers"]
+        assert (again.unchanged, again.report.findings) == (True, None)
     for file in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert b"findings" not in file.read_bytes()
         assert b"homogeneous" not in file.read_bytes()
-
-
-def test_an_unchanged_release_has_none(session: sa.Session, tmp_path: Path) -> None:
-    session.connection.execute(f"COPY stays TO '{tmp_path}/stays.parquet'")
-    source, into = f"{tmp_path}/stays.parquet", tmp_path / "released.parquet"
-    first, again = (session.anonymize(source, policy(), into=into) for _ in range(2))
-    assert isinstance(first.report, sa.Report)
-    assert isinstance(again.report, sa.Report)
-    assert first.report.findings is not None
-    assert (again.unchanged, again.report.findings) == (True, None)
 
 
 PRIVATE = {
@@ -234,12 +233,9 @@ def test_h_ceiling_examines_the_release_with_its_counterfeits(session: sa.Sessio
     (patient,) = (each for each in found.repeated_identifiers if each.is_person)
     by_hand = session.connection.sql("SELECT count(*), count(DISTINCT patient) FROM stays").fetchall()
     assert [(patient.rows, patient.values)] == by_hand
-    (homogeneous,) = found.homogeneous_columns
-    session.install()
-    query = "FROM anon.homogeneous_rows('released', ['age', 'sex'], 'diagnosis')"
-    released = session.connection.sql(query).fetchall()
-    assert [(homogeneous.homogeneous_rows, homogeneous.released_rows)] == released
-    assert homogeneous.released_rows == by_hand[0][0] + counted
+    (column,) = found.homogeneous_columns
+    assert [(column.homogeneous_rows, column.released_rows)] == homogeneous(session)
+    assert column.released_rows == by_hand[0][0] + counted
     assert '"findings"' not in (session.provenance("released") or "")
 
 
@@ -258,15 +254,12 @@ def test_top_down_specialization_has_findings(session: sa.Session) -> None:
     found = found_by(session, wanted)
     assert [each.column for each in found.repeated_identifiers] == ["patient", "is_vip", "ward"]
     (column,) = found.homogeneous_columns
-    session.install()
-    query = "FROM anon.homogeneous_rows('released', ['age', 'sex'], 'diagnosis')"
-    assert [(column.homogeneous_rows, column.released_rows)] == session.connection.sql(query).fetchall()
+    assert [(column.homogeneous_rows, column.released_rows)] == homogeneous(session)
     assert column.homogeneous_rows > 0
 
 
-@pytest.mark.parametrize("search", ["optimal", "exhaustive"])
-def test_a_fit_finds_what_a_run_finds(town: sa.Session, tmp_path: Path, search: str) -> None:
-    wanted = of_town(search=search, sensitive=["grade"], identifiers=[], suppression_limit=0.1)
+def test_a_fit_finds_what_a_run_finds(town: sa.Session, tmp_path: Path) -> None:
+    wanted = of_town(sensitive=["grade"], identifiers=[], suppression_limit=0.1)
     expected = found_by(town, wanted, "people")
     fitted = town.partitions.fit("people", wanted, tmp_path / "people.fit", accept_observed_domain=True)
     assert fitted.findings == expected.model_copy(update={"local_recoding": None})  # a hint for a whole table
@@ -278,23 +271,16 @@ def test_a_fit_finds_what_a_run_finds(town: sa.Session, tmp_path: Path, search: 
     assert "findings" not in report.model_dump()
 
 
-def test_the_command_line_shows_those_of_a_fit(tmp_path: Path, session: sa.Session) -> None:
-    session.connection.execute(f"COPY stays TO '{tmp_path}/stays.parquet'")
+def test_the_command_line_shows_those_of_a_fit(tmp_path: Path, stays: sa.Session) -> None:
+    stays.connection.execute(f"COPY stays TO '{tmp_path}/stays.parquet'")
     (tmp_path / "policy.toml").write_text(
         'quasi_identifiers = ["age", "sex"]\nidentifiers = ["stay", "patient", "is_vip", "ward"]\n'
         'sensitive = ["diagnosis"]\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
         '[taxonomies]\nsex = { kind = "flat", values = ["f", "m"] }\n'
         'age = { kind = "intervals", widths = [10], minimum = 20, maximum = 59 }\n'
     )
-    given = [
-        "fit",
-        f"{tmp_path}/stays.parquet",
-        "--policy",
-        f"{tmp_path}/policy.toml",
-        "--fit",
-        f"{tmp_path}/stays.fit",
-    ]
-    shown = " ".join(CliRunner().invoke(app, given).stdout.split())
+    given = ("fit", "stays.parquet", "--policy", "policy.toml", "--fit", "stays.fit")
+    shown = " ".join(sqlanon(*given, folder=tmp_path).stdout.split())
     assert "150 of 600 released rows (25.0 %) are in classes with a single value" in shown
 
 
@@ -309,9 +295,9 @@ def test_all_dependencies_are_counted_in_one_scan(persons: sa.Session) -> None:
     assert len([text for text in recorder.statements if text.startswith("CREATE") and '"anon_pairs" AS' in text]) == 1
 
 
-def test_identifiers_are_counted_where_rows_are_read_anyway(session: sa.Session) -> None:
+def test_identifiers_are_counted_where_rows_are_read_anyway(stays: sa.Session) -> None:
     """A run reads its source for cells, for the number of groups, and for the rows: findings add no scan."""
-    steps = session.explain("stays", policy())
+    steps = stays.explain("stays", policy())
     assert [step.purpose for step in steps if '"stays"' in step.sql] == ["cells", "expected groups", "equal rows"]
     (counted,) = (step.sql for step in steps if '"patient"' in step.sql)
     assert "groups" in counted
@@ -373,9 +359,17 @@ def made_persons(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def persons(made_persons: Path) -> Iterator[sa.Session]:
     """Fifteen hundred persons: ``older`` is a matter of age, and each of three towns of a region has its ``coast``."""
+    with copy_of(made_persons) as found:
+        found.install()
+        yield found
+
+
+@pytest.fixture
+def own(made_persons: Path) -> Iterator[sa.Session]:
+    """Of a test that changes them."""
     with copy_of(made_persons) as found:
         yield found
 
@@ -400,63 +394,60 @@ def revealed(found: sa.Findings) -> list[tuple[str, str, int | None, int]]:
     return [(each.column, each.quasi_identifier, each.revealed_level, each.rows) for each in found.revealing_columns]
 
 
-def test_a_column_that_depends_on_a_generalized_one_is_named(persons: sa.Session) -> None:
-    found = found_by(persons, of_persons({"age": 2, "town": 0}), "persons")
-    assert revealed(found) == [("older", "age", None, 1500)]
-    assert '"older" depends on "age", which is published at level 2, and splits its labels in 1,500 of 1,500' in (
-        " ".join(found.sentences)
-    )
+DEPENDENT = {
+    "a column that depends on a generalized one": (
+        {"age": 2, "town": 0}, 0, [("older", "age", None, 1500)],
+        '"older" depends on "age", which is published at level 2, and splits its labels in 1,500 of 1,500',
+    ),
+    # Of the labels of twenty years each, the one from sixty on has both.
+    "only rows whose label is split": ({"age": 1, "town": 0}, 0, [("older", "age", None, 500)], ""),
+    "a column that determines a finer label": (
+        {"age": 0, "town": 2}, 0, [("coast", "town", 1, 1500)],
+        '"coast" determines level 1 of "town", which is published at level 2',
+    ),
+    "what is published as fine": ({"age": 0, "town": 1}, 0.2, [], ""),
+}  # fmt: skip
 
 
-def test_only_rows_whose_label_is_split_are_counted(persons: sa.Session) -> None:
-    """Of the labels of twenty years each, the one from sixty on has both."""
-    found = found_by(persons, of_persons({"age": 1, "town": 0}), "persons")
-    assert revealed(found) == [("older", "age", None, 500)]
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_dependencies_are_named(persons: sa.Session, name: str) -> None:
+    node, limit, expected, sentence = DEPENDENT[name]
+    found = found_by(persons, of_persons(node, suppression_limit=limit), "persons")
+    assert revealed(found) == expected
+    assert sentence in " ".join(found.sentences)
 
 
-def test_a_column_that_determines_a_finer_label_is_named(persons: sa.Session) -> None:
-    found = found_by(persons, of_persons({"age": 0, "town": 2}), "persons")
-    assert revealed(found) == [("coast", "town", 1, 1500)]
-    assert '"coast" determines level 1 of "town", which is published at level 2' in " ".join(found.sentences)
-
-
-def test_what_is_published_as_fine_is_not_named(persons: sa.Session) -> None:
-    assert revealed(found_by(persons, of_persons({"age": 0, "town": 1}, suppression_limit=0.2), "persons")) == []
-
-
-def test_one_exception_refutes_a_dependency_wherever_it_is(
-    persons: sa.Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    persons.connection.execute("INSERT INTO persons SELECT * REPLACE (NOT older AS older) FROM persons LIMIT 1")
+def test_one_exception_refutes_a_dependency_wherever_it_is(own: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    own.connection.execute("INSERT INTO persons SELECT * REPLACE (NOT older AS older) FROM persons LIMIT 1")
     for few in (10, 5_000):
         monkeypatch.setattr(kept_columns, "FEW_ROWS", few)
-        assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == []
+        assert revealed(found_by(own, of_persons({"age": 2, "town": 0}), "persons")) == []
 
 
-def test_unique_values_determine_nothing(persons: sa.Session) -> None:
+def test_unique_values_determine_nothing(own: sa.Session) -> None:
     """Whatever stands beside a unique value depends on it by chance alone."""
-    persons.connection.execute(
+    own.connection.execute(
         "CREATE OR REPLACE TABLE persons AS SELECT * REPLACE (row_number() OVER () AS age) FROM persons"
     )
-    persons.taxonomies.load("age", sa.Taxonomy.intervals([500], minimum=0, maximum=1999), source="persons")
-    assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == []
+    own.taxonomies.load("age", sa.Taxonomy.intervals([500], minimum=0, maximum=1999), source="persons")
+    assert revealed(found_by(own, of_persons({"age": 2, "town": 0}), "persons")) == []
 
 
-def test_columns_of_an_event_do_not_depend_on_its_time(persons: sa.Session) -> None:
+def test_columns_of_an_event_do_not_depend_on_its_time(own: sa.Session) -> None:
     """Two rows in three share their value of age with one other, as those of an event share its time."""
-    persons.connection.execute(
+    own.connection.execute(
         "CREATE OR REPLACE TABLE persons AS "
         "SELECT * EXCLUDE (number) REPLACE (number * 2 // 3 AS age, hash(number * 2 // 3) % 2 = 0 AS older) "
         "FROM (SELECT *, row_number() OVER () AS number FROM persons)"
     )
-    persons.taxonomies.load("age", sa.Taxonomy.intervals([500], minimum=0, maximum=1999), source="persons")
-    assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == []
+    own.taxonomies.load("age", sa.Taxonomy.intervals([500], minimum=0, maximum=1999), source="persons")
+    assert revealed(found_by(own, of_persons({"age": 2, "town": 0}), "persons")) == []
 
 
 @pytest.mark.parametrize("missing", ["older", "age"])
-def test_missing_values_are_compared_as_values(persons: sa.Session, missing: str) -> None:
-    persons.connection.execute(f"UPDATE persons SET {missing} = NULL WHERE age = 70")
-    assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == [("older", "age", None, 1500)]
+def test_missing_values_are_compared_as_values(own: sa.Session, missing: str) -> None:
+    own.connection.execute(f"UPDATE persons SET {missing} = NULL WHERE age = 70")
+    assert revealed(found_by(own, of_persons({"age": 2, "town": 0}), "persons")) == [("older", "age", None, 1500)]
 
 
 def test_columns_that_are_too_many_to_look_at_are_named(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -472,7 +463,7 @@ def test_columns_that_are_too_many_to_look_at_are_named(persons: sa.Session, mon
 
 
 def test_random_tables_have_the_dependencies_of_a_naive_search(session: sa.Session) -> None:
-    for seed in range(6):
+    for seed in range(3):
         session.connection.execute(
             "CREATE OR REPLACE TABLE persons AS SELECT hash(i, $1) % 8 AS age, hash(i, $1 + 1) % 2 AS sex, "
             "(hash(hash(i, $1) % 8, $1) % 3) AS a, hash(i, $1 + 2) % 3 AS b, (hash(i, $1) % 8) // 2 AS c, "
@@ -519,7 +510,6 @@ def test_columns_that_are_nearly_unique_together_are_named(persons: sa.Session) 
     found = found_by(persons, of_persons({"age": 2, "town": 2}, kept=MEASURED), "persons")
     (pair,) = found.identifying_pairs
     rare = "SELECT rare_rows FROM anon.rare_rows('released', ['weight', 'height'], 5)"
-    persons.install()
     assert pair.columns == ("weight", "height")
     assert [(pair.rare_rows,)] == persons.connection.sql(rare).fetchall()
     assert pair.rare_rows > 1450
@@ -529,11 +519,11 @@ def test_columns_that_are_nearly_unique_together_are_named(persons: sa.Session) 
     assert found.unexamined_pairs == 0
 
 
-def test_a_column_that_is_nearly_unique_alone_is_in_no_pair(persons: sa.Session) -> None:
-    persons.connection.execute(
+def test_a_column_that_is_nearly_unique_alone_is_in_no_pair(own: sa.Session) -> None:
+    own.connection.execute(
         "CREATE OR REPLACE TABLE persons AS SELECT * REPLACE (row_number() OVER () AS weight) FROM persons"
     )
-    assert found_by(persons, of_persons({"age": 2, "town": 2}, kept=MEASURED), "persons").identifying_pairs == ()
+    assert found_by(own, of_persons({"age": 2, "town": 2}, kept=MEASURED), "persons").identifying_pairs == ()
 
 
 def test_a_sieve_changes_no_number(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -547,39 +537,43 @@ def test_a_sieve_changes_no_number(persons: sa.Session, monkeypatch: pytest.Monk
     assert abs(estimated.rare_rows - expected[0].rare_rows) < 300
 
 
-def test_pairs_that_are_too_many_to_look_at_are_listed(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_that_are_too_many_to_look_at_are_listed(own: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ", ".join(f"hash(i, {number}) % 100 AS c{number}" for number in range(5))
-    persons.connection.execute(
+    own.connection.execute(
         f"CREATE OR REPLACE TABLE persons AS SELECT i % 2 AS age, {columns} FROM range(1500) AS n (i)"
     )
-    persons.taxonomies.load("age", sa.Taxonomy.flat(), source="persons")
+    own.taxonomies.load("age", sa.Taxonomy.flat(), source="persons")
     kept = [f"c{number}" for number in range(5)]
     wanted = policy(quasi_identifiers=["age"], identifiers=[], sensitive=[], insensitive=kept)
-    assert len(found_by(persons, wanted, "persons").identifying_pairs) == 10
-    assert "5 more pairs of columns are nearly unique together" in " ".join(
-        found_by(persons, wanted, "persons").sentences
-    )
+    assert len(found_by(own, wanted, "persons").identifying_pairs) == 10
+    assert "5 more pairs of columns are nearly unique together" in " ".join(found_by(own, wanted, "persons").sentences)
     monkeypatch.setattr(kept_columns, "MAX_PAIRS", 3)
-    found = found_by(persons, wanted, "persons")
+    found = found_by(own, wanted, "persons")
     assert len(found.identifying_pairs) == 3
     assert (found.unexamined_pairs, len(found.unexamined_pairs_listed)) == (7, 7)
     assert "7 more pairs of columns have values enough" in " ".join(found.sentences)
 
 
-def test_hardly_any_rows(persons: sa.Session) -> None:
-    persons.connection.execute(
+def test_hardly_any_rows(own: sa.Session) -> None:
+    own.connection.execute(
         "CREATE OR REPLACE TABLE persons AS SELECT persons.* FROM persons, range(2) AS n (i) "
         "ORDER BY weight, height LIMIT 2"
     )
-    assert found_by(persons, of_persons({"age": 2, "town": 2}, privacy=[sa.KAnonymity(2)]), "persons").sentences == ()
+    assert found_by(own, of_persons({"age": 2, "town": 2}, privacy=[sa.KAnonymity(2)]), "persons").sentences == ()
 
 
 # How suppression falls, and what else would do
 
 
-@pytest.fixture
-def town(session: sa.Session) -> sa.Session:
+@pytest.fixture(scope="module")
+def town(made: Path) -> Iterator[sa.Session]:
     """Of a hundred rows each, those of ages from 40 on are spread over many jobs, and those of the old over more."""
+    with copy_of(made) as session:
+        add_people(session)
+        yield session
+
+
+def add_people(session: sa.Session) -> None:
     session.connection.execute(
         "CREATE OR REPLACE TABLE people AS "
         "SELECT 20 + i // 100 * 10 AS age, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END AS sex, "
@@ -590,7 +584,6 @@ def town(session: sa.Session) -> sa.Session:
     session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
     jobs = [[f"job {number}", f"jobs {number // 5}", f"field {number // 20}", "*"] for number in range(60)]
     session.taxonomies.load("job", sa.Taxonomy.from_rows(jobs), source="people")
-    return session
 
 
 def of_town(**changes: Any) -> sa.Policy:
@@ -639,17 +632,14 @@ def test_groups_at_the_top_are_compared_at_a_finer_level(town: sa.Session) -> No
 
 
 def test_values_that_were_read_off_the_data_are_named_only_on_request(town: sa.Session, tmp_path: Path) -> None:
-    town.taxonomies.load("sex", sa.Taxonomy.flat(), source="people")
-    wanted = of_town(maximum_levels={"job": 2})
-    (sex,) = (each for each in found_by(town, wanted, "people").suppression if each.quasi_identifier == "sex")
-    assert (sex.most.label, sex.least.label) == (None, None)
     source = tmp_path / "people.parquet"
     town.connection.sql("FROM people").write_parquet(str(source))
     carried = {"age": {"kind": "intervals", "widths": [10, 20, 40]}, "sex": "flat", "job": "flat"}
-    with sa.connect(show_values=True) as shown:
-        found = found_by(shown, of_town(taxonomies=carried), str(source))
-    (sex,) = (each for each in found.suppression if each.quasi_identifier == "sex")
-    assert {sex.most.label, sex.least.label} == {"f", "m"}
+    for shown, labels in ((False, {None}), (True, {"f", "m"})):
+        with sa.connect(show_values=shown) as session:
+            found = found_by(session, of_town(taxonomies=carried), str(source))
+        (sex,) = (each for each in found.suppression if each.quasi_identifier == "sex")
+        assert {sex.most.label, sex.least.label} == labels
 
 
 def test_nothing_is_said_where_nothing_is_suppressed(town: sa.Session) -> None:
@@ -658,7 +648,7 @@ def test_nothing_is_said_where_nothing_is_suppressed(town: sa.Session) -> None:
 
 @pytest.mark.parametrize(
     ("search", "quality"),
-    [*itertools.product(["optimal", "exhaustive"], ["lm", "entropy", "dm-star", "dm", "ncp"]), ("ola", "entropy")],
+    [("optimal", "lm"), ("optimal", "dm"), ("exhaustive", "entropy"), ("exhaustive", "ncp"), ("ola", "entropy")],
 )
 def test_finer_nodes_satisfy_and_lose_what_the_lattice_says(town: sa.Session, search: str, quality: str) -> None:
     wanted = of_town(quality={"model": quality}, search=search, suppression_limit=0.1)

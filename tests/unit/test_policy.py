@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 import sqlanon as sa
 from sqlanon.model import base
@@ -89,19 +90,8 @@ class TestConstruction:
         assert (found.suppression_limit, found.suppression, found.search) == (0, "drop", "optimal")
         assert found.sensitive == found.identifiers == found.insensitive == ()
 
-    def test_the_example_of_the_interface(self) -> None:
-        found = sa.Policy(
-            quasi_identifiers=["age", "sex", "zip"],
-            sensitive=["diagnosis"],
-            identifiers=["ssn"],
-            insensitive=[],
-            privacy=[sa.KAnonymity(5)],
-            quality=sa.Entropy(),
-            suppression_limit=0.05,
-            search="optimal",
-        )
-        assert found.criteria.k == 5
-        assert found.released_columns == {"age", "sex", "zip", "diagnosis"}
+    def test_released_columns(self) -> None:
+        assert policy(identifiers=["ssn"], insensitive=["ward"]).released_columns == {"age", "diagnosis", "ward"}
 
     def test_models_take_positions_and_names(self) -> None:
         assert sa.KAnonymity(5) == sa.KAnonymity(k=5)
@@ -147,24 +137,10 @@ class TestConstruction:
 
 
 class TestProblems:
-    @pytest.mark.parametrize("k", [1, 0, -1, 2.5, "5", True, None])
+    @pytest.mark.parametrize("k", [1, 0, 2.5, "5", True, None, 10**40])
     def test_a_k_that_is_none(self, k: Any) -> None:
-        with pytest.raises(sa.PolicyError, match="k: "):
+        with pytest.raises(sa.PolicyError, match="greater than or equal to 2" if k == 1 and k is not True else "k: "):
             sa.KAnonymity(k)
-
-    def test_a_k_of_1_says_what_is_wanted(self) -> None:
-        with pytest.raises(sa.PolicyError, match="greater than or equal to 2"):
-            sa.KAnonymity(1)
-
-    @pytest.mark.parametrize("l", [1, 0, 2.5, "2"])
-    def test_distinct_l_is_a_number_of_values(self, l: Any) -> None:  # noqa: E741
-        with pytest.raises(sa.PolicyError, match="l: "):
-            sa.DistinctLDiversity("a", l)
-
-    @pytest.mark.parametrize("l", [1, 0.5, float("nan"), float("inf")])
-    def test_entropy_l_is_above_1(self, l: Any) -> None:  # noqa: E741
-        with pytest.raises(sa.PolicyError, match="l: "):
-            sa.EntropyLDiversity("a", l)
 
     @pytest.mark.parametrize(
         "changes",
@@ -194,12 +170,6 @@ class TestProblems:
             taxonomies={"smokes": {"kind": "flat", "values": [True, False, 1]}},
         ).taxonomies["smokes"]
         assert carried.taxonomy().values == ("true", "false", "1")
-
-    def test_true_is_no_number_in_a_value_either(self) -> None:
-        with pytest.raises(sa.PolicyError, match=r"weights\.age: must be a number, not true or false"):
-            sa.LM(weights={"age": True})
-        with pytest.raises(sa.PolicyError, match="t: must be a number, not true or false"):
-            sa.TCloseness("diagnosis", True)
 
     @pytest.mark.parametrize("limit", [-0.1, 1.1, 5, True, float("nan"), float("inf"), "many"])
     def test_the_limit_is_a_share(self, limit: Any) -> None:
@@ -234,6 +204,7 @@ class TestProblems:
         columns = policy().quasi_identifiers
         with pytest.raises(sa.PolicyError, match="every quasi-identifier has weight 0"):
             policy(quality=quality(weights=dict.fromkeys(columns, 0)))
+        policy(quasi_identifiers=["age", "sex"], quality=quality(weights={"age": 0}))
         with pytest.raises(sa.PolicyError, match='the weight of "age" is above 1,000,000,000,000'):
             quality(weights={"age": 1e308})
 
@@ -245,6 +216,8 @@ class TestModels:
     @pytest.mark.parametrize(
         ("model", "message"),
         [
+            *((partial(sa.DistinctLDiversity, "a", wrong), "l: ") for wrong in (1, 2.5, "2")),
+            *((partial(sa.EntropyLDiversity, "a", wrong), "l: ") for wrong in (1, float("nan"), float("inf"))),
             (lambda: sa.AlphaKAnonymity("a", 1, 2), "alpha: "),
             (lambda: sa.AlphaKAnonymity("a", 0, 2), "alpha: "),
             (lambda: sa.AlphaKAnonymity("a", 0.5, 1), "k: "),
@@ -341,12 +314,6 @@ class TestModels:
         ):
             assert part in text
 
-    @pytest.mark.parametrize("quality", [sa.Prec(weights={"age": 0}), sa.LM(weights={"age": 0.0})])
-    def test_weights_that_are_all_zero(self, quality: sa.Prec) -> None:
-        [problem] = problems(quality=quality)
-        assert problem == "quality.weights: every quasi-identifier has weight 0, so there is nothing to lose"
-        policy(quasi_identifiers=["age", "sex"], quality=quality)
-
     def test_the_objective_of_privacy_needs_a_loss(self) -> None:
         [problem] = problems(objective="privacy")
         assert problem == 'objective "privacy" needs max_loss, the loss that the release may have at most'
@@ -382,57 +349,17 @@ suppression_limit = 0.05
 row_weight = "survey weight"
 minimum_levels = {age = 1}
 maximum_levels = {age = 2, sex = 0}
-
-[quality]
-model = "lm"
-aggregate = "geometric"
-weights = {age = 2, sex = 0.5}
-
-[[privacy]]
-model = "alpha-k-anonymity"
-column = "diagnosis"
-alpha = 0.5
-k = 3
-
-[[privacy]]
-model = "recursive-c-l-diversity"
-column = "diagnosis"
-c = 2
-l = 3
-
-[[privacy]]
-model = "t-closeness"
-column = "diagnosis"
-t = 0.2
-distance = "hierarchical"
-
-[[privacy]]
-model = "beta-likeness"
-column = "drug"
-beta = 1
-variant = "enhanced"
-
-[[privacy]]
-model = "delta-disclosure"
-column = "drug"
-delta = 1.5
-
-[[privacy]]
-model = "k-map"
-k = 4
-population = "everyone"
-
-[[privacy]]
-model = "delta-presence"
-minimum = 0.1
-maximum = 0.5
-population = "everyone"
-
-[[privacy]]
-model = "m-concealing"
-m = 0.3
-grain = "node"
-prior = {diagnosis = 0.05, drug = 0.01}
+quality = {model = "lm", aggregate = "geometric", weights = {age = 2, sex = 0.5}}
+privacy = [
+    {model = "alpha-k-anonymity", column = "diagnosis", alpha = 0.5, k = 3},
+    {model = "recursive-c-l-diversity", column = "diagnosis", c = 2, l = 3},
+    {model = "t-closeness", column = "diagnosis", t = 0.2, distance = "hierarchical"},
+    {model = "beta-likeness", column = "drug", beta = 1, variant = "enhanced"},
+    {model = "delta-disclosure", column = "drug", delta = 1.5},
+    {model = "k-map", k = 4, population = "everyone"},
+    {model = "delta-presence", minimum = 0.1, maximum = 0.5, population = "everyone"},
+    {model = "m-concealing", m = 0.3, grain = "node", prior = {diagnosis = 0.05, drug = 0.01}},
+]
 """
 
 
@@ -585,12 +512,6 @@ class TestFullDomain:
         assert given != sa.FullDomain()
 
 
-class Holder(BaseModel):
-    """What holds a policy, as a fit does: it is read as JSON, and not by its constructor."""
-
-    policy: sa.Policy
-
-
 class TestToml:
     def test_every_model(self, tmp_path: Path) -> None:
         (tmp_path / "p.toml").write_text(EVERY_MODEL)
@@ -643,6 +564,8 @@ class TestToml:
             search="exhaustive",
         )
         assert sa.Policy.from_toml(str(tmp_path / "p.toml")).sha256() == found.sha256()
+        assert sa.Policy.model_validate_json(found.model_dump_json()) == found
+        assert sa.Policy(**json.loads(found.model_dump_json())) == found
 
     @pytest.mark.parametrize(
         ("content", "message"),
@@ -729,12 +652,6 @@ class TestGivenPolicies:
 
 
 class TestDocuments:
-    def test_json_round_trip(self, tmp_path: Path) -> None:
-        (tmp_path / "p.toml").write_text(FULL)
-        found = sa.Policy.from_toml(tmp_path / "p.toml")
-        assert sa.Policy.model_validate_json(found.model_dump_json()) == found
-        assert sa.Policy(**json.loads(found.model_dump_json())) == found
-
     def test_schema(self) -> None:
         schema = sa.Policy.model_json_schema()
         assert set(schema["required"]) == {"quasi_identifiers", "privacy"}

@@ -42,11 +42,16 @@ def blocks(name: str) -> list[Block]:
     return [Block(*match) for match in found]
 
 
-def prepare(folder: Path) -> Path:
+FEW = 'case "$1" in demo) set -- "$@" --rows 1500 ;; audit-privacy) set -- "$@" --runs 40 ;; esac'
+"""Options of commands that do more for a reader than a test needs; the last one counts."""
+
+
+def prepare(folder: Path, options: str = "") -> Path:
     """Give a folder a ``sqlanon`` command on its path, which is that of the tests of the command line."""
     command = folder / "bin" / "sqlanon"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{command_client.__file__}" "{server()}" "$@"\n')
+    client = f'"{sys.executable}" -S "{command_client.__file__}" "{server()}"'
+    command.write_text(f'#!/bin/sh\n{options}\nexec {client} "$@"\n')
     command.chmod(0o755)
     duckdb.sql(
         """

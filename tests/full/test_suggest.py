@@ -257,49 +257,32 @@ ODD_TABLES: dict[str, Table] = {
     "all missing": (NUMBER.format("NULL AS age, NULL::DATE AS birth, NULL::VARCHAR AS q", 50), "no column was taken"),
 }
 
-FINE_TABLES = {
-    "hostile names": NUMBER.format(
-        "i % 40 AS \"a\"\"ge\", i % 3 AS \"se'x; --\", i % 5 AS \"city\nname\", 'x' || i % 4 AS \"state # ]\", "
-        'i AS "äö"',
-        400,
-    ),
-    "half missing": NUMBER.format(
-        "CASE WHEN i % 2 = 0 THEN i % 50 END AS age, NULLIF('c' || i % 30, 'c3') AS city", 400
-    ),
-    "empty texts": NUMBER.format("CASE WHEN i % 9 > 0 THEN 'c' || i % 30 ELSE '' END AS city", 400),
-    "numbers that are none": NUMBER.format("CASE WHEN i % 7 = 0 THEN 'NaN'::DOUBLE ELSE i % 50 END AS age", 400),
-    "negative numbers": NUMBER.format("i % 90 - 45 AS height, (i % 1000) / 7.0 - 60 AS latitude", 400),
-    "huge numbers": NUMBER.format("i * 4e300 AS height, i % 9 AS sex", 400),
-    "tiny numbers": NUMBER.format("i * 4e-9 AS height, i % 9 AS sex", 400),
-    "large whole numbers": NUMBER.format("9000000000000000000 + i AS height, i % 9 AS sex", 400),
-    "decimals": NUMBER.format(
-        "CAST(i % 80 AS DECIMAL(38, 9)) / 4 AS weight, CAST(i % 11 AS DECIMAL(4, 1)) AS educ", 400
-    ),
-    "long tails": NUMBER.format("CASE WHEN i < 3 THEN 90000 * i ELSE i % 60 END AS experience", 400),
-    "numbers as texts": NUMBER.format(
-        "CAST(i % 60 AS VARCHAR) AS age, lpad(CAST(i % 20 AS VARCHAR), 3, '0') AS region", 400
-    ),
-    "dates as texts": NUMBER.format("CAST(DATE '2020-01-01' + CAST(i % 300 AS INTEGER) AS VARCHAR) AS joined", 400),
-    "times": NUMBER.format("TIME '08:00:00' + INTERVAL (i % 9) HOUR AS admission, i % 9 AS sex", 400),
-    "instants": NUMBER.format("TIMESTAMPTZ '2020-01-01 12:00:00+00' + INTERVAL (i) HOUR AS joined, i % 3 AS sex", 400),
-    "infinite dates": NUMBER.format(
-        "CASE WHEN i = 7 THEN 'infinity'::DATE ELSE DATE '2020-01-01' + i::INTEGER END AS joined", 400
-    ),
-    "enums": "CREATE TYPE sexes AS ENUM ('f', 'm', 'd'); "
-    + NUMBER.format("CAST(['f', 'm', 'd'][i % 3 + 1] AS sexes) AS sex, i % 20 AS age", 400),
-    "lists and structs": NUMBER.format(
-        "[i] AS city, {'a': i} AS state, MAP {i: i} AS region, i % 4 AS sex, 'x'::BLOB AS photo", 400
-    ),
-    "no spaces": NUMBER.format("'Bonn; \"x\"' || i % 30 AS city, E'a\\nb' || least(i % 20, i % 31) AS town", 400),
-    "persons with several rows": NUMBER.format("i // 3 AS patient_id, i // 3 % 20 AS age, i % 7 AS visit", 900),
-    "many columns": NUMBER.format(
-        ", ".join(f"hash(i, {n}) % {n + 2} AS x{n}" for n in range(80)) + ", i % 9 AS age",
-        300,
-    ),
-    "many quasi-identifiers": NUMBER.format(
-        ", ".join(f"hash(i, {n}) % 500 AS age{'_' * n}{n}" for n in range(12)), 300
-    ),
-}  # fmt: skip
+FINE_COLUMNS = {
+    "hostile names": 'i % 40 AS "a""ge", i % 3 AS "se\'x; --", i % 5 AS "city\nname", \'x\' || i % 4 AS '
+    '"state # ]", i AS "äö"',
+    "missing values and empty texts": ""
+    "CASE WHEN i % 2 = 0 THEN i % 50 END AS age, NULLIF('c' || i % 30, 'c3') AS city, "
+    "CASE WHEN i % 9 > 0 THEN 'c' || i % 30 ELSE '' END AS town",
+    "no numbers and negative ones": ""
+    "CASE WHEN i % 7 = 0 THEN 'NaN'::DOUBLE ELSE i % 50 END AS age, i % 90 - 45 AS height, "
+    "(i % 1000) / 7.0 - 60 AS latitude",
+    "huge, tiny and long numbers": ""
+    "i * 4e300 AS height, i * 4e-9 AS weight, 9000000000000000000 + i AS age, i % 9 AS sex",
+    "decimals": "CAST(i % 80 AS DECIMAL(38, 9)) / 4 AS weight, CAST(i % 11 AS DECIMAL(4, 1)) AS educ",
+    "long tails": "CASE WHEN i < 3 THEN 90000 * i ELSE i % 60 END AS experience",
+    "numbers and dates as texts": "CAST(i % 60 AS VARCHAR) AS age, lpad(CAST(i % 20 AS VARCHAR), 3, '0') AS region, "
+    "CAST(DATE '2020-01-01' + CAST(i % 300 AS INTEGER) AS VARCHAR) AS joined",
+    "times": "TIME '08:00:00' + INTERVAL (i % 9) HOUR AS admission, i % 9 AS sex, "
+    "TIMESTAMPTZ '2020-01-01 12:00:00+00' + INTERVAL (i) HOUR AS joined",
+    "infinite dates": "CASE WHEN i = 7 THEN 'infinity'::DATE ELSE DATE '2020-01-01' + i::INTEGER END AS joined",
+    "enums": "['f', 'm', 'd'][i % 3 + 1]::ENUM ('f', 'm', 'd') AS sex, i % 20 AS age",
+    "lists and structs": "[i] AS city, {'a': i} AS state, MAP {i: i} AS region, i % 4 AS sex, 'x'::BLOB AS photo",
+    "no spaces": "'Bonn; \"x\"' || i % 30 AS city, E'a\\nb' || least(i % 20, i % 31) AS town",
+    "persons with several rows": "i // 3 AS patient_id, i // 3 % 20 AS age, i % 7 AS visit",
+    "many columns": ", ".join(f"hash(i, {n}) % {n + 2} AS x{n}" for n in range(60)) + ", i % 9 AS age",
+    "many quasi-identifiers": ", ".join(f"hash(i, {n}) % 500 AS age{'_' * n}{n}" for n in range(12)),
+}
+FINE_TABLES = {name: NUMBER.format(columns, 400) for name, columns in FINE_COLUMNS.items()}
 
 
 class TestTables:

@@ -17,13 +17,17 @@ from tests.conftest import open_clinic
 ROWS = 40
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def people() -> Iterator[sa.Session]:
     """Forty people of four ages: ``account`` is unique, ``town`` is shared by two, ``team`` by ten."""
     with duckdb.connect(config={"threads": 1}) as connection:
         session = open_clinic(connection)
         add_people(session)
         yield session
+
+
+def notes(session: sa.Session, wanted: sa.Policy, source: str = "people", into: str = "released") -> tuple[str, ...]:
+    return tuple(session.anonymize(source, wanted, into=into, replace=True).report.notes)
 
 
 def add_people(session: sa.Session) -> None:
@@ -52,7 +56,7 @@ def columns_of(found: Iterable[str]) -> list[str]:
 @pytest.mark.parametrize("into", ["released", "released.parquet", "released/"])
 def test_kept_columns_that_are_nearly_unique_are_named(people: sa.Session, tmp_path: Path, into: str) -> None:
     target = into if into == "released" else f"{tmp_path}/{into}"
-    found = people.anonymize("people", policy(), into=target).report.notes
+    found = notes(people, policy(), into=target)
     assert columns_of(found) == ["account", "town", "list"]
     note = unique_notes(found)[1]
     assert "100.0 % of the released rows have a value there that fewer than 5 rows have" in note
@@ -61,60 +65,51 @@ def test_kept_columns_that_are_nearly_unique_are_named(people: sa.Session, tmp_p
 
 def test_without_a_k_nearly_unique_is_a_value_that_no_other_row_has(people: sa.Session) -> None:
     wanted = policy(insensitive=["account", "town", "list"], sensitive=["team"], privacy=[sa.TCloseness("team", 1)])
-    found = people.anonymize("people", wanted, into="released").report.notes
+    found = notes(people, wanted)
     assert columns_of(found) == ["account", "list"]
     assert "that no other row has" in unique_notes(found)[0]
 
 
 def test_sensitive_columns_are_looked_at_as_well(people: sa.Session) -> None:
     wanted = policy(insensitive=["account", "list"], sensitive=["town", "team"])
-    assert columns_of(people.anonymize("people", wanted, into="released").report.notes)[0] == "town"
+    assert columns_of(notes(people, wanted))[0] == "town"
 
 
-def test_a_short_list_of_values_is_not_nearly_unique_whatever_the_k(people: sa.Session) -> None:
+def test_of_a_large_k(people: sa.Session) -> None:
     """Ten people have each team: a class of twenty-one is told apart by them, but nobody is found."""
-    found = people.anonymize("people", policy(21), into="released").report.notes
+    found = notes(people, policy(21))
     assert columns_of(found) == ["account", "town", "list"]
     assert "that fewer than 10 rows have" in unique_notes(found)[0]
+    (top,) = (note for note in found if "nearly unique" not in note)
+    assert top.startswith('"age" and "sex" are at the top level, where all rows have one label, so that they say')
 
 
 def test_half_of_the_rows_are_enough_and_fewer_are_not(people: sa.Session) -> None:
+    wanted = policy(insensitive=["account", "team"], identifiers=["town", "list"])
     for own, expected in ((ROWS // 2, ["account"]), (ROWS // 2 - 1, [])):
-        people.connection.execute(
-            f"CREATE OR REPLACE TABLE people AS SELECT * REPLACE (least(account, {1000 + own}) AS account) FROM people"
-        )
-        wanted = policy(insensitive=["account", "team"], identifiers=["town", "list"])
-        found = people.anonymize("people", wanted, into="released", replace=True).report.notes
-        assert columns_of(found) == expected
+        source = f"SELECT * REPLACE (least(account, {1000 + own}) AS account) FROM people"
+        assert columns_of(notes(people, wanted, source)) == expected
 
 
 def test_of_many_rows_a_sample_of_the_values_is_counted(people: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_columns, "COUNTED_ROWS", 10)
-    found = people.anonymize("people", policy(), into="released").report.notes
+    found = notes(people, policy())
     assert columns_of(found) == ["account", "town", "list"]
     assert "about 100.0 % of the released rows" in unique_notes(found)[0]
 
 
-def test_columns_of_one_label_are_named_together(people: sa.Session) -> None:
-    (note,) = (
-        note
-        for note in people.anonymize("people", policy(21), into="released").report.notes
-        if "nearly unique" not in note
-    )
-    assert note.startswith('"age" and "sex" are at the top level, where all rows have one label, so that they say')
+OF_TEAMS = {"insensitive": ["team"], "identifiers": ["account", "town", "list"]}
 
 
 def test_a_column_that_was_to_be_at_the_top_is_not_named(people: sa.Session) -> None:
-    wanted = policy(21, insensitive=["team"], identifiers=["account", "town", "list"], minimum_levels={"sex": 1})
-    people.connection.execute("UPDATE people SET team = 'all'")
-    (note,) = people.anonymize("people", wanted, into="released").report.notes
+    wanted = policy(21, minimum_levels={"sex": 1}, **OF_TEAMS)
+    (note,) = notes(people, wanted, "SELECT * REPLACE ('all' AS team) FROM people")
     assert note.startswith('"age" is at the top level')
 
 
 def test_missing_values_have_the_label_of_the_top_too(people: sa.Session) -> None:
-    people.connection.execute("UPDATE people SET sex = NULL WHERE age = 20")
-    wanted = policy(10, insensitive=["team"], identifiers=["account", "town", "list"], maximum_levels={"age": 0})
-    (note,) = people.anonymize("people", wanted, into="released").report.notes
+    source = "SELECT * REPLACE (CASE WHEN age <> 20 THEN sex END AS sex) FROM people"
+    (note,) = notes(people, policy(10, maximum_levels={"age": 0}, **OF_TEAMS), source)
     assert note.startswith('"sex" is at the top level')
     assert people.connection.sql("SELECT DISTINCT sex FROM released").fetchall() == [("*",)]
 

@@ -1,4 +1,4 @@
-"""The blocks of every guide run, after those of the README, on fewer rows."""
+"""The blocks of every guide run, after those of the README."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.blocks import FEW, GUIDES, README, prepare, run_blocks
+from tests.blocks import FEW_RUNS, GUIDES, README, prepare, run_blocks
 from tests.commands import DBT
 
 
 @pytest.fixture(scope="module")
 def after_the_readme(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with what the README makes."""
-    folder = prepare(tmp_path_factory.mktemp("readme"), FEW)
+    folder = prepare(tmp_path_factory.mktemp("readme"), FEW_RUNS)
     run_blocks(README, folder)
     return folder
 

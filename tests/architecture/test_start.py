@@ -66,9 +66,7 @@ CHAINS = {
         (COMMAND.format("guide exit codes"), {"duckdb", "sqlglot", "numpy", "rich.markdown", *FRAMES}),
         (FILES + COMMAND.format(COMMAND_RUN), {*FRAMES, "sqlanon.methods.noisy_node", "sqlanon.evaluation"}),
     ],
-    "help": [
-        ("import sqlanon.cli" + COMMAND.format("--help"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES}),
-    ],
+    "help": [("import sqlanon.cli" + COMMAND.format("--help"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES})],
     "sessions": [
         ("import sqlanon\n", {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
         ("sqlanon.connect().close()\n", {"sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),

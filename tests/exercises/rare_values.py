@@ -23,11 +23,7 @@ class ValueFrequency(PrivacyModel):
     @property
     def bounds(self) -> tuple[Bound, ...]:
         measure = Measure(
-            "smallest_count",
-            self.column,
-            of_class="smallest_count_of",
-            of_table=("value_frequency", "m"),
-            field="m",
+            "smallest_count", self.column, of_class="smallest_count_of", of_table=("value_frequency", "m"), field="m"
         )
         return (at_least(measure, self.m),)
 

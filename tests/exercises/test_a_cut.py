@@ -56,11 +56,7 @@ class TestTheClinic:
     def test_its_classes(self, clinic: sa.Session) -> None:
         release = clinic.anonymize("visits", cut_policy(), "released")
         rows = Counter((row["age"], row["sex"], row["zip"]) for row in rows_of(clinic, "released"))
-        assert rows == {
-            ("[30, 40)", "f", "1****"): 2,
-            ("[40, 60)", "f", "1****"): 4,
-            ("[40, 60)", "m", "1****"): 3,
-        }
+        assert rows == {("[30, 40)", "f", "1****"): 2, ("[40, 60)", "f", "1****"): 4, ("[40, 60)", "m", "1****"): 3}
         assert isinstance(release.report, CutReport)
         assert (release.node, release.report.cut) == ({}, CUT)
         assert release.report.rows == RowCounts(source=12, released=9, masked=0, dropped=3)

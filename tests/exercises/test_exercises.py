@@ -171,13 +171,7 @@ class TestSecondTable:
         ],
     )
     def test_bad_names(
-        self,
-        clinic: sa.Session,
-        tmp_path: Path,
-        into: str,
-        tables: dict[str, str],
-        error: type[Exception],
-        words: str,
+        self, clinic: sa.Session, tmp_path: Path, into: str, tables: dict[str, str], error: type[Exception], words: str
     ) -> None:
         target = str(tmp_path / into) if into.endswith(".parquet") else into
         with pytest.raises(error, match=words):

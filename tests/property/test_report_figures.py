@@ -41,12 +41,7 @@ def session() -> Iterator[sa.Session]:
 def test_figures_are_those_of_the_macros(session: sa.Session, rows: list[Any], k: int, method: Any) -> None:
     session.connection.execute("CREATE OR REPLACE TABLE people (age INTEGER, town VARCHAR, illness VARCHAR)")
     session.connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
-    policy = sa.Policy(
-        quasi_identifiers=COLUMNS,
-        sensitive=["illness"],
-        privacy=[sa.KAnonymity(k)],
-        method=method,
-    )
+    policy = sa.Policy(quasi_identifiers=COLUMNS, sensitive=["illness"], privacy=[sa.KAnonymity(k)], method=method)
     try:
         session.anonymize("people", policy, "released", replace=True)
     except sa.UnsatisfiableError:

@@ -700,10 +700,7 @@ class TestTaxonomies:
 
     def test_list_check_and_export(self, clinic: Path) -> None:
         listed = sqlanon("taxonomy", "list", "--db", "clinic.duckdb", "--json", folder=clinic)
-        assert set(document(listed)["taxonomies"]) == {
-            "age",
-            "sex",
-        }
+        assert set(document(listed)["taxonomies"]) == {"age", "sex"}
         assert sqlanon("taxonomy", "check", "--db", "clinic.duckdb", folder=clinic).returncode == 0
         exported = sqlanon("taxonomy", "export", "--db", "clinic.duckdb", "age", "again.csv", folder=clinic)
         assert exported.returncode == 0, exported.stderr

@@ -553,11 +553,7 @@ class TestToml:
             sensitive=["diagnosis"],
             identifiers=["ssn"],
             insensitive=["ward"],
-            privacy=[
-                sa.KAnonymity(5),
-                sa.DistinctLDiversity("diagnosis", 3),
-                sa.EntropyLDiversity("diagnosis", 2.5),
-            ],
+            privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("diagnosis", 3), sa.EntropyLDiversity("diagnosis", 2.5)],
             quality=sa.DMStar(),
             suppression_limit=0.05,
             suppression="mask",

@@ -12,10 +12,7 @@ from sqlanon.model.labels import CutRecord, NodeRecord
 from sqlanon.model.record import BoundRecord, ContentRecord, FolderRecord, Listing, Record, RecordError, RowsRecord
 
 FOLDER = FolderRecord(
-    columns={"age": "VARCHAR"},
-    partition_by=("age",),
-    files=Listing(count=1, bytes=2, sha256="0"),
-    files_sha256=(None,),
+    columns={"age": "VARCHAR"}, partition_by=("age",), files=Listing(count=1, bytes=2, sha256="0"), files_sha256=(None,)
 )
 
 

@@ -94,8 +94,7 @@ class TestWords:
         assert (word_of(name) or pytest.fail()).text == word
 
     @pytest.mark.parametrize(
-        "name",
-        ["page", "stage2x", "lage", "mcity", "learner", "engagement", "xwage", "level", "ageing", "is"],
+        "name", ["page", "stage2x", "lage", "mcity", "learner", "engagement", "xwage", "level", "ageing", "is"]
     )
     def test_of_a_compound_leave_nothing_over(self, name: str) -> None:
         assert word_of(name) is None

@@ -732,12 +732,3 @@ def test_a_name_of_a_file_is_no_table(clinic: Path) -> None:
         assert refused.returncode == 2
         assert "unsupported output format .json; use .parquet or .csv" in refused.stderr
     assert "out.json" not in tables(clinic / "clinic.duckdb")
-
-
-def test_a_spreadsheet_says_by_which_query_it_is_read(clinic: Path) -> None:
-    (clinic / "visits.xlsx").write_bytes(b"PK")
-    refused = sqlanon("measure", "visits.xlsx", "--policy", "policy.toml", folder=clinic)
-    assert refused.returncode == 2
-    words = " ".join(refused.stderr.replace("│", " ").split())
-    assert """visits.xlsx is read by a query: "FROM read_xlsx('visits.xlsx')\"""" in words
-    assert "--db" not in words

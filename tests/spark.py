@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 
-TESTS = ("tests/integration/test_spark_rows.py", "tests/integration/test_spark_workers.py")
+TESTS = ("tests/full/test_spark_rows.py", "tests/deep/test_spark_workers.py")
 SETTINGS = ("--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=4")
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 WORKERS = 2

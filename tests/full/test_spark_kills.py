@@ -19,7 +19,7 @@ from sqlanon.engines.duckdb import float_texts
 from sqlanon.engines.spark import refusals
 from sqlanon.engines.spark.rows import SparkRows
 from tests.black_hole import way_to
-from tests.integration.test_kills import NEW, OLD, SOURCE, folder, is_new, kill_runs
+from tests.deep.test_kills import NEW, OLD, SOURCE, folder, is_new, kill_runs
 from tests.sail import sail
 
 __all__ = ["folder"]

@@ -23,7 +23,7 @@ import sqlanon as sa
 from sqlanon.engines.lakes.store import StoredRelease, opened
 from sqlanon.engines.spark.rows import SparkRows
 from tests.conftest import ROOT
-from tests.integration.test_delta import COARSE, FINE, ROWS, make_people
+from tests.full.test_delta import COARSE, FINE, ROWS, make_people
 from tests.moto import moto, settings
 from tests.sail import sail
 

@@ -30,11 +30,11 @@ from sqlanon.model.datasets import dataset_of_files
 from sqlanon.publish.folders import FolderTarget
 from tests.commands import sqlanon
 from tests.fixed_noise import FixedNoise
+from tests.full.test_delta import delete_a_row
+from tests.full.test_far_cells import FEW, SEARCHED, STAY
+from tests.full.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, policy
 from tests.golden.files import kept
 from tests.golden.sent import FRACTIONS, golden_name, in_lines
-from tests.integration.test_delta import delete_a_row
-from tests.integration.test_far_cells import FEW, SEARCHED, STAY
-from tests.integration.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, policy
 from tests.reports import alone
 
 IS_SPARK = "SQLANON_SPARK" in os.environ

@@ -20,8 +20,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.lakes.iceberg import IcebergLakeTable
 from tests.conftest import ROOT
-from tests.integration import test_spark_rows
-from tests.integration.test_delta import COARSE, FINE, KILLED, KILLS, READS, ROWS, make_people, seen_while_replaced
+from tests.full import test_spark_rows
+from tests.full.test_delta import COARSE, FINE, KILLED, KILLS, READS, ROWS, make_people, seen_while_replaced
 
 catalogs = pytest.importorskip("pyiceberg.catalog")
 pytestmark = pytest.mark.filterwarnings("ignore:Delete operation did not match any records")

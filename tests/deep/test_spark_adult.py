@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from tests.integration.test_far_rows import fixed_chance
+from tests.full.test_far_rows import fixed_chance
 from tests.reports import alone
 from tests.sail import sail
 

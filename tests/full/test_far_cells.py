@@ -11,7 +11,7 @@ import pytest
 
 import sqlanon as sa
 from tests.adult import uci_policy
-from tests.integration.test_far_rows import POLICIES, TABLES, Sides, open_stays, with_far_rows
+from tests.full.test_far_rows import POLICIES, TABLES, Sides, open_stays, with_far_rows
 from tests.reports import alone
 
 FEW = 11

@@ -25,7 +25,6 @@ from tests.effort import examples
 ROW_COUNT = 2000
 KILLS = 50
 LOCAL_KILLS = 20
-FEW_KILLS = 2
 TABLE_KILLS = 6
 LISTED_KILLS = 12
 TAXONOMY_TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
@@ -217,7 +216,6 @@ def kill_runs(
     return killed
 
 
-@pytest.mark.deep
 def test_files_and_folders(folder: Path) -> None:
     targets = [into for into in LAYOUTS if Path(into).suffix or into in ("pieces/", "parts/")]
     killed = kill_runs(folder, OLD, NEW, targets, KILLS)
@@ -225,22 +223,18 @@ def test_files_and_folders(folder: Path) -> None:
     assert (folder / "published.csv.sqlanon.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("targets", "kills"),
-    [
-        (["published.parquet"], FEW_KILLS),
-        pytest.param(["published.parquet", "published.csv"], LOCAL_KILLS, marks=pytest.mark.deep),
-    ],
-    ids=["few", "many"],
-)
-def test_local_recoding(folder: Path, targets: list[str], kills: int) -> None:
-    with sa.connect("w.duckdb") as session:
-        session.taxonomies.load("id", sa.Taxonomy.intervals([10, 100], minimum=0, maximum=ROW_COUNT - 1))
-    killed = kill_runs(folder, LOCAL[5], LOCAL[9], targets, kills)
+def test_local_recoding(folder: Path) -> None:
+    load_intervals()
+    killed = kill_runs(folder, LOCAL[5], LOCAL[9], ["published.parquet", "published.csv"], LOCAL_KILLS)
     assert min(killed.values()) > 0
 
 
-@pytest.mark.deep
+def load_intervals() -> None:
+    """Make the column of ids a quasi-identifier."""
+    with sa.connect("w.duckdb") as session:
+        session.taxonomies.load("id", sa.Taxonomy.intervals([10, 100], minimum=0, maximum=ROW_COUNT - 1))
+
+
 def test_tables(folder: Path) -> None:
     moments = random.Random(5)  # noqa: S311
     with sa.connect("w.duckdb") as session:
@@ -261,7 +255,6 @@ def test_tables(folder: Path) -> None:
                 assert states == [*("replaced" for _ in states[1:]), "there"], "a table and its row come together"
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("into", ["listed.parquet", "listed.csv", "listed/"])
 def test_a_release_that_is_there_is_on_the_list(folder: Path, into: str) -> None:
     moments, killed, states = random.Random(7), 0, set()  # noqa: S311
@@ -282,7 +275,6 @@ def test_a_release_that_is_there_is_on_the_list(folder: Path, into: str) -> None
     assert states == {"there", "replaced", "gone"}, "some were killed between the row and the release"
 
 
-@pytest.mark.deep
 def test_two_tables(folder: Path) -> None:
     """Both are old or both are new, and fit each other."""
     moments = random.Random(6)  # noqa: S311

@@ -18,7 +18,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.spark.rows import SparkRows
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
-from tests.full.test_spark_kills import few_retries
+from tests.deep.test_spark_kills import few_retries
 from tests.spark import Cluster, Program, cluster, connected
 
 HOME = Path(os.environ.get("SPARK_HOME", ""))

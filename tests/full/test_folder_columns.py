@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
 import sqlanon as sa
-from tests.commands import document, sqlanon
 
 POLICY = """
 quasi_identifiers = ["age"]
@@ -25,60 +24,55 @@ age = { kind = "intervals", widths = [10], minimum = 0, maximum = 99 }
 MONTHS = ("year=2026/month=01", "year=2026/month=02", "year=2027/month=01")
 
 
-@pytest.fixture(params=["parquet", "csv"])
-def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A lake of three months, and beside it the file of each month, ``0``, ``1`` and ``2``."""
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "policy.toml").write_text(POLICY)
-    for number, month in enumerate(MONTHS):
-        (tmp_path / "lake" / month).mkdir(parents=True)
-        rows = f"SELECT {number} * 100 + i AS id, i % 5 AS age, 'n' AS note FROM range(20) AS rows (i)"
-        file = tmp_path / "lake" / month / f"part.{request.param}"
-        duckdb.connect().execute(f"COPY ({rows}) TO '{file}'")
-        shutil.copy(file, tmp_path / f"{number}{file.suffix}")
-    return tmp_path
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    """A session in a folder: a lake of three months, and beside it the file of each month, ``0``, ``1`` and ``2``."""
+    monkeypatch.chdir(tmp_path)
+    Path("policy.toml").write_text(POLICY)
+    for kind in ("parquet", "csv"):
+        for number, month in enumerate(MONTHS):
+            place = tmp_path / kind / "lake" / month
+            place.mkdir(parents=True)
+            rows = f"SELECT {number} * 100 + i AS id, i % 5 AS age, 'n' AS note FROM range(20) AS rows (i)"
+            duckdb.connect().execute(f"COPY ({rows}) TO '{place}/part.{kind}'")
+            shutil.copy(place / f"part.{kind}", tmp_path / kind / f"{number}.{kind}")
+    with sa.connect(threads=1) as session:
+        yield session
 
 
-def fitted(folder: Path, source: str) -> Any:
-    return document(sqlanon("fit", source, "--policy", "policy.toml", "--fit", "club.fit", "--json", folder=folder))
+def fit(session: sa.Session, source: str) -> tuple[str, ...]:
+    return session.partitions.fit(source, "policy.toml", "club.fit").policy.identifiers
 
 
-def applied(folder: Path, source: str, into: str) -> str:
-    """The message about a refused part; nothing for a published one."""
-    done = sqlanon("apply", source, "--fit", "club.fit", "--into", f"parts/{into}.parquet", folder=folder)
-    assert done.returncode == (2 if done.stderr else 0)
-    return done.stderr
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_parts_may_lack_identifiers_of_the_fit(session: sa.Session, kind: str) -> None:
+    assert fit(session, f"{kind}/lake") == ("id", "Year", "month")
+    parts = (f"{kind}/0.{kind}", f"{kind}/lake/{MONTHS[1]}", f"{kind}/lake/{MONTHS[2]}/part.{kind}")
+    for number, part in enumerate(parts):
+        session.partitions.apply(part, "club.fit", f"part-{number}.parquet")
+    verified = session.verify("part-*.parquet", "policy.toml")
+    assert (verified.met, verified.notes) == (True, ())
 
 
-def test_parts_may_lack_identifiers_of_the_fit(folder: Path) -> None:
-    suffix = next(folder.glob("0.*")).suffix
-    assert fitted(folder, "lake")["policy"]["identifiers"] == ["id", "Year", "month"]
-    assert applied(folder, f"0{suffix}", "0") == ""
-    assert applied(folder, f"lake/{MONTHS[1]}", "1") == ""
-    assert applied(folder, f"lake/{MONTHS[2]}/part{suffix}", "2") == ""
-    verified = document(sqlanon("verify", "parts/*.parquet", "--policy", "policy.toml", "--json", folder=folder))
-    assert (verified["met"], verified["notes"]) == (True, [])
+def test_a_part_may_have_identifiers_that_the_source_of_the_fit_lacks(session: sa.Session) -> None:
+    assert fit(session, "csv/0.csv") == ("id", "Year", "month")
+    session.partitions.apply(f"csv/lake/{MONTHS[0]}", "club.fit", "part-0.parquet")
+    session.partitions.apply("csv/1.csv", "club.fit", "part-1.parquet")
 
 
-def test_a_part_may_have_identifiers_that_the_source_of_the_fit_lacks(folder: Path) -> None:
-    suffix = next(folder.glob("0.*")).suffix
-    assert fitted(folder, f"0{suffix}")["policy"]["identifiers"] == ["id", "Year", "month"]
-    assert applied(folder, f"lake/{MONTHS[0]}", "0") == ""
-    assert applied(folder, f"1{suffix}", "1") == ""
+def test_the_same_rows_with_and_without_their_folders_count_once(session: sa.Session) -> None:
+    fit(session, "parquet/lake")
+    session.partitions.apply(f"parquet/lake/{MONTHS[0]}", "club.fit", "part-0.parquet")
+    with pytest.raises(sa.SqlanonError, match="published with this fit already"):
+        session.partitions.apply("parquet/0.parquet", "club.fit", "part-1.parquet")
 
 
-def test_the_same_rows_with_and_without_their_folders_count_once(folder: Path) -> None:
-    suffix = next(folder.glob("0.*")).suffix
-    fitted(folder, "lake")
-    assert applied(folder, f"lake/{MONTHS[0]}", "0") == ""
-    assert 'published with this fit already, as "parts/0.parquet"' in applied(folder, f"0{suffix}", "1")
-
-
-def test_other_columns_are_still_needed(folder: Path) -> None:
-    fitted(folder, "lake")
-    with sa.connect() as session, pytest.raises(sa.PolicyError) as refused:
-        session.partitions.apply("SELECT 1 AS age, 2 AS Note, 3 AS other", folder / "club.fit", folder / "1.parquet")
-    assert refused.value.problems[0].startswith('column "other" has no role')
-    with sa.connect() as session, pytest.raises(sa.PolicyError) as refused:
-        session.partitions.apply("SELECT 1 AS age, 2 AS month", folder / "club.fit", folder / "1.parquet")
-    assert refused.value.problems == ('column "note" has a role but is not in the source',)
+def test_other_columns_are_still_needed(session: sa.Session) -> None:
+    fit(session, "parquet/lake")
+    for part, problem in {
+        "SELECT 1 AS age, 2 AS Note, 3 AS other": 'column "other" has no role',
+        "SELECT 1 AS age, 2 AS month": 'column "note" has a role but is not in the source',
+    }.items():
+        with pytest.raises(sa.PolicyError) as refused:
+            session.partitions.apply(part, "club.fit", "1.parquet")
+        assert refused.value.problems[0].startswith(problem)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,10 +21,9 @@ from sqlanon.engines.duckdb.reading import lake as lakes
 from sqlanon.publish import folders
 from sqlanon.publish.folders import exchange
 from sqlanon.releases.noting import NOT_LISTED
-from tests.conftest import ROOT
 from tests.effort import examples
 
-ROW_COUNT = 3000
+ROW_COUNT = 1000
 POLICY = sa.Policy(
     quasi_identifiers=["age", "zip"],
     sensitive=["illness"],
@@ -40,18 +37,15 @@ STRICTER = POLICY.model_copy(update={"privacy": (sa.KAnonymity(20),)})
 
 def fuzzed_markers() -> st.SearchStrategy[bytes]:
     """Documents that look more or less like the marker of a release."""
-    names = st.sampled_from(["age", "zip", "illness", "cost", "year", "", "\0", 'a"b', "ä"]) | st.text(max_size=3)
-    kinds = st.sampled_from(["VARCHAR", "BIGINT", "INTEGER[]", "STRUCT(a INTEGER)", "NOTHING", "'", "\0", ""])
+    names = st.sampled_from(["age", "VARCHAR", "INTEGER[]", "NOTHING", "", "\0", 'a"b', "ä"]) | st.text(max_size=3)
     scalars = st.none() | st.booleans() | st.integers() | st.floats() | names
     anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner))
+    columns = st.dictionaries(names, names) | anything
     layouts = st.fixed_dictionaries(
-        {"columns": st.dictionaries(names, kinds) | anything, "partition_by": st.lists(names | scalars) | anything},
-        optional={"files": anything},
+        {"columns": columns, "partition_by": st.lists(scalars) | anything}, optional={"files": anything}
     )
-    notes = st.fixed_dictionaries(
-        {"folder": layouts | anything},
-        optional=dict.fromkeys(("policy", "made_from", "report", "labels", "code_sha256"), anything),
-    )
+    optional = dict.fromkeys(("policy", "made_from", "report", "labels", "code_sha256"), anything)
+    notes = st.fixed_dictionaries({"folder": layouts | anything}, optional=optional)
     documents = st.fixed_dictionaries({"sqlanon": notes | anything}) | anything
     return documents.map(lambda document: json.dumps(document).encode()) | st.binary() | st.just(b"[" * 200_000)
 
@@ -100,16 +94,16 @@ def names_in(folder: Path) -> list[str]:
 
 
 class TestSources:
-    @pytest.mark.parametrize("source", ["people", "people/", "people/**/*.parquet", "people/*/*.parquet"])
-    def test_a_folder_of_partitions(self, session: sa.Session, lake: Path, source: str) -> None:
+    def test_a_folder_of_partitions(self, session: sa.Session, lake: Path) -> None:
         (lake / "people" / "README.txt").write_text("not data")
-        measured = session.measure(str(lake / source), POLICY)
-        assert measured == session.measure("w.folk", POLICY).model_copy(update={"source": measured.source})
-
-    def test_a_database_that_is_attached(self, session: sa.Session, lake: Path) -> None:
-        session.connection.execute("ATTACH ':memory:' AS other; CREATE SCHEMA other.raw")
-        session.connection.execute("CREATE TABLE other.raw.folk AS FROM w.folk")
-        assert session.measure("other.raw.folk", POLICY).row_count == ROW_COUNT
+        (lake / "other_order").mkdir()
+        other_order = "SELECT year, id, cost, illness, zip, age FROM w.folk WHERE year = 2021"
+        for name, rows in {"one": "FROM w.folk WHERE year = 2020", "two": other_order}.items():
+            session.connection.execute(f"COPY ({rows}) TO 'other_order/{name}.parquet'")
+        expected = session.measure("w.folk", POLICY)
+        for source in ("people", "people/", "people/**/*.parquet", "people/*/*.parquet", "other_order"):
+            measured = session.measure(str(lake / source), POLICY)
+            assert measured == expected.model_copy(update={"source": measured.source})
 
     def test_what_is_hidden_in_a_lake_is_not_read(self, session: sa.Session, lake: Path) -> None:
         """A glob of DuckDB enters hidden folders, those of a run that was killed between two renames, too."""
@@ -117,12 +111,15 @@ class TestSources:
             shutil.copytree(lake / "people" / "year=2020", lake / "people" / name / "year=2020")
         for source in ("people", "people/**/*.parquet"):
             assert session.measure(str(lake / source), POLICY).row_count == ROW_COUNT
+        session.connection.execute("ATTACH ':memory:' AS other; CREATE SCHEMA other.raw")
+        session.connection.execute("CREATE TABLE other.raw.folk AS FROM w.folk")
+        assert session.measure("other.raw.folk", POLICY).row_count == ROW_COUNT
 
-    @pytest.mark.parametrize("source", ["empty", "missing/", "missing/**/*.parquet"])
-    def test_where_there_are_no_files(self, session: sa.Session, lake: Path, source: str) -> None:
+    def test_where_there_are_no_files(self, session: sa.Session, lake: Path) -> None:
         (lake / "empty").mkdir()
-        with pytest.raises(sa.EngineError, match=r"no Parquet file can be read|is not a table or view"):
-            session.measure(str(lake / source), POLICY)
+        for source in ("empty", "missing/", "missing/**/*.parquet"):
+            with pytest.raises(sa.EngineError, match=r"no Parquet file can be read|is not a table or view"):
+                session.measure(str(lake / source), POLICY)
 
     def test_a_folder_whose_name_looks_like_a_glob(self, session: sa.Session, lake: Path) -> None:
         (lake / "people").rename(lake / "people [1]*")
@@ -141,32 +138,32 @@ class TestLinks:
         (lake / "people" / "year=2020").rename(lake / "disk" / "archive" / "year=2020")
         return lake / "disk"
 
-    @pytest.mark.parametrize("source", ["people", "people/**/*.parquet", "**/*.parquet", "peop[l]e/**"])
-    def test_what_is_left_out_is_named(self, session: sa.Session, lake: Path, elsewhere: Path, source: str) -> None:
-        (lake / "people" / "year=2020").symlink_to(elsewhere / "archive" / "year=2020")
-        if source == "**/*.parquet":
-            (elsewhere / "archive").rename(lake.parent / f"{lake.name} archive")
-            (lake / "people" / "year=2020").unlink()
-            (lake / "people" / "year=2020").symlink_to(lake.parent / f"{lake.name} archive" / "year=2020")
-        with pytest.raises(
-            sa.EngineError, match=r"people/year=2020 is a symbolic link to a folder.*left out"
-        ) as caught:
-            session.measure(source, POLICY)
-        assert "read_parquet([" in str(caught.value)
-        assert session.measure("people/*/*.parquet", POLICY).row_count == ROW_COUNT
-
-    def test_what_the_message_says_to_do(self, session: sa.Session, lake: Path, elsewhere: Path) -> None:
-        (lake / "people" / "year=2020").symlink_to(elsewhere / "archive" / "year=2020")
-        with pytest.raises(sa.EngineError) as caught:
-            session.measure("people", POLICY)
-        query = "SELECT * FROM " + str(caught.value).partition(" over ")[2]
+    def test_what_is_left_out_is_named(self, session: sa.Session, lake: Path, elsewhere: Path) -> None:
+        link = lake / "people" / "year=2020"
+        link.symlink_to(elsewhere / "archive" / "year=2020")
+        named = r"people/year=2020 is a symbolic link to a folder.*left out"
+        for source in ("people", "people/**/*.parquet", "peop[l]e/**"):
+            with pytest.raises(sa.EngineError, match=named) as refused:
+                session.measure(source, POLICY)
+            assert "read_parquet([" in str(refused.value)
+        query = "SELECT * FROM " + str(refused.value).partition(" over ")[2]
         assert session.measure(query, POLICY).row_count == ROW_COUNT
+        assert session.measure("people/*/*.parquet", POLICY).row_count == ROW_COUNT
+        (elsewhere / "archive").rename(lake.parent / f"{lake.name} archive")
+        link.unlink()
+        link.symlink_to(lake.parent / f"{lake.name} archive" / "year=2020")
+        with pytest.raises(sa.EngineError, match=named):
+            session.measure("**/*.parquet", POLICY)
 
     def test_a_link_below_a_link(self, session: sa.Session, lake: Path, elsewhere: Path) -> None:
         (lake / "hall").mkdir()
         (lake / "hall" / "archive").symlink_to(elsewhere / "archive")
         (lake / "people" / "more").symlink_to(lake / "hall")
         with pytest.raises(sa.EngineError, match=r"people/more/archive is a symbolic link"):
+            session.measure("people", POLICY)
+        (lake / "people" / "more").unlink()
+        (lake / "people" / "up").symlink_to("..")
+        with pytest.raises(sa.EngineError, match="people/up is a symbolic link"):
             session.measure("people", POLICY)
 
     def test_links_by_which_nothing_is_left_out(self, session: sa.Session, lake: Path) -> None:
@@ -179,28 +176,22 @@ class TestLinks:
         for source in ("people", "people/**/*.parquet", "folk", "folk/**/*.parquet"):
             assert session.measure(source, POLICY).row_count == ROW_COUNT
 
-    @pytest.mark.parametrize("into", ["out/", "out.parquet"])
-    def test_loops(self, session: sa.Session, lake: Path, into: str) -> None:
+    def test_loops(self, session: sa.Session, lake: Path) -> None:
         """Two of them make for more paths than could ever be listed."""
         for name in ("one", "two"):
             (lake / "people" / "year=2020" / name).symlink_to(lake / "people")
             (lake / "people" / name).symlink_to(".")
-        assert session.anonymize("people", POLICY, into=into).report.rows.source == ROW_COUNT
+        assert session.anonymize("people", POLICY, into="out/").report.rows.source == ROW_COUNT
         query = "SELECT * FROM 'people/**/*.parquet'"
-        assert session.anonymize(query, POLICY, into=into, replace=True).report.rows.source == ROW_COUNT
+        assert session.anonymize(query, POLICY, into="out.parquet").report.rows.source == ROW_COUNT
 
-    def test_a_loop_around_the_folder(self, session: sa.Session, lake: Path) -> None:
-        (lake / "people" / "up").symlink_to("..")
-        with pytest.raises(sa.EngineError, match="people/up is a symbolic link"):
-            session.measure("people", POLICY)
-
-    @pytest.mark.parametrize("source", ["people", "people/*/*.parquet", "SELECT * FROM 'people/*/*.parquet'"])
-    def test_a_target_that_is_read_under_another_name(self, session: sa.Session, lake: Path, source: str) -> None:
+    def test_a_target_that_is_read_under_another_name(self, session: sa.Session, lake: Path) -> None:
         file = next((lake / "people").rglob("*.parquet"))
         (lake / "other.parquet").hardlink_to(file)
         before = file.read_bytes()
-        with pytest.raises(sa.EngineError, match="replace its own source"):
-            session.anonymize(source, POLICY, into="other.parquet", replace=True)
+        for source in ("people", "people/*/*.parquet", "SELECT * FROM 'people/*/*.parquet'"):
+            with pytest.raises(sa.EngineError, match="replace its own source"):
+                session.anonymize(source, POLICY, into="other.parquet", replace=True)
         assert file.read_bytes() == before
 
 
@@ -212,31 +203,20 @@ class TestMarkers:
         session.anonymize("people", POLICY, into="release/", partition_by="age")
         return lake / "release"
 
-    @pytest.mark.parametrize(
-        "layout",
-        [
-            {"partition_by": [1, None]},
-            {"partition_by": ["missing"]},
-            {"partition_by": "age"},
-            {"columns": {"age": 1}},
-            {"columns": {}},
-            {"columns": ["age"]},
-            None,
-            [],
-        ],
-    )
-    def test_that_are_malformed(self, session: sa.Session, lake: Path, release: Path, layout: object) -> None:
+    def test_that_are_malformed(self, session: sa.Session, release: Path) -> None:
         note = json.loads((release / "_sqlanon.json").read_text())["sqlanon"]
-        changed = {**note["folder"], **layout} if isinstance(layout, dict) else layout
-        (release / "_sqlanon.json").write_text(json.dumps({"sqlanon": {**note, "folder": changed}}))
-        with pytest.raises(sa.EngineError, match=r"_sqlanon.json is not what sqlanon writes"):
-            session.measure("release", POLICY)
-        with pytest.raises(sa.EngineError, match="not replaced"):
-            session.anonymize("people", POLICY, into="release/", replace=True)
-        with pytest.raises(sa.EngineError):
-            session.verify("release", POLICY)
+        changes = [{"partition_by": [1, None]}, {"partition_by": ["missing"]}, {"partition_by": "age"}]
+        changes += [{"columns": {"age": 1}}, {"columns": {}}, {"columns": ["age"]}]
+        for layout in (*({**note["folder"], **change} for change in changes), None, []):
+            (release / "_sqlanon.json").write_text(json.dumps({"sqlanon": {**note, "folder": layout}}))
+            with pytest.raises(sa.EngineError, match=r"_sqlanon.json is not what sqlanon writes"):
+                session.measure("release", POLICY)
+            with pytest.raises(sa.EngineError, match="not replaced"):
+                session.anonymize("people", POLICY, into="release/", replace=True)
+            with pytest.raises(sa.EngineError):
+                session.verify("release", POLICY)
 
-    @settings(suppress_health_check=list(HealthCheck), max_examples=examples(40))
+    @settings(suppress_health_check=list(HealthCheck), max_examples=examples(15))
     @given(content=fuzzed_markers())
     def test_whatever_is_in_them(self, session: sa.Session, release: Path, content: bytes) -> None:
         (release / "_sqlanon.json").write_bytes(content)
@@ -250,47 +230,28 @@ class TestMarkers:
                 call()
         assert len(names_in(release)) > 1
 
-    def test_a_stage_inside_a_release(self, session: sa.Session, release: Path) -> None:
-        """Of a run that writes to a folder in it, or was killed before it could publish."""
-        before = session.measure("release", POLICY)
-        stage = release / ".inner.run.0.staged"
-        shutil.copytree(release, stage)
-        assert session.measure("release", POLICY) == before
-        assert session.measure(f"{release}/**/*.parquet", POLICY).row_count == before.row_count
-
 
 class TestFilesThatDiffer:
     """DuckDB takes the columns of the first file, and casts those of the others without a word."""
 
-    @pytest.mark.parametrize(
-        ("changed", "said"),
-        [
-            (
-                "* REPLACE (cost + 0.75 AS cost)",
-                r'one\.parquet has "cost" BIGINT, where .*two\.parquet has "cost" DECIMAL',
-            ),
-            ("*, 1 AS note", r'one\.parquet has nothing else, where .*two\.parquet has "note" INTEGER'),
-            ("* EXCLUDE (cost)", r'one\.parquet has "cost" BIGINT, where .*two\.parquet has nothing else'),
-        ],
-        ids=["type", "one more", "one less"],
-    )
-    def test_they_are_no_source(self, session: sa.Session, lake: Path, changed: str, said: str) -> None:
-        (lake / "drift").mkdir()
-        session.connection.execute("COPY (FROM w.folk WHERE year = 2020) TO 'drift/one.parquet'")
-        session.connection.execute(f"COPY (SELECT {changed} FROM w.folk WHERE year = 2021) TO 'drift/two.parquet'")
-        for source in ("drift", "drift/*.parquet"):
-            with pytest.raises(sa.EngineError, match=f"files of different columns: .*{said}.*union_by_name"):
-                session.anonymize(source, POLICY, into="released.parquet")
+    def test_they_are_no_source(self, session: sa.Session, lake: Path) -> None:
+        one = r"one\.parquet has"
+        session.connection.execute("COPY (FROM w.folk WHERE year = 2020) TO 'one.parquet'")
+        for place, (changed, reason) in enumerate(
+            {
+                "* REPLACE (cost + 0.75 AS cost)": rf'{one} "cost" BIGINT, where .*two\.parquet has "cost" DECIMAL',
+                "*, 1 AS note": rf'{one} nothing else, where .*two\.parquet has "note" INTEGER',
+                "* EXCLUDE (cost)": rf'{one} "cost" BIGINT, where .*two\.parquet has nothing else',
+            }.items()
+        ):
+            drift = lake / f"drift-{place}"
+            drift.mkdir()
+            shutil.copy("one.parquet", drift)
+            session.connection.execute(f"COPY (SELECT {changed} FROM w.folk) TO '{drift}/two.parquet'")
+            for source in (drift.name, f"{drift.name}/*.parquet"):
+                with pytest.raises(sa.EngineError, match=f"files of different columns: .*{reason}.*union_by_name"):
+                    session.anonymize(source, POLICY, into="released.parquet")
         assert not (lake / "released.parquet").exists()
-
-    def test_the_order_of_columns_is_none_of_it(self, session: sa.Session, lake: Path) -> None:
-        (lake / "drift").mkdir()
-        session.connection.execute("COPY (FROM w.folk WHERE year = 2020) TO 'drift/one.parquet'")
-        session.connection.execute(
-            "COPY (SELECT year, id, cost, illness, zip, age FROM w.folk WHERE year = 2021) TO 'drift/two.parquet'"
-        )
-        measured = session.measure("drift", POLICY)
-        assert measured == session.measure("w.folk", POLICY).model_copy(update={"source": measured.source})
 
     def test_a_release_is_not_verified_beside_a_file_of_others(self, session: sa.Session, lake: Path) -> None:
         session.anonymize("people", POLICY, into="release/")
@@ -301,36 +262,27 @@ class TestFilesThatDiffer:
             session.measure("release", POLICY)
 
     def test_one_that_cannot_be_read_is_named(self, session: sa.Session, lake: Path) -> None:
-        broken = lake / "people" / "year=2021" / "z.parquet"
-        broken.write_bytes(b"PAR1")
-        with pytest.raises(sa.EngineError, match=r"year=2021/z\.parquet cannot be read as a Parquet file"):
-            session.measure("people", POLICY)
-
-    def test_folders_that_may_not_be_listed_are_not_passed_by(
-        self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
         def refuse(folder: str, onerror: Callable[[OSError], None]) -> Iterator[None]:
             onerror(PermissionError(13, "Permission denied", f"{folder}/year=2021"))
             yield
 
-        monkeypatch.setattr(lakes.os, "walk", refuse)
-        with pytest.raises(sa.EngineError, match="the folder people/year=2021 cannot be read"):
+        with (
+            mock.patch.object(lakes.os, "walk", refuse),
+            pytest.raises(sa.EngineError, match="the folder people/year=2021 cannot be read"),
+        ):
+            session.measure("people", POLICY)
+        (lake / "people" / "year=2021" / "z.parquet").write_bytes(b"PAR1")
+        with pytest.raises(sa.EngineError, match=r"year=2021/z\.parquet cannot be read as a Parquet file"):
             session.measure("people", POLICY)
 
 
 class TestLayouts:
     """Whatever the layout, the rows are those of a table, in a given order that says nothing of the source."""
 
-    @pytest.fixture
-    def expected(self, session: sa.Session, lake: Path) -> list[tuple[Any, ...]]:
-        session.anonymize("people", POLICY, into="plain.parquet")
-        return rows_of(session, "'plain.parquet'")
-
     @pytest.mark.parametrize(
         ("layout", "pattern", "types"),
         [
-            ({}, "part-00000.parquet", ""),
-            ({"rows_per_file": 499}, "part-?????.parquet", ""),
+            ({"rows_per_file": 149}, "part-?????.parquet", ""),
             ({"partition_by": "illness"}, "illness=*/part-00000.parquet", "'illness': VARCHAR"),
             (
                 {"partition_by": ["zip", "year"], "rows_per_file": 40},
@@ -338,25 +290,22 @@ class TestLayouts:
                 "'zip': VARCHAR, 'year': BIGINT",
             ),
         ],
-        ids=["one file", "many files", "partitions", "partitions of many files"],
+        ids=["many files", "partitions", "partitions of many files"],
     )
-    def test_of_files(
-        self,
-        session: sa.Session,
-        lake: Path,
-        expected: list[tuple[Any, ...]],
-        layout: dict[str, Any],
-        pattern: str,
-        types: str,
-    ) -> None:
+    def test_of_files(self, session: sa.Session, lake: Path, layout: dict[str, Any], pattern: str, types: str) -> None:
+        session.anonymize("people", POLICY, into="plain.parquet")
+        expected = rows_of(session, "'plain.parquet'")
         release = session.anonymize("people", POLICY, into="release/", **layout)
-        files = [path.relative_to("release").as_posix() for path in Path("release").glob(pattern)]
+        files = sorted(path.relative_to("release").as_posix() for path in Path("release").glob(pattern))
         assert names_in(lake / "release") == sorted(["_sqlanon.json", *files])
 
         counted = "SELECT count(*) AS n FROM read_parquet('release/**/*.parquet', filename = true) GROUP BY filename"
         [(largest, total)] = session.connection.execute(f"SELECT max(n), sum(n) FROM ({counted})").fetchall()
         assert total == release.report.rows.released == len(expected)
         assert largest <= layout.get("rows_per_file", total)
+        if not types:
+            rows = [row for file in files for row in session.connection.execute(f"FROM 'release/{file}'").fetchall()]
+            assert rows == session.connection.execute("FROM 'release/*.parquet' ORDER BY ALL").fetchall()
 
         assert dataset.dataset("release", partitioning="hive").count_rows() == total
         hive = f", hive_types = {{{types}}}" if types else ""
@@ -368,21 +317,12 @@ class TestLayouts:
         assert note["labels"] == {"kind": "node", "levels": release.node}
         assert list(note["folder"]["columns"]) == ["age", "zip", "illness", "cost", "year"]
 
-    def test_files_of_so_many_rows_continue_each_other(self, session: sa.Session, lake: Path) -> None:
-        session.anonymize("people", POLICY, into="release/", rows_per_file=1000)
-        files = sorted((lake / "release").glob("*.parquet"))
-        rows = [row for file in files for row in session.connection.execute(f"FROM '{file}'").fetchall()]
-        ordered = session.connection.execute("FROM 'release/*.parquet' ORDER BY ALL").fetchall()
-        assert rows == ordered
-
-    @pytest.mark.parametrize("layout", [{"partition_by": "illness"}, {"partition_by": "zip", "rows_per_file": 40}])
-    def test_files_do_not_tell_the_order_of_the_source(
-        self, session: sa.Session, lake: Path, layout: dict[str, Any]
-    ) -> None:
+    def test_files_do_not_tell_the_order_of_the_source(self, session: sa.Session, lake: Path) -> None:
         for into, source in (("one/", "w.folk"), ("other/", "SELECT * FROM w.folk ORDER BY hash(id)")):
-            session.anonymize(source, POLICY, into=into, **layout)
-        assert names_in(lake / "one") == names_in(lake / "other")
-        for name in names_in(lake / "one"):
+            session.anonymize(source, POLICY, into=into, partition_by="zip", rows_per_file=40)
+        files = names_in(lake / "one")
+        assert names_in(lake / "other") == files
+        for name in files:
             if name.endswith(".parquet"):
                 one, other = (
                     session.connection.execute(f"FROM '{into}/{name}'").fetchall() for into in ("one", "other")
@@ -447,23 +387,12 @@ class TestReplacing:
     ) -> None:
         if not swapped:
             monkeypatch.setattr(folders, "exchange", lambda *_: False)
+        (lake / "release").mkdir()
         session.anonymize("people", POLICY, into="release/", rows_per_file=100)
         session.anonymize("people", STRICTER, into="release", replace=True, partition_by="zip")
         assert session.verify("release", STRICTER).met
         assert not list((lake / "release").glob("*.parquet"))
         assert not list(lake.glob(".*"))
-
-    def test_a_release_that_was_moved_away_comes_back(self, session: sa.Session, lake: Path) -> None:
-        """What a run leaves that was killed between the two renames."""
-        session.anonymize("people", POLICY, into="release/")
-        for read in (lambda: session.verify("release/", POLICY), lambda: session.provenance("release")):
-            (lake / "release").rename(lake / ".release.run.0.previous")
-            assert read() is not None
-            assert not list(lake.glob(".*"))
-        (lake / "release").rename(lake / ".release.run.0.previous")
-        with pytest.raises(sa.EngineError, match="exists"):
-            session.anonymize("people", STRICTER, into="release/")
-        assert session.verify("release", POLICY).met
 
     @pytest.mark.parametrize("swapped", [True, False], ids=["exchange", "two renames"])
     def test_a_file_that_appears_at_the_last_moment(
@@ -486,6 +415,7 @@ class TestReplacing:
     def test_an_interrupt_between_two_renames(
         self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        """A run that is killed there leaves a release that was moved away, which comes back as well."""
         session.anonymize("people", POLICY, into="release/")
         rename = Path.rename
 
@@ -494,16 +424,19 @@ class TestReplacing:
                 raise KeyboardInterrupt
             return rename(path, target)
 
-        monkeypatch.setattr(folders, "exchange", lambda *_: False)
-        monkeypatch.setattr(Path, "rename", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            session.anonymize("people", STRICTER, into="release/", replace=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(folders, "exchange", lambda *_: False)
+            patch.setattr(Path, "rename", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                session.anonymize("people", STRICTER, into="release/", replace=True)
         assert session.verify("release", POLICY).met
-        assert not list(lake.glob(".*"))
-
-    def test_an_empty_folder_is_taken(self, session: sa.Session, lake: Path) -> None:
-        (lake / "release").mkdir()
-        session.anonymize("people", POLICY, into="release/")
+        for read in (lambda: session.verify("release/", POLICY), lambda: session.provenance("release")):
+            assert not list(lake.glob(".*"))
+            (lake / "release").rename(lake / ".release.run.0.previous")
+            assert read() is not None
+        (lake / "release").rename(lake / ".release.run.0.previous")
+        with pytest.raises(sa.EngineError, match="exists"):
+            session.anonymize("people", STRICTER, into="release/")
         assert session.verify("release", POLICY).met
 
     def test_a_folder_with_files_of_others_never(self, session: sa.Session, lake: Path) -> None:
@@ -565,33 +498,23 @@ class TestUnchanged:
         assert {name: (lake / name).stat().st_mtime_ns for name in names_in(lake)} == before
         assert not session.anonymize("people", POLICY, into=into, replace=True, **layout).unchanged
 
-    def test_a_table_and_models_that_are_measured_beside_the_source(self, session: sa.Session, lake: Path) -> None:
+    def test_a_table_that_was_altered_since(self, lake: Path, session: sa.Session) -> None:
         policy = POLICY.model_copy(update={"individual": "id", "privacy": (sa.TCloseness("illness", 0.5),)})
         with sa.connect(lake / "other.duckdb") as writable:
             writable.taxonomies.load("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
             writable.taxonomies.load("zip", sa.Taxonomy.prefixes([1]), source="people")
             first = writable.anonymize("people", policy, into="release")
             again = writable.anonymize("people", policy, into="release")
-        assert again == first.model_copy(update={"unchanged": True, "report": as_published(first)})
-
-    @pytest.mark.parametrize(
-        "alteration",
-        [
-            "ALTER TABLE release ADD COLUMN name VARCHAR",
-            "INSERT INTO release FROM release LIMIT 3",
-            "DELETE FROM release",
-        ],
-    )
-    def test_a_table_that_was_altered_since(self, lake: Path, session: sa.Session, alteration: str) -> None:
-        with sa.connect(lake / "other.duckdb") as writable:
-            writable.taxonomies.load("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
-            writable.taxonomies.load("zip", sa.Taxonomy.prefixes([1]), source="people")
-            writable.anonymize("people", POLICY, into="release")
-            writable.connection.execute(alteration)
-            with pytest.raises(sa.EngineError, match="altered since it was made; give another name"):
-                writable.anonymize("people", POLICY, into="release")
-            assert not writable.anonymize("people", POLICY, into="release", replace="changed").unchanged
-            assert writable.anonymize("people", POLICY, into="release").unchanged
+            assert again == first.model_copy(update={"unchanged": True, "report": as_published(first)})
+            for alteration in (
+                "ALTER TABLE release ADD COLUMN name VARCHAR",
+                "INSERT INTO release FROM release LIMIT 3",
+                "DELETE FROM release",
+            ):
+                writable.connection.execute(alteration)
+                with pytest.raises(sa.EngineError, match="altered since it was made; give another name"):
+                    writable.anonymize("people", policy, into="release")
+                assert not writable.anonymize("people", policy, into="release", replace="changed").unchanged
 
     def test_a_file_that_was_altered_since(self, lake: Path, session: sa.Session) -> None:
         session.anonymize("people", POLICY, into="release.parquet")
@@ -637,100 +560,26 @@ class TestUnchanged:
 class TestReplacingIfChanged:
     """For a scheduled job: nothing to do, or a release to make anew."""
 
-    @pytest.mark.parametrize("into", ["release.parquet", "release/"])
-    def test_a_release_of_other_files_is_replaced(self, session: sa.Session, lake: Path, into: str) -> None:
-        first = session.anonymize("people", POLICY, into=into, replace="changed")
+    def test_a_release_of_other_files_is_replaced(self, session: sa.Session, lake: Path) -> None:
+        first = session.anonymize("people", POLICY, into="release/", replace="changed")
         assert not first.unchanged
-        assert session.anonymize("people", POLICY, into=into, replace="changed").unchanged
+        assert session.anonymize("people", POLICY, into="release/", replace="changed").unchanged
         os.utime(next((lake / "people").rglob("*.parquet")), ns=(1, 1))
-        assert not session.anonymize("people", POLICY, into=into, replace="changed").unchanged
-        assert session.anonymize("people", POLICY, into=into).unchanged
-        assert not session.anonymize("people", STRICTER, into=into, replace="changed").unchanged
-        assert session.verify(into, STRICTER).met
-
-    def test_a_table_may_always_have_changed(self, session: sa.Session) -> None:
+        assert not session.anonymize("people", POLICY, into="release/", replace="changed").unchanged
+        assert session.anonymize("people", POLICY, into="release/").unchanged
+        assert not session.anonymize("people", STRICTER, into="release/", replace="changed").unchanged
+        assert session.verify("release/", STRICTER).met
         for _ in range(2):
-            assert not session.anonymize("w.folk", POLICY, into="release.parquet", replace="changed").unchanged
+            assert not session.anonymize("w.folk", POLICY, into="other.parquet", replace="changed").unchanged
 
     def test_what_is_no_release_stays(self, session: sa.Session, lake: Path) -> None:
         (lake / "theirs").mkdir()
         (lake / "theirs" / "notes.txt").write_text("mine")
         session.connection.execute("COPY w.folk TO 'theirs.parquet'")
         before = (lake / "theirs.parquet").read_bytes()
-        for into, said in {"theirs.parquet": "not made by sqlanon", "theirs/": "not of a release"}.items():
-            with pytest.raises(sa.EngineError, match=said):
+        for into, reason in {"theirs.parquet": "not made by sqlanon", "theirs/": "not of a release"}.items():
+            with pytest.raises(sa.EngineError, match=reason):
                 session.anonymize("people", POLICY, into=into, replace="changed")
         assert (lake / "theirs.parquet").read_bytes() == before
-
-    def test_where_it_cannot_be_told(self, session: sa.Session) -> None:
         with pytest.raises(sa.PolicyError, match="give replace=True"):
             session.lattice("people", POLICY, into="nodes.parquet", replace="changed")
-
-
-class TestConnecting:
-    def test_limits_are_those_of_the_connection(self, tmp_path: Path) -> None:
-        with sa.connect(memory_limit="300MB", temp_directory=tmp_path, threads=1) as session:
-            found = session.connection.execute(
-                "SELECT current_setting('memory_limit'), current_setting('threads'), current_setting('temp_directory')"
-            ).fetchone()
-            [spill] = (path for path in tmp_path.iterdir() if path.is_dir())
-            assert found == ("286.1 MiB", 1, str(spill))
-            assert spill.stat().st_mode & 0o777 == 0o700
-
-    def test_what_does_not_fit_in_memory_is_gone_at_the_end(self, tmp_path: Path) -> None:
-        (tmp_path / "sqlanon-run-0").mkdir()  # nobody holds it
-        session = sa.connect(memory_limit="30MB", temp_directory=tmp_path, threads=1)
-        session.connection.execute("CREATE TABLE t AS SELECT i, md5(i::VARCHAR) AS h FROM range(1500000) AS r (i)")
-        assert [path for path in tmp_path.rglob("*") if path.is_file()]
-        with pytest.raises(sa.EngineError):
-            policy = sa.Policy(quasi_identifiers=["h"], privacy=[sa.KAnonymity(2)])
-            session.measure("SELECT CAST(h AS INTEGER) AS h FROM t ORDER BY h", policy)
-        session.close()
-        assert not list(tmp_path.iterdir())
-
-    def test_what_another_process_spills_is_left_alone(self, tmp_path: Path) -> None:
-        program = f"import sqlanon; session = sqlanon.connect(temp_directory={str(tmp_path)!r}); print(); input()"
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, **pipes) as other:
-            assert other.stdout is not None
-            other.stdout.readline()
-            theirs = set(tmp_path.iterdir())
-            sa.connect(temp_directory=tmp_path).close()
-            assert set(tmp_path.iterdir()) == theirs
-            assert any(path.is_dir() for path in theirs)
-            other.kill()
-            other.wait()
-        assert set(tmp_path.iterdir()) == theirs
-        sa.connect(temp_directory=tmp_path).close()
-        assert not list(tmp_path.iterdir())
-
-    def test_a_full_temporary_directory_is_told_of(self, tmp_path: Path) -> None:
-        with sa.connect(memory_limit="30MB", temp_directory=tmp_path, threads=1) as session:
-            session.connection.execute("SET max_temp_directory_size = '1MB'")
-            session.taxonomies.load("i", sa.Taxonomy.from_rows([["0", "*"]]))
-            policy = sa.Policy(quasi_identifiers=["i"], identifiers=["h"], privacy=[sa.KAnonymity(2)])
-            with pytest.raises(sa.EngineError, match="its temp_directory is full"):
-                session.anonymize("SELECT hash(i) AS i, 1 AS h FROM range(3000000) AS r (i)", policy, "released")
-
-    def test_a_session_in_memory_does_not_spill_to_the_working_folder(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-        with sa.connect() as session:
-            [(place,)] = session.connection.execute("SELECT current_setting('temp_directory')").fetchall()
-            assert Path(place).parent == tmp_path
-        assert not list(tmp_path.iterdir())
-
-    def test_settings_that_are_none(self, tmp_path: Path) -> None:
-        with pytest.raises(sa.EngineError) as refused:
-            sa.connect(memory_limit="lots", threads=0, temp_directory=tmp_path / "missing")
-        for setting in ("memory_limit", "threads", "temp_directory"):
-            assert setting in str(refused.value)
-        for limit in ("0GB", "-1GB", "80%", "2", "1KB"):
-            with pytest.raises(sa.EngineError, match="memory_limit"):
-                sa.connect(memory_limit=limit, temp_directory=tmp_path)
-        assert not list(tmp_path.iterdir())
-
-    def test_a_lent_connection_keeps_its_own(self) -> None:
-        with duckdb.connect() as connection, pytest.raises(sa.EngineError, match="keeps its settings"):
-            sa.connect(connection, threads=1)

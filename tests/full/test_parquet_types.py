@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,7 @@ def test_every_type_of_the_database_comes_back(session: sa.Session) -> None:
 
 
 def test_types_that_do_not_come_back_are_refused_by_name(session: sa.Session, tmp_path: Path) -> None:
+    """A table takes them all."""
     refused = {}
     for name in sorted(types(session) & (ALWAYS_REFUSED | SOMETIMES_REFUSED)):
         session.connection.execute(
@@ -84,90 +86,66 @@ def test_types_that_do_not_come_back_are_refused_by_name(session: sa.Session, tm
         else:
             assert texts(session, f"'{into}'") == texts(session, "given"), name
         assert (tmp_path / into).exists() == (name not in refused)
+        session.anonymize("given", POLICY, into="kept", replace=True)
+        assert texts(session, "kept") == texts(session, "given")
     assert set(refused) >= ALWAYS_REFUSED
     assert all('"value"' in refused[name] for name in ALWAYS_REFUSED)
 
 
-ALTERED = [
-    "1::HUGEINT",
-    "union_value(a := 1)",
-    "'10:00:00+02'::TIMETZ",
-    "'101'::BIT",
-    "1::VARINT",
-    "INTERVAL '1 microsecond'",
-    "INTERVAL '-1 month'",
-    "INTERVAL '1 month' - INTERVAL '1 day'",
-    "INTERVAL '1000000 hours'",
-]
+ALTERED = ["INTERVAL '1 microsecond'", "INTERVAL '-1 month'", "INTERVAL '1 month' - INTERVAL '1 day'"]
 NESTED = [
-    shape.format(value)
-    for shape in ("[{}]", "{{'a': [{}]}}", "MAP {{1: {}}}", "[{{'interval': {}}}]")
-    for value in ("1::UHUGEINT", "'101'::BIT", "INTERVAL '1 microsecond'", "INTERVAL '-1 month'")
+    "[INTERVAL '-1 month']",
+    "{'a': [INTERVAL '-1 month']}",
+    "MAP {1: INTERVAL '-1 month'}",
+    "[{'interval': INTERVAL '-1 month'}]",
+    "[1::UHUGEINT]",
+    "{'a': ['101'::BIT]}",
 ]
 
 
-@pytest.mark.parametrize(
-    ("layout", "value"),
-    [
-        *(("file", value) for value in (*ALTERED, *NESTED)),
-        *((layout, value) for layout in ("folder", "pieces", "partitions") for value in ALTERED[-4:-1]),
-    ],
-)
-def test_values_that_are_refused(session: sa.Session, tmp_path: Path, layout: str, value: str) -> None:
-    given(session, value)
+def test_values_that_are_refused(session: sa.Session, tmp_path: Path) -> None:
+    values = [*(("file", value) for value in (*ALTERED, *NESTED))]
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(sa.EngineError, match=r'Parquet .*"value".* or write to a table'):
-        publish(session, layout)
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_table_takes_them_all(session: sa.Session) -> None:
-    for value in ALTERED:
+    for layout, value in (*values, *((layout, ALTERED[-1]) for layout in ("folder", "pieces", "partitions"))):
         given(session, value)
-        session.anonymize("given", POLICY, into="kept", replace=True)
-        assert texts(session, "kept") == texts(session, "given")
+        with pytest.raises(sa.EngineError, match=r'Parquet .*"value".* or write to a table'):
+            publish(session, layout)
+        assert sorted(tmp_path.rglob("*")) == before, (layout, value)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_intervals_that_are_kept(session: sa.Session, layout: str) -> None:
-    given(
-        session,
-        "INTERVAL '1 month', INTERVAL '40 days', INTERVAL '23:59:59.999', INTERVAL '2 years 3 days 1 hour', NULL, "
-        "INTERVAL '1 month', INTERVAL '0 days'",
-    )
-    publish(session, layout)
+def test_intervals_that_are_kept(session: sa.Session) -> None:
+    kept = "'40 days', '23:59:59.999', '2 years 3 days 1 hour', NULL, '1 month', '1 month', '0 days'"
+    given(session, ", ".join(f"INTERVAL {text}" if text != "NULL" else text for text in kept.split(", ")))
+    for layout in LAYOUTS:
+        shutil.rmtree("out", ignore_errors=True)
+        publish(session, layout)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_names_that_look_like_types(session: sa.Session) -> None:
+    values = (
         "{'HUGEINT': 1, 'bit': 2, 'interval': 3, 'union': 4, 'TIME WITH TIME ZONE': '10:00'::TIME}",
         "'HUGEINT'::ENUM('HUGEINT', 'BIT, UNION(')",
         "['a''HUGEINT'::ENUM('a''HUGEINT')]",
         "{'a\"b HUGEINT': 1}",
-    ],
-)
-def test_names_that_look_like_types(session: sa.Session, value: str) -> None:
-    given(session, value)
+    )
+    named = ", ".join(f"'{place}': {value}" for place, value in enumerate(values))
+    given(session, f"{{{named}}}")
     publish(session, "file")
 
 
 def test_a_flattened_table(session: sa.Session) -> None:
-    session.connection.execute("CREATE TABLE stays AS SELECT 1 AS person, INTERVAL '1 microsecond' AS stay, 1 AS visit")
+    stays = "SELECT 1 AS person, INTERVAL '1 microsecond' AS stay, 1 AS visit"
     with pytest.raises(sa.EngineError, match='"stay_1" '):
-        session.flatten("stays", "out.parquet", individual="person", event="stay", order="visit", first=1)
+        session.flatten(stays, "out.parquet", individual="person", event="stay", order="visit", first=1)
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("DECIMAL(18,3)", {"DECIMAL"}),
-        ("STRUCT(a TIME WITH TIME ZONE, BIT INTEGER)[]", {"STRUCT", "TIME WITH TIME ZONE", "INTEGER"}),
-        ("TIMESTAMP WITH TIME ZONE[3]", {"TIMESTAMP WITH TIME ZONE"}),
-        ("""STRUCT("a ""b"" HUGEINT, " ENUM('x', 'HUGEINT'))""", {"STRUCT", "ENUM"}),
-        ("MAP(HUGEINT, UNION(a BIT, b VARCHAR))", {"MAP", "HUGEINT", "UNION", "BIT", "VARCHAR"}),
-        ("GEOMETRY('OGC:CRS84')", {"GEOMETRY"}),
-    ],
-)
-def test_the_types_in_a_type(kind: str, expected: set[str]) -> None:
-    assert types_in(kind) == expected
+def test_the_types_in_a_type() -> None:
+    for kind, expected in {
+        "DECIMAL(18,3)": {"DECIMAL"},
+        "STRUCT(a TIME WITH TIME ZONE, BIT INTEGER)[]": {"STRUCT", "TIME WITH TIME ZONE", "INTEGER"},
+        "TIMESTAMP WITH TIME ZONE[3]": {"TIMESTAMP WITH TIME ZONE"},
+        """STRUCT("a ""b"" HUGEINT, " ENUM('x', 'HUGEINT'))""": {"STRUCT", "ENUM"},
+        "MAP(HUGEINT, UNION(a BIT, b VARCHAR))": {"MAP", "HUGEINT", "UNION", "BIT", "VARCHAR"},
+        "GEOMETRY('OGC:CRS84')": {"GEOMETRY"},
+    }.items():
+        assert types_in(kind) == expected

@@ -50,11 +50,10 @@ def here() -> list[str]:
 
 
 class TestFilesThatMayNotGrow:
-    @pytest.mark.parametrize("size", [100, 2_000])
     @pytest.mark.parametrize("target", ["released.parquet", "released.csv", "released/"])
-    def test_a_release(self, warehouse: Path, target: str, size: int) -> None:
+    def test_a_release(self, warehouse: Path, target: str) -> None:
         with sa.connect(warehouse, read_only=True) as session:
-            for _ in range(2):
+            for size in (100, 2_000):
                 with file_size_limit(size), pytest.raises(sa.EngineError, match=r"(?i)file.* (is|too) large"):
                     session.anonymize("visits", POLICY, target)
                 assert here() == ["clinic.duckdb"]
@@ -88,22 +87,19 @@ class TestFilesThatMayNotGrow:
 
 
 class TestMemory:
-    @pytest.mark.parametrize("limit", ["1B", "100KB", "900KB", "1MB", "2MB"])
-    def test_a_limit_that_is_too_small(self, warehouse: Path, limit: str) -> None:
-        with (
-            pytest.raises(sa.EngineError, match=r"ran out of memory; raise memory_limit|memory_limit is too small"),
-            sa.connect(warehouse, read_only=True, memory_limit=limit) as session,
-        ):
-            session.anonymize("visits", POLICY, "released.parquet")
-        assert here() == ["clinic.duckdb"]
+    def test_a_limit_that_is_too_small(self, warehouse: Path) -> None:
+        for limit in ("1B", "100KB", "1MB", "2MB"):
+            with (
+                pytest.raises(sa.EngineError, match=r"ran out of memory; raise memory_limit|memory_limit is too small"),
+                sa.connect(warehouse, read_only=True, memory_limit=limit) as session,
+            ):
+                session.anonymize("visits", POLICY, "released.parquet")
+            assert here() == ["clinic.duckdb"]
 
     def test_a_commit(self) -> None:
-        text = (
-            "TransactionContext Error: Failed to commit: could not allocate block of size 256.0 KiB (9 KiB/9 KiB used)"
-        )
-        assert "ran out of memory; raise memory_limit, which is 9 KiB, or" in str(
-            refused(duckdb.TransactionException(text), "commit", None)
-        )
+        text = "Failed to commit: could not allocate block of size 256.0 KiB (9 KiB/9 KiB used)"
+        found = refused(duckdb.TransactionException(f"TransactionContext Error: {text}"), "commit", None)
+        assert "ran out of memory; raise memory_limit, which is 9 KiB, or" in str(found)
 
     def test_a_taxonomy_file_that_is_too_large(self, warehouse: Path) -> None:
         Path("codes.csv").write_text(
@@ -129,15 +125,15 @@ class TestWarehousesThatCannotBeWritten:
         with writing(warehouse, destination("released.parquet"), Path("l.duckdb"), is_charged=True) as session:
             session.anonymize("visits", PRIVATE, "released.parquet")
 
-    @pytest.mark.parametrize("reason", ["Permission denied", "Operation not permitted", "Read-only file system"])
-    def test_what_the_system_says(self, reason: str) -> None:
-        error = not_opened("w.duckdb", duckdb.IOException(f'IO Error: Cannot open file "w.duckdb": {reason}'))
-        assert "cannot be opened for writing; open it with read_only=True" in str(error)
+    def test_what_the_system_says(self) -> None:
+        for reason in ("Permission denied", "Operation not permitted", "Read-only file system"):
+            error = not_opened("w.duckdb", duckdb.IOException(f'IO Error: Cannot open file "w.duckdb": {reason}'))
+            assert "cannot be opened for writing; open it with read_only=True" in str(error)
 
 
-@pytest.mark.parametrize("value", ["[" * 5_000 + "]" * 5_000, "{a=" * 5_000 + "1" + "}" * 5_000])
-def test_a_policy_that_is_nested_too_deep(tmp_path: Path, value: str) -> None:
+def test_a_policy_that_is_nested_too_deep(tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
-    file.write_text(f"quasi_identifiers = {value}\n")
-    with pytest.raises(sa.PolicyError, match=r"policy\.toml is not valid TOML: .*nested too deep"):
-        sa.Policy.from_toml(file)
+    for value in ("[" * 5_000 + "]" * 5_000, "{a=" * 5_000 + "1" + "}" * 5_000):
+        file.write_text(f"quasi_identifiers = {value}\n")
+        with pytest.raises(sa.PolicyError, match=r"policy\.toml is not valid TOML: .*nested too deep"):
+            sa.Policy.from_toml(file)

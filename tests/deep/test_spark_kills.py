@@ -35,7 +35,6 @@ pytest.importorskip("pysail.spark")
 pytest.importorskip("pyspark.sql.connect")
 
 
-@pytest.mark.deep
 def test_a_client_is_killed(folder: Path) -> None:
     with sail() as server:
         assert kill_runs(folder, OLD, NEW, ["far/"], KILLS, server.url) == {"far/": KILLS}
@@ -43,6 +42,11 @@ def test_a_client_is_killed(folder: Path) -> None:
 
 @pytest.mark.parametrize("method", ["count", "write", "refuse_changed"], ids=["cells", "release", "end"])
 def test_a_server_is_killed(folder: Path, method: str) -> None:
+    kill_a_server(folder, method)
+
+
+def kill_a_server(folder: Path, method: str) -> None:
+    """Kill the server of a run right before it is asked for what a method asks it for."""
     with sail() as server, few_retries(), sa.connect("w.duckdb", rows=server.url) as session:
         session.anonymize(SOURCE, OLD, "far/")
         replace_without_answer(session, method, server.process.kill)
@@ -63,7 +67,6 @@ def test_a_server_is_killed_before_its_session_is_closed(folder: Path) -> None:
         assert not is_new(session, "far/")
 
 
-@pytest.mark.deep
 def test_a_server_is_killed_at_any_moment(folder: Path) -> None:
     moments = random.Random(7)  # noqa: S311
     with sail() as server, sa.connect("w.duckdb", rows=server.url) as session:

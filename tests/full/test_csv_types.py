@@ -119,7 +119,7 @@ def published(session: sa.Session, source: str, names: Sequence[str], columns: I
 
 class TestSniffedTypes:
     def test_a_quasi_identifier_is_published_as_it_is_from_parquet(self, session: sa.Session) -> None:
-        for names in ([*SPELLED][:6], [*SPELLED][6:12], [*SPELLED][12:]):
+        for names in ([*SPELLED][:8], [*SPELLED][8:]):
             from_parquet = published(session, "folk.parquet", names, SPELLED, "of_parquet")
             from_csv = published(session, "folk.csv", names, SPELLED, "of_csv")
             assert from_csv.node == from_parquet.node == dict.fromkeys(names, 0)
@@ -141,7 +141,7 @@ class TestSniffedTypes:
 
     def test_sensitive_and_other_columns(self, session: sa.Session) -> None:
         names = [*SPELLED]
-        models = [sa.KAnonymity(2), *(sa.DistinctLDiversity(name, 2) for name in names[1:])]
+        models = [sa.KAnonymity(2), *(sa.DistinctLDiversity(name, 2) for name in names[1:4])]
         given = sa.Policy(quasi_identifiers=names[:1], sensitive=names[1:], privacy=models)
         session.taxonomies.load(names[0], sa.Taxonomy.flat(["true", "false"]))
         session.anonymize("folk.parquet", given, "of_parquet")

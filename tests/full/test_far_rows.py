@@ -162,10 +162,10 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
 
 @pytest.fixture
 def hospital(tmp_path: Path) -> Iterator[Sides]:
-    """5,000 invented visits of the demonstration."""
+    """20,000 invented visits of the demonstration."""
     with duckdb.connect(config={"threads": 1}) as connection:
         engine = OpenedDatabase(connection, owned=False).engine()
-        demo.invent(engine, rows=5_000, seed=1)
+        demo.invent(engine, rows=20_000, seed=1)
         sa.connect(connection).taxonomies.load_all({name: demo.TAXONOMIES[name] for name in ("age", "sex")})
         yield with_far_rows(connection, tmp_path, "visits")
 

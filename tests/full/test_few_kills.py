@@ -7,18 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.deep import test_spark_kills
-from tests.deep.test_kills import LOCAL, NEW, OLD, folder, kill_runs, load_intervals
+from tests.deep.test_kills import NEW, OLD, folder, kill_runs
 
 __all__ = ["folder"]
 
 
 def test_a_folder_and_a_file(folder: Path) -> None:
     assert sum(kill_runs(folder, OLD, NEW, ["published.csv", "parts/"], 3).values()) == 3
-
-
-def test_local_recoding(folder: Path) -> None:
-    load_intervals()
-    assert kill_runs(folder, LOCAL[5], LOCAL[9], ["published.parquet"], 1) == {"published.parquet": 1}
 
 
 def test_a_server_is_killed(folder: Path) -> None:

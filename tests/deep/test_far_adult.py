@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from tests.adult import uci_policy
-from tests.full.test_far_rows import with_far_rows
+from tests.far_stays import with_far_rows
 
 ADULT = {
     "optimal": uci_policy(5, 1),

@@ -6,7 +6,7 @@ import pytest
 
 from tests.full import test_spark_rows
 from tests.full.test_far_cells import STAY
-from tests.full.test_far_rows import POLICIES
+from tests.far_stays import POLICIES
 
 server, sides = test_spark_rows.server, test_spark_rows.sides
 

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from tests.full.test_far_rows import POLICIES, TABLES, Sides, open_stays, with_far_rows
+from tests.far_stays import POLICIES, TABLES, Sides, open_stays, with_far_rows
 from tests.reports import alone
 
 FEW = 11

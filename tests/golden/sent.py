@@ -19,9 +19,9 @@ from sqlanon.engines.spark.types import SPARK
 from sqlanon.queries.kit.nodes import Relation, select
 from sqlanon.queries.source import SourceColumn
 from tests.far_rows import FarRows
+from tests.far_stays import POLICIES, TABLES, fixed_chance, open_stays, with_far_rows
 from tests.golden.plans import RELEASE
 from tests.golden.recording import Script
-from tests.integration.test_far_rows import POLICIES, TABLES, fixed_chance, open_stays, with_far_rows
 
 HEADING = """\
 -- What a run of tests/golden/sent.py sends to a server of Spark Connect, each statement under its purpose. There

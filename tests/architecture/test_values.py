@@ -13,7 +13,7 @@ from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
 from sqlanon.queries.kit.texts import named_queries, sql_files
 
-GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.sql"))
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").rglob("*.sql"))
 COLUMN_OF_A_SOURCE = r'[(\s]+(?:(?:\w+|"(?:[^"]|"")*")\.)*"(?!anon_item")(?:[^"]|"")*"[)\s]*\sAS'
 CAST_OF_A_SOURCE = re.compile(rf"\bCAST{COLUMN_OF_A_SOURCE} TEXT|\bTRY_CAST{COLUMN_OF_A_SOURCE} ")
 """As golden files spell it: the cast of a column itself, not of what is made of it, nor of the item of a lambda."""

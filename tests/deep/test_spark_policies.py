@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.far_stays import POLICIES
 from tests.full import test_spark_rows
 from tests.full.test_far_cells import STAY
-from tests.far_stays import POLICIES
 
 server, sides = test_spark_rows.server, test_spark_rows.sides
 

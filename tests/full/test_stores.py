@@ -22,8 +22,8 @@ from sqlanon.engines.locks import Held
 from sqlanon.model.record import sha256_of_json
 from sqlanon.publish import files as staging
 from tests.far_rows import FarRows
-from tests.full.test_delta import COARSE, FINE, ROWS, make_people
 from tests.far_stays import with_far_rows
+from tests.full.test_delta import COARSE, FINE, ROWS, make_people
 
 INTO = "s3://bucket/clinic/released/"
 

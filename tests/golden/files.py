@@ -1,103 +1,274 @@
-"""The files of recorded runs. A statement that is sent more than once stands in ``shared.sql``, under a title."""
+"""The files: whole runs and single statements as text, and all other runs as hashes."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
-from tests.golden.recording import Script
+from duckdb import DuckDBPyConnection as Connection
+from pydantic import BaseModel
+
+import sqlanon as sa
+from tests.golden import sent
+from tests.golden.people import HELD, POLICIES, ROLES, RUNS, SERVED, TABLE, WHOLE
+from tests.golden.plans import PLANS, Recording, executed, recorded
+from tests.golden.recording import digest, folded, in_lines, subject
+from tests.golden.sent import SENT
+from tests.golden.statements import STATEMENTS, Kept
 
 FOLDER = Path(__file__).parent
-SHARED = "shared.sql"
-MIN_SHARED_LINES = 3
+HASHES = FOLDER / "hashes.txt"
+WHOLE_RUNS = FOLDER / "runs.sql"
+
+WRITTEN = "written by `python -m tests.golden`: review it as a diff."
+OF_RUNS = f"""\
+-- What whole runs of tests/golden/people.py send to the database, {WRITTEN}
+-- A title stands for a statement that is above it.\
+"""
+OF_STATEMENTS = f"""\
+-- Statements of runs of tests/golden/people.py, each with its policy and what it returns or makes there,
+-- {WRITTEN}\
+"""
+OF_HASHES = f"""\
+# The statements that runs of tests/golden/plans.py and tests/golden/sent.py send, each with a hash; then the runs,
+# {WRITTEN}
+# `python -m tests.golden --show TITLE` prints a statement, or what changes in a run.\
+"""
+END = ";\n\n"
+REFERENCE = "-- as above: "
+MIN_LINES = 3
 """A shorter statement is as short as its title."""
 
-HEADING = """\
--- The statements that runs of tests/golden send more than once, each under the title that their files have.
--- Written by `python -m tests.golden`: review it as a diff.\
-"""
-REFERENCE = "-- shared: "
-END = ";\n\n"
-TABLE = r'(?:"?\w+"?\.)*"?'
-SUBJECT = re.compile(
-    r"-- (?P<purpose>[^\n(]*[^\n( ])|"
-    rf"(?:CREATE(?: TEMPORARY)? \w+|PREPARE) {TABLE}(?P<made>\w+)|.*?(?<!DISTINCT )FROM {TABLE}(?P<read>\w+)",
-    re.DOTALL,
-)
-"""What a statement is sent for, what it makes, or the first table that it reads."""
+WIDTH = 120
+SERVED_RUN = "sent"
+MOST_ROWS = 5
+COMMON = {name: role if isinstance(role, str) else tuple(role) for name, role in ROLES.items()}
+ORDERED = re.compile(r"^ORDER BY", re.MULTILINE)
+"""The order of the rows of a whole statement; those of others are sorted."""
 
 
-def golden_file(name: str) -> Path:
-    """Where the statements of a plan are kept."""
-    return FOLDER / f"{name}.sql"
+class Seen(NamedTuple):
+    """A run over the people.
 
+    Attributes:
+        statements: as they are sent.
+        results: names of columns and rows of the statements that are kept, by their places.
+        published: what identifies the rows that are published.
+    """
 
-def texts(scripts: Mapping[str, Script]) -> dict[Path, str]:
-    """The files of all plans, and the one that those of a folder share."""
-    folders = dict.fromkeys(golden_file(name).parent for name in scripts)
-    files: dict[Path, str] = {}
-    for folder in folders:
-        files |= _texts(
-            folder, {name: script for name, script in scripts.items() if golden_file(name).parent == folder}
-        )
-    return files
-
-
-def _texts(folder: Path, scripts: Mapping[str, Script]) -> dict[Path, str]:
-    titles = _titles(_repeated(script.statements for script in scripts.values()))
-    files = {folder / SHARED: _joined(HEADING, [f"-- {title}\n{statement}" for statement, title in titles.items()])}
-    for name, script in scripts.items():
-        parts = [f"{REFERENCE}{titles[text]}" if text in titles else text for text in script.statements]
-        files[golden_file(name)] = _joined(script.heading, parts)
-    return files
-
-
-def kept(name: str) -> Script:
-    """What the file of a plan has, with the statements of ``shared.sql`` in place of their titles."""
-    heading, parts = _parts(golden_file(name))
-    shared = _shared(golden_file(name).with_name(SHARED))
-    statements = [shared[part.removeprefix(REFERENCE)] if part.startswith(REFERENCE) else part for part in parts]
-    return Script(heading, statements)
+    statements: list[str]
+    results: dict[int, tuple[list[str], list[tuple[object, ...]]]]
+    published: str
 
 
 @cache
-def _shared(file: Path) -> dict[str, str]:
-    titled = (part.removeprefix("-- ").partition("\n") for part in _parts(file)[1])
-    return {title: statement for title, _, statement in titled}
+def seen(name: str) -> Seen:
+    """What a run over the people sends, and what this makes without sqlanon."""
+    recording = _in_folder(lambda folder: recorded(RUNS[name], folder))
+    wanted = {place(recording.statements, kept) for kept in _kept_of(name)}
+    results = {}
+    steps = iter(range(len(recording.statements)))
+
+    def look(statement: str, connection: Connection) -> None:
+        if (step := next(steps)) in wanted:
+            made = re.match(r"CREATE \w+ TABLE (\S+)|CREATE TABLE (\S+)", statement)
+            if made or not statement.startswith(("PREPARE", "CREATE")):
+                found = connection.execute(f"FROM {made[1] or made[2]}") if made else connection
+                results[step] = [column[0] for column in found.description], found.fetchall()
+
+    rows = _in_folder(lambda folder: executed(RUNS[name], recording.statements, folder, look))
+    assert rows == recording.rows, f"the statements of the run {name!r} publish other rows without sqlanon"
+    return Seen(recording.statements, results, recording.published)
 
 
-def _repeated(runs: Iterable[Sequence[str]]) -> list[str]:
-    """The statements of several lines that are sent more than once, in the order of their first time."""
-    counts = Counter(statement for statements in runs for statement in statements)
-    return [text for text, count in counts.items() if count > 1 and text.count("\n") + 1 >= MIN_SHARED_LINES]
+@cache
+def served() -> list[tuple[str, str]]:
+    """What a server is sent by a run over the people."""
+    return _in_folder(lambda folder: sent.recorded(SERVED, folder))
 
 
-def _titles(statements: Iterable[str]) -> dict[str, str]:
-    """Titles of statements: a subject, and its number among the statements of this subject."""
+def place(statements: Iterable[str], kept: Kept) -> int:
+    """The place of a statement in its run."""
+    places = [number for number, statement in enumerate(statements) if subject(statement) == kept.subject]
+    return places[kept.number - 1]
+
+
+def whole_runs() -> str:
+    """The file of the runs that are kept as text."""
+    statements = Counter(text for name in WHOLE for text in map(_text, seen(name).statements))
+    titles = _titles((subject(text), text) for text, count in statements.items() if count > 1 and _is_long(text))
+    shown: set[str] = set()
+    parts = []
+    for name in WHOLE:
+        parts.append(f"{_comment(f'Run {name}: {spelled(_policy(name))}')}\n-- It publishes {seen(name).published}\n\n")
+        for text in map(_text, seen(name).statements):
+            titled = f"-- {titles[text]}\n{text}" if text in titles else text
+            parts.append((f"{REFERENCE}{titles[text]}" if text in shown and text in titles else titled) + END)
+            shown.add(text)
+    return f"{OF_RUNS}\n\n{TABLE}{END}{''.join(parts)}"
+
+
+def statements_of(room: str) -> str:
+    """The file of some builders' statements."""
+    parts = []
+    runs: set[str] = set()
+    for title, kept in STATEMENTS[room].items():
+        asked = "" if kept.run in runs else f": {spelled(_policy(kept.run))}"
+        parts.append(f"-- {title[0].upper()}{title[1:]}\n{_comment(f'Run {kept.run}{asked}')}\n{_fixture(kept)}")
+        runs.add(kept.run)
+    return f"{OF_STATEMENTS}\n\n{''.join(parts)}"
+
+
+def _fixture(kept: Kept) -> str:
+    if kept.run == SERVED_RUN:
+        purposes = [text for purpose, text in served() if subject_of(purpose) == kept.subject]
+        return f"{folded(purposes[kept.number - 1])}{END}"
+    run = seen(kept.run)
+    step = place(run.statements, kept)
+    text = _text(run.statements[step])
+    rows = _rows(*run.results[step], sort=ORDERED.search(text) is None) if step in run.results else ""
+    return f"{text};\n{rows}\n"
+
+
+def _rows(names: Sequence[str], rows: Sequence[tuple[object, ...]], *, sort: bool) -> str:
+    """The rows that a statement returns or makes, as comments; the last line counts those that are left out."""
+    texts = [", ".join(map(_value, row)) for row in rows]
+    texts = sorted(texts) if sort else texts
+    left = texts[MOST_ROWS:]
+    more = [f"and {len(left)} more: {digest(chr(10).join(left))}"] if left else []
+    return "".join(f"{_comment(line, '--   ')}\n" for line in [f"-> {', '.join(names)}", *texts[:MOST_ROWS], *more])
+
+
+def _value(value: object) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else "NULL" if value is None else str(value)
+
+
+def spelled(value: object) -> str:
+    """A part of a policy as Python has it, without defaults and the roles that all of them have."""
+    if isinstance(value, BaseModel):
+        fields = {name: getattr(value, name) for name in type(value).model_fields if name in value.model_fields_set}
+        said = {name: field for name, field in fields.items() if field not in ((), {}, COMMON.get(name))}
+        defaults = {name: field.default for name, field in type(value).model_fields.items()}
+        given = [f"{name}={spelled(field)}" for name, field in said.items() if field != defaults[name]]
+        return f"{type(value).__name__}({', '.join(given)})"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(spelled, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{spelled(key)}: {spelled(field)}" for key, field in value.items()) + "}"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _policy(name: str) -> sa.Policy:
+    return SERVED.policy if name == SERVED_RUN else HELD.get(name) or POLICIES[name]
+
+
+@cache
+def _text(statement: str) -> str:
+    return folded(in_lines(statement))
+
+
+def _comment(text: str, mark: str = "-- ") -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=mark, subsequent_indent=mark, break_on_hyphens=False)
+
+
+class Hashed(NamedTuple):
+    """A run as hashes.
+
+    Attributes:
+        statements: subjects and hashes.
+        published: what identifies the rows, where they are published here.
+    """
+
+    statements: tuple[tuple[str, str], ...]
+    published: str
+
+
+def hashed(name: str) -> Hashed:
+    """A run as it is now."""
+    run, published = run_of(name)
+    return Hashed(tuple((about, digest(text)) for about, text in run), published)
+
+
+def run_of(name: str) -> tuple[list[tuple[str, str]], str]:
+    """Subjects and statements of a plan, or of what a server is sent; and what identifies the rows."""
+    if name in SENT:
+        found = _in_folder(lambda folder: sent.recorded(SENT[name], folder))
+        return [(subject_of(purpose), text) for purpose, text in found], "rows there"
+    recording = recording_of(name)
+    return [(subject(text), text) for text in recording.statements], recording.published
+
+
+def recording_of(name: str) -> Recording:
+    """What a plan sends, which publishes the same rows without sqlanon."""
+    recording = _in_folder(lambda folder: recorded(PLANS[name], folder))
+    rows = _in_folder(lambda folder: executed(PLANS[name], recording.statements, folder))
+    assert rows == recording.rows, f"the statements of the run {name!r} publish other rows without sqlanon"
+    return recording
+
+
+def subject_of(purpose: str) -> str:
+    """What a purpose is about, without the numbers of a model."""
+    return purpose.partition(" (")[0]
+
+
+def hashes(runs: Mapping[str, Hashed]) -> str:
+    """The file of runs as hashes."""
+    titles = _titles((about, text) for run in runs.values() for about, text in run.statements)
+    lines = [OF_HASHES, "", *(f"{text} {title}" for text, title in titles.items())]
+    for name, run in runs.items():
+        listed = "; ".join(titles[text] for _, text in run.statements)
+        lines += ["", f"{name}: {run.published}", *textwrap.wrap(listed, WIDTH, break_on_hyphens=False)]
+    return "\n".join(lines) + "\n"
+
+
+@cache
+def kept_hashes() -> tuple[dict[str, str], dict[str, Hashed]]:
+    """Hashes by titles, and runs, as the file has them."""
+    first, *rest = HASHES.read_text().removeprefix(OF_HASHES).strip().split("\n\n")
+    titles = {title: text for text, _, title in (line.partition(" ") for line in first.splitlines())}
+    runs = {}
+    for part in rest:
+        heading, *listed = part.splitlines()
+        name, _, published = heading.partition(": ")
+        sequence = " ".join(listed).split("; ")
+        runs[name] = Hashed(tuple((re.sub(r" \d+$", "", title), titles[title]) for title in sequence), published)
+    return titles, runs
+
+
+def texts() -> dict[Path, str]:
+    """All files as they are now."""
+    return {
+        WHOLE_RUNS: whole_runs(),
+        **{FOLDER / "statements" / f"{room}.sql": statements_of(room) for room in STATEMENTS},
+        HASHES: hashes({name: hashed(name) for name in (*PLANS, *SENT)}),
+    }
+
+
+def _kept_of(name: str) -> Iterator[Kept]:
+    return (kept for room in STATEMENTS.values() for kept in room.values() if kept.run == name)
+
+
+def _titles(statements: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Titles of texts: a subject, and its number among the texts of this subject from the second one."""
     numbers: Counter[str] = Counter()
-    titles = {}
-    for statement in statements:
-        subject = _subject(statement)
-        numbers[subject] += 1
-        titles[statement] = f"{subject} {numbers[subject]}"
+    titles: dict[str, str] = {}
+    for about, text in statements:
+        if text not in titles:
+            numbers[about] += 1
+            titles[text] = f"{about} {numbers[about]}" if numbers[about] > 1 else about
     return titles
 
 
-def _subject(statement: str) -> str:
-    match = SUBJECT.match(statement)
-    assert match is not None, statement
-    if match["purpose"]:
-        return match["purpose"]
-    return f"create {match['made']}" if match["made"] else f"read {match['read']}"
+def _is_long(text: str) -> bool:
+    return text.count("\n") + 1 >= MIN_LINES
 
 
-def _joined(heading: str, parts: Iterable[str]) -> str:
-    return f"{heading}\n\n" + "".join(f"{part}{END}" for part in parts)
-
-
-def _parts(file: Path) -> tuple[str, list[str]]:
-    heading, body = file.read_text().split("\n\n", 1)
-    return heading, [part for part in body.split(END) if part]
+def _in_folder(do: Callable[[Path], Any]) -> Any:
+    with TemporaryDirectory() as folder:
+        return do(Path(folder))

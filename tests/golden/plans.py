@@ -1,11 +1,17 @@
-"""The runs whose SQL is kept: one a plan that differs from the others."""
+"""The runs whose SQL is kept as hashes: one a plan that differs from the others."""
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 from duckdb import DuckDBPyConnection as Connection
@@ -17,14 +23,9 @@ from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic
 from tests.fixed_noise import FixedNoise
-from tests.golden.recording import FOLDER, Recorder, Script, in_lines
+from tests.golden.recording import FOLDER, Recorder
 
 RELEASE = "released"
-
-INTRODUCTION = """\
--- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
--- A title stands for a statement of shared.sql.
-"""
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,24 @@ class Plan:
     before: Callable[[sa.Session, Path], object] | None = None
 
 
-def recorded(name: str, folder: Path) -> tuple[Script, list[tuple[object, ...]]]:
-    """What a plan sends, and the rows of its release in their order; ``folder`` is an empty one."""
-    plan = PLANS[name]
+class Recording(NamedTuple):
+    """What a run sends, and the rows that it publishes in their order.
+
+    Attributes:
+        statements: with ``<folder>`` for the folder beside the warehouse; equal ones that follow one another once.
+    """
+
+    statements: list[str]
+    rows: list[tuple[object, ...]]
+
+    @property
+    def published(self) -> str:
+        """What identifies the rows."""
+        return f"{len(self.rows)} rows {hashlib.sha256(repr(self.rows).encode()).hexdigest()}"
+
+
+def recorded(plan: Plan, folder: Path) -> Recording:
+    """What a plan does; ``folder`` is an empty one."""
     with _connected() as connection:
         plan.prepare(connection)
         if plan.before is not None:
@@ -52,21 +68,25 @@ def recorded(name: str, folder: Path) -> tuple[Script, list[tuple[object, ...]]]
         well_formed.clear()  # as in a new process
         recorder = Recorder(connection)
         plan.publish(sa.connect(recorder), folder)
-        rows = rows_of(connection)
-    digest = hashlib.sha256(repr(rows).encode()).hexdigest()
-    heading = f"{INTRODUCTION}-- It publishes {len(rows)} rows; the SHA-256 of them is {digest}."
-    return Script(heading, in_lines(recorder.statements, str(folder))), rows
+        statements = [statement.replace(str(folder), FOLDER) for statement, _ in groupby(recorder.statements)]
+        return Recording(statements, rows_of(connection))
 
 
-def executed(name: str, statements: Iterable[str], folder: Path) -> list[tuple[object, ...]]:
-    """The rows that a script publishes over the source of a plan; ``folder`` is an empty one."""
-    plan = PLANS[name]
+def executed(
+    plan: Plan, statements: Iterable[str], folder: Path, seen: Callable[[str, Connection], None] = lambda *_: None
+) -> list[tuple[object, ...]]:
+    """The rows that statements publish over the source of a plan; ``folder`` is an empty one.
+
+    Args:
+        seen: is called after each statement, while its result can be fetched.
+    """
     with _connected() as connection:
         plan.prepare(connection)
         if plan.before is not None:
             plan.before(sa.connect(connection), folder)
         for statement in statements:
             connection.execute(statement.replace(FOLDER, str(folder)))
+            seen(statement, connection)
         return rows_of(connection)
 
 
@@ -79,8 +99,21 @@ def _connected() -> Connection:
     return duckdb.connect(config={"threads": 1})
 
 
+@cache
+def _invented() -> Path:
+    """A warehouse with the invented hospital of the demonstration: 1,000 visits and their taxonomies."""
+    folder = Path(tempfile.mkdtemp(prefix="golden"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with duckdb.connect(str(folder / "hospital.duckdb")) as connection:
+        _invent(connection)
+    return folder / "hospital.duckdb"
+
+
 def _hospital(connection: Connection) -> None:
-    """The invented hospital of the demonstration: 1,000 visits and their taxonomies."""
+    connection.execute(f"ATTACH '{_invented()}' AS made (READ_ONLY); COPY FROM DATABASE made TO memory; DETACH made")
+
+
+def _invent(connection: Connection) -> None:
     engine = OpenedDatabase(connection, owned=False).engine()
     demo.invent(engine, rows=1000, seed=1)
     source = engine.resolve(demo.SOURCE)
@@ -300,4 +333,4 @@ PLANS = {
     "partition": Plan(_hospital, _applied, before=_fit),
     "local_partition": Plan(_hospital, _applied_classes, before=_fit_classes),
 }
-"""By the names of their files."""
+"""By their names."""

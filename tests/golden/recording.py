@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 from collections.abc import Sequence
-from itertools import groupby
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -29,16 +30,12 @@ OPAQUE = re.compile(
 """Statements that sqlglot does not read, with a query that it does."""
 
 
-class Script(NamedTuple):
-    """What a run sends.
-
-    Attributes:
-        heading: a comment, with what identifies the rows that it publishes.
-        statements: in lines.
-    """
-
-    heading: str
-    statements: list[str]
+TABLE = r'(?:"?\w+"?\.)*"?'
+SUBJECT = re.compile(
+    rf"(?:CREATE(?: TEMPORARY)? \w+|PREPARE) {TABLE}(?P<made>\w+)|DROP \w+ (?:IF EXISTS )?{TABLE}(?P<dropped>\w+)|"
+    rf".*?(?<!DISTINCT )FROM {TABLE}(?P<read>\w+)",
+    re.DOTALL,
+)
 
 
 class Recorder:
@@ -82,20 +79,75 @@ class Recorder:
         return getattr(self._connection, name)
 
 
-def in_lines(statements: Sequence[str], folder: str) -> list[str]:
-    """Statements in lines, for people: equal ones that follow one another once, ``folder`` as a placeholder."""
+@cache
+def in_lines(statement: str) -> str:
+    """A statement in lines, for people."""
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
-    return [_pretty(statement).replace(folder, FOLDER) for statement, _ in groupby(statements)]
-
-
-def _pretty(statement: str) -> str:
     opaque = OPAQUE.fullmatch(statement)
     if opaque is not None and not opaque["begin"].endswith("("):
-        return f"{opaque['begin'].strip()}\n{_pretty(opaque['query'] + opaque['end'])}"
+        return f"{opaque['begin'].strip()}\n{in_lines(opaque['query'] + opaque['end'])}"
     if opaque is not None:
-        return f"{opaque['begin']}\n{_pretty(opaque['query'])}\n)"
+        return f"{opaque['begin']}\n{in_lines(opaque['query'])}\n)"
     parsed = sqlglot.parse_one(statement, read=DIALECT)
     return parsed.sql(DIALECT, pretty=True) if isinstance(parsed, exp.Query | exp.Create) else statement
+
+
+WIDTH = 120
+NAME = re.compile(r"[\w.\"*]+(?: AS [\w.\"]+)?,?|\([^()]*\),?|\([^()]*\)\).*")
+CLOSER = re.compile(r"\)|END\b")
+
+
+def folded(text: str) -> str:
+    """A statement in lines of ``in_lines``, where what fits stands in one line."""
+    lines = [(len(line) - len(line.lstrip()), line.lstrip()) for line in text.splitlines()]
+    return "\n".join(" " * indent + line for indent, line in _folded(lines))
+
+
+def _folded(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    place = 0
+    while place < len(lines):
+        indent, head = lines[place]
+        after = next((at for at in range(place + 1, len(lines)) if lines[at][0] <= indent), len(lines))
+        block = _folded(lines[place + 1 : after])
+        closer = [line for depth, line in lines[after : after + 1] if depth == indent and CLOSER.match(line)]
+        joined = " ".join([head, *(line for _, line in block), *closer]).replace("( ", "(").replace(" )", ")")
+        is_whole = not joined.endswith("(") and (closer or not head.endswith(("(", "CASE")))
+        if block and is_whole and indent + len(joined) <= WIDTH:
+            found.append((indent, joined))
+            place = after + len(closer)
+        else:
+            found += [(indent, head), *block]
+            place = after
+    return _filled(found)
+
+
+def _filled(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Names in a list, and what follows WHEN, stand in one line as far as they fit."""
+    found: list[tuple[int, str]] = []
+    for indent, line in lines:
+        before = found[-1] if found else (-1, "")
+        names = NAME.fullmatch(line) and NAME.fullmatch(before[1].rpartition(", ")[2]) and before[1].endswith(",")
+        follows = line.startswith("THEN ") and before[1].startswith("WHEN ")
+        if before[0] == indent and (names or follows) and indent + len(before[1]) + 1 + len(line) <= WIDTH:
+            found[-1] = (indent, f"{before[1]} {line}")
+        else:
+            found.append((indent, line))
+    return found
+
+
+def subject(statement: str) -> str:
+    """What a statement makes, drops or reads first."""
+    match = SUBJECT.match(statement)
+    if match is None:
+        return " ".join(statement.split()[:2]).lower()
+    kinds = {"create": match["made"], "drop": match["dropped"], "read": match["read"]}
+    return next(f"{kind} {name}" for kind, name in kinds.items() if name)
+
+
+def digest(statement: str) -> str:
+    """A short hash of a statement."""
+    return hashlib.sha256(statement.encode()).hexdigest()[:12]
 
 
 def _spelled_out(name: str, table: pa.Table) -> str:

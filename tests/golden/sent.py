@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
 import sqlglot
+from duckdb import DuckDBPyConnection as Connection
 from sqlglot import exp
 
 import sqlanon as sa
@@ -21,14 +23,6 @@ from sqlanon.queries.source import SourceColumn
 from tests.far_rows import FarRows
 from tests.far_stays import POLICIES, TABLES, fixed_chance, open_stays, with_far_rows
 from tests.golden.plans import RELEASE
-from tests.golden.recording import Script
-
-HEADING = """\
--- What a run of tests/golden/sent.py sends to a server of Spark Connect, each statement under its purpose. There
--- relations of rows are views, sqlanon_1 and so on; all other relations are small, and are sent before the statement.
--- The rows that are written are sorted by all of their columns besides.
--- Written by `python -m tests.golden`: review it as a diff. A title stands for a statement of shared.sql.\
-"""
 
 VIEW = re.compile(r"\bsqlanon_\d+\b")
 """A relation of rows by its name there."""
@@ -44,13 +38,26 @@ FRACTIONS = sa.Policy(
 
 
 def golden_name(policy: str) -> str:
-    """The name of the file of a policy."""
-    return f"spark/{re.sub('[^a-z]+', '_', policy)}"
+    """The name of the run of a policy."""
+    return f"spark {policy}"
 
 
-SENT = {golden_name(name): (wanted, TABLES.get(name, "visits")) for name, wanted in POLICIES.items()}
-SENT[golden_name("fractions")] = (FRACTIONS, "halves")
-"""Policies, and the tables that they are for, by the names of their files."""
+class Sent(NamedTuple):
+    """A run whose rows are on a server.
+
+    Attributes:
+        policy: what is asked of it.
+        table: the rows.
+        prepare: makes the table and its taxonomies.
+    """
+
+    policy: sa.Policy
+    table: str = "visits"
+    prepare: Callable[[Connection], None] = open_stays
+
+
+SENT = {golden_name(name): Sent(wanted, TABLES.get(name, "visits")) for name, wanted in POLICIES.items()}
+SENT[golden_name("fractions")] = Sent(FRACTIONS, "halves")
 
 
 class Server(FarRows):
@@ -99,21 +106,21 @@ class Server(FarRows):
         self.sent.append((purpose, statement.text))
 
 
-def recorded(name: str, folder: Path) -> Script:
-    """What the run of a policy sends that publishes to an empty folder."""
+def recorded(run: Sent, folder: Path) -> list[tuple[str, str]]:
+    """Purposes and statements of a run that publishes to an empty folder; the statements are in lines."""
     with duckdb.connect(config={"threads": 1}) as connection:
-        open_stays(connection)
-        statements = sent_by(name, connection, folder)
+        run.prepare(connection)
+        statements = sent_by(run, connection, folder)
     texts = in_lines([statement for _, statement in statements])
-    return Script(HEADING, [f"-- {purpose}\n{text}" for (purpose, _), text in zip(statements, texts, strict=True)])
+    return [(purpose, text) for (purpose, _), text in zip(statements, texts, strict=True)]
 
 
-def sent_by(name: str, connection: duckdb.DuckDBPyConnection, folder: Path) -> list[tuple[str, str]]:
-    """Purposes and statements of the run of a policy over a table of a connection."""
-    wanted, table = SENT[name]
+def sent_by(run: Sent, connection: Connection, folder: Path) -> list[tuple[str, str]]:
+    """Purposes and statements of a run over a table of a connection."""
     server = Server()
-    session = with_far_rows(connection, folder, table, far=server).session
-    session.anonymize(f"far.{table}", wanted, f"{folder}/{RELEASE}/", random_source=fixed_chance(wanted))
+    session = with_far_rows(connection, folder, run.table, far=server).session
+    chance = fixed_chance(run.policy)
+    session.anonymize(f"far.{run.table}", run.policy, f"{folder}/{RELEASE}/", random_source=chance)
     return server.sent
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from tests.integration.test_cli import HOSTILE, VALUE, tables
 
 import sqlanon as sa
 from sqlanon.model.preparations import MAXIMUM_COLUMNS
 from tests.commands import document, sqlanon
-from tests.integration.test_cli import HOSTILE, VALUE, tables
 from tests.strategies import HOSTILE_NAMES
 
 ROLES: dict[str, Any] = {"individual": "patient", "event": "procedure", "order": "day", "first": 2}

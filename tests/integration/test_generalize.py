@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.integration.test_cli import VALUE, tables
 
 import sqlanon as sa
 from tests.commands import document, sqlanon
 from tests.fixed_noise import FixedNoise
-from tests.integration.test_cli import VALUE, tables
 from tests.strategies import HOSTILE_NAMES
 
 PATIENTS = """

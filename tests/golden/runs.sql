@@ -1,0 +1,1796 @@
+-- What whole runs of tests/golden/people.py send to the database, written by `python -m tests.golden`: review it as a diff.
+-- A title stands for a statement that is above it.
+
+CREATE TABLE people AS FROM (VALUES
+    (1, 31, 'f', 'asthma', 1, 2),
+    (2, 34, 'f', 'asthma', 1, 1),
+    (3, 34, 'f', 'flu',    2, 3),
+    (4, 34, 'm', 'angina', 2, 1),
+    (5, 42, 'm', 'flu',    3, 2),
+    (6, 42, 'm', 'flu',    4, 1),
+    (7, 42, 'm', 'angina', 4, 1),
+    (8, 47, 'm', 'asthma', 5, 2)
+) AS people (id, age, sex, diagnosis, patient, nights);
+
+-- Run k at a node: Policy(method=FullDomain(suppression_limit=0.5), privacy=[KAnonymity(k=2)])
+-- It publishes 8 rows 1a5ae261eb59290667a9a7708e9953d4e0173674a1b662ed81e0d503e0ef116b
+
+SELECT DISTINCT attribute
+FROM "memory"."anon"."taxonomy";
+
+-- read taxonomy_origin
+SELECT attribute, ARG_MAX(COALESCE(origin, ''), rowid) AS origin, ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY attribute;
+
+-- read taxonomy
+SELECT
+  anon_taxonomy.attribute, anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+       CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)), ''
+      
+      ORDER BY anon_taxonomy.value ASC NULLS FIRST, anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE "anon_taxonomy"."attribute" IN ('age', 'sex')
+GROUP BY anon_taxonomy.attribute, anon_taxonomy.level
+ORDER BY anon_taxonomy.attribute ASC, anon_taxonomy.level ASC;
+
+-- read taxonomy 2
+WITH "anon_taxonomy" AS (
+  SELECT *
+  FROM "memory"."anon"."taxonomy"
+  WHERE attribute IN ('age', 'sex')
+), anon_rows AS (
+  SELECT attribute, level, value, label
+  FROM "anon_taxonomy"
+), anon_level_sets AS (
+  SELECT attribute, anon_levels, COUNT(*) AS anon_value_count
+  FROM (SELECT attribute, value, LIST_SORT(ARRAY_AGG(level)) AS anon_levels FROM anon_rows GROUP BY attribute, value)
+  GROUP BY attribute, anon_levels
+), anon_heights AS (
+  SELECT attribute, MAX(LIST_MAX(anon_levels)) AS anon_height
+  FROM anon_level_sets
+  GROUP BY attribute
+), anon_counts AS (
+  SELECT attribute, anon_levels, anon_value_count, level, COUNT(*) AS anon_row_count
+  FROM (SELECT attribute, anon_levels, anon_value_count, UNNEST(anon_levels) AS level FROM anon_level_sets)
+  GROUP BY ALL
+), anon_found AS (
+  SELECT attribute, level, 'missing level' AS problem, SUM(anon_value_count) AS problem_count
+  FROM (
+    SELECT anon_level_sets.*, UNNEST(RANGE(0, anon_heights.anon_height + 1)) AS level
+    FROM anon_level_sets
+    INNER JOIN anon_heights ON anon_heights.attribute = anon_level_sets.attribute
+    WHERE ARRAY_CONTAINS(anon_level_sets.anon_levels, 0)
+  )
+  WHERE NOT ARRAY_CONTAINS(anon_levels, level)
+  GROUP BY ALL
+  UNION ALL
+  SELECT attribute, level, 'value outside the domain', SUM(anon_value_count * anon_row_count)
+  FROM anon_counts
+  WHERE NOT ARRAY_CONTAINS(anon_levels, 0)
+  GROUP BY ALL
+  UNION ALL
+  SELECT attribute, level, 'several labels', SUM(anon_value_count)
+  FROM anon_counts
+  WHERE anon_row_count > 1
+  GROUP BY ALL
+  UNION ALL
+  SELECT attribute, level, 'level 0 is not the value itself', COUNT(*)
+  FROM anon_rows
+  WHERE level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
+  GROUP BY ALL
+  UNION ALL
+  SELECT attribute, level, 'empty label', COUNT(*)
+  FROM anon_rows
+  WHERE COALESCE(label, '') = '' AND NOT (level = 0 AND value IS NOT DISTINCT FROM label)
+  GROUP BY ALL
+  UNION ALL
+  SELECT attribute, level, 'not nested', COUNT(*)
+  FROM (
+    SELECT anon_rows.attribute, anon_rows.level, anon_rows.label
+    FROM anon_rows
+    INNER JOIN anon_rows AS anon_next
+      ON anon_next.attribute = anon_rows.attribute
+      AND anon_next.level = anon_rows.level + 1
+      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
+    WHERE anon_rows.level > 0 AND anon_next.level > 1
+    GROUP BY ALL
+    HAVING MIN(anon_next.label) <> MAX(anon_next.label)
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT anon_rows.attribute, anon_rows.level, 'several top labels', COUNT(DISTINCT anon_rows.label)
+  FROM anon_rows
+  INNER JOIN anon_heights ON anon_heights.attribute = anon_rows.attribute AND anon_heights.anon_height = anon_rows.level
+  GROUP BY ALL
+  HAVING COUNT(DISTINCT anon_rows.label) > 1
+)
+SELECT attribute, CAST(level AS INT) AS level, problem, CAST(problem_count AS BIGINT) AS problem_count
+FROM anon_found;
+
+-- read taxonomy 3
+WITH anon_rows AS (
+  SELECT anon_attribute, anon_level, anon_value, anon_label
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
+), anon_tops AS (
+  SELECT anon_attribute, ARG_MAX(anon_label, anon_level) AS anon_label
+  FROM anon_rows
+  GROUP BY anon_attribute
+), anon_labels AS (
+  SELECT DISTINCT anon_attribute, anon_level, anon_label
+  FROM anon_rows
+  ANTI JOIN anon_tops
+    ON anon_tops.anon_attribute = anon_rows.anon_attribute
+    AND anon_tops.anon_label = anon_rows.anon_label
+  WHERE anon_level > 0
+), anon_ambiguous AS (
+  SELECT DISTINCT anon_labels.anon_attribute, anon_labels.anon_label
+  FROM anon_labels
+  INNER JOIN anon_rows
+    ON anon_rows.anon_attribute = anon_labels.anon_attribute
+    AND anon_rows.anon_level = anon_labels.anon_level
+    AND anon_rows.anon_value = anon_labels.anon_label
+  WHERE anon_rows.anon_label <> anon_labels.anon_label
+)
+SELECT anon_wanted.anon_name AS attribute, COUNT(anon_ambiguous.anon_label) AS ambiguous_labels
+FROM UNNEST(['age', 'sex']) AS anon_wanted(anon_name)
+LEFT JOIN anon_ambiguous ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
+GROUP BY anon_wanted.anon_name;
+
+BEGIN;
+
+-- as above: read taxonomy_origin;
+
+-- as above: read taxonomy;
+
+-- create anon_coded_labels
+CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
+WITH anon_labels AS (
+  SELECT
+    anon_attribute, anon_level, anon_value, anon_label,
+    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
+    anon_level > 0
+    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
+), "anon_taxonomy_labels" AS (
+  SELECT
+    anon_attribute AS attribute, anon_level AS level, anon_value AS value, anon_label AS label,
+    anon_leaf_count AS leaf_count
+  FROM anon_labels
+  UNION ALL
+  SELECT
+    anon_attribute, anon_level, NULL,
+    CASE WHEN anon_is_top THEN MAX(anon_label) END,
+    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+  FROM anon_labels
+  GROUP BY anon_attribute, anon_level, anon_is_top
+  HAVING COUNT(*) FILTER(WHERE anon_value IS NULL) = 0
+), anon_coded AS (
+  SELECT
+    anon_taxonomies.position, anon_taxonomies.height, anon_taxonomy_labels.level AS depth, anon_taxonomy_labels.value,
+    anon_taxonomy_labels.label,
+    DENSE_RANK() OVER (
+      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
+      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
+    ) AS code,
+    (
+      CASE
+        WHEN anon_taxonomies.domain_size > 1 THEN (
+          anon_taxonomy_labels.leaf_count - 1
+        ) / (anon_taxonomies.domain_size - 1)
+        ELSE 0.0
+      END
+    ) AS lm,
+    (
+      CASE
+        WHEN anon_taxonomy_labels.leaf_count = 1 THEN 0.0
+        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
+      END
+    ) AS ncp
+  FROM (VALUES (0, 'age', 2, 4), (1, 'sex', 1, 2)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
+  INNER JOIN "anon_taxonomy_labels" ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
+  QUALIFY COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
+), anon_parents AS (
+  SELECT
+    *,
+    CASE WHEN depth < height - 1 THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC) END AS parent
+  FROM anon_coded
+)
+SELECT
+  position, depth, value, label, code,
+  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
+  lm, ncp
+FROM anon_parents;
+
+-- read anon_coded_labels
+SELECT "position", "depth", MAX("child") AS "last_child"
+FROM "temp"."main"."anon_coded_labels"
+GROUP BY "position", "depth";
+
+-- create anon_labels
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
+SELECT
+  "anon_coded"."position", "anon_coded"."depth", "anon_coded"."value", "anon_coded"."label", "anon_coded"."code",
+  "anon_coded"."lm", "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR(("child" << "shift")) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 1, 0, 61),
+  (1, 0, 0, 59),
+  (0, 0, 0, 58)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+-- read anon_labels
+WITH "anon_labels" AS (
+  SELECT DISTINCT "position", "depth", "anon_key_0", "lm"
+  FROM "temp"."main"."anon_labels"
+), "anon_steps" AS (
+  SELECT "position", "depth", CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits", "lm"
+  FROM "anon_labels"
+  QUALIFY ("lm") IS DISTINCT FROM (LEAD("lm") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC))
+)
+SELECT *
+FROM "anon_steps"
+QUALIFY COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS (
+  SELECT "age" AS "age", CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex", COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."people"
+  GROUP BY "age", CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary"
+)
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+ORDER BY "anon_key_0" ASC;
+
+-- read anon_cells
+SELECT
+  COUNT(*) AS "cells",
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COALESCE(SUM("anon_row_count") FILTER(WHERE "anon_is_unmapped"), 0) AS "unmapped"
+FROM "temp"."main"."anon_cells";
+
+-- read anon_cells 2
+WITH "anon_keyed" AS (
+  SELECT 0 AS "position", "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY "anon_key_0" & 7205759403792793600
+  HAVING COUNT(*) > 0
+  UNION ALL
+  SELECT 1 AS "position", "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY "anon_key_0" & 1729382256910270464
+  HAVING COUNT(*) > 0
+), "anon_values" AS (
+  SELECT "anon_labels"."position", "anon_labels"."value", "anon_keyed"."anon_value_rows"
+  FROM "anon_keyed"
+  JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON "anon_labels"."position" = "anon_keyed"."position"
+    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
+    AND "anon_labels"."depth" = 0
+), "anon_levels" AS (
+  SELECT
+    anon_labels.position, anon_labels.depth, anon_values.anon_value_rows, anon_labels.code AS anon_label,
+    anon_labels.lm AS anon_lm, anon_labels.ncp AS anon_ncp
+  FROM "anon_values"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_values.position
+    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
+), "anon_weighed" AS (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM "anon_levels"
+)
+SELECT
+  position, depth,
+  COALESCE(
+    (
+      SUM(anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC)
+    ),
+    0.0
+  ) AS entropy,
+  (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)) AS lm,
+  (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)) AS ncp,
+  MAX(anon_lm) AS largest_lm,
+  MAX(anon_ncp) AS largest_ncp,
+  MIN((LOG(2, anon_row_count / anon_label_rows))) AS least_information,
+  COUNT(DISTINCT anon_label) AS distinct_labels
+FROM "anon_weighed"
+GROUP BY position, depth;
+
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 6917529027641081856 AS "anon_key_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT "anon_key_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0"
+), "anon_labelled" AS (
+  SELECT *, "anon_key_0" & 6917529027641081856 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    (1.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.3333333333333333e0 END) / 2 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT *, "anon_class_size" >= 2 AS "anon_kept", "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)) AS lm,
+  (SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")) AS "dm_star",
+  (SUM(CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 8 END)) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 2
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 6917529027641081856 AS "anon_key_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes" AS (
+  SELECT "anon_key_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0"
+), "anon_judged" AS (
+  SELECT *, "anon_class_size" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
+  SELECT "anon_key_0"
+  FROM "anon_judged"
+  WHERE "anon_kept"
+), "anon_labels_0" AS (
+  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_0_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+)
+SELECT "anon_labels_0"."anon_code_0_1"
+FROM "anon_kept"
+LEFT JOIN "anon_labels_0" ON ("anon_kept"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0";
+
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 6917529027641081856 AS "anon_key_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes" AS (
+  SELECT CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0"
+), "anon_judged" AS (SELECT *, "anon_class_size" >= 2 AS "anon_kept" FROM "anon_classes")
+SELECT MIN("anon_class_size") FILTER(WHERE "anon_kept") AS "attained_0"
+FROM "anon_judged";
+
+-- create anon_label_type_0
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT "label"
+FROM "temp"."main"."anon_labels"
+WHERE "position" = 0 AND "depth" = 1 AND NOT "label" IS NULL
+UNION
+SELECT '*' AS "label"
+ORDER BY "label" ASC);
+
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT "label"
+FROM "temp"."main"."anon_labels"
+WHERE "position" = 1 AND "depth" = 1 AND NOT "label" IS NULL
+UNION
+SELECT '*' AS "label"
+ORDER BY "label" ASC);
+
+SELECT
+  LIST_PRODUCT(
+    [
+      CAST((SELECT COUNT(*) FROM "temp"."main"."anon_kept") AS DOUBLE),
+      CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE)
+    ]
+  ) AS "groups",
+  COUNT(*) AS "source_rows"
+FROM "memory"."main"."people" AS anon_source;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+WITH "anon_labels_0" AS (
+  SELECT "value", CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+), "anon_rows" AS (
+  SELECT
+    "anon_labels_0"."anon_label_0",
+    CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    1 AS "anon_row_count"
+  FROM "memory"."main"."people" AS anon_source
+  LEFT JOIN "anon_labels_0"
+    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+), "anon_labels_0_2" AS (
+  SELECT DISTINCT "code" AS "anon_code_0_1", CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+), "anon_kept" AS (
+  SELECT TRUE AS "anon_is_kept", "anon_labels_0"."anon_label_0"
+  FROM "temp"."main"."anon_kept" AS anon_codes
+  LEFT JOIN "anon_labels_0_2" AS "anon_labels_0" ON "anon_labels_0"."anon_code_0_1" = "anon_codes"."anon_code_0_1"
+), "anon_labels_1" AS (
+  SELECT DISTINCT CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 1
+), "anon_published" AS (
+  SELECT
+    "anon_rows"."diagnosis", "anon_rows"."anon_row_count", "anon_rows"."anon_label_0" AS "anon_label_0",
+    "anon_labels_1"."anon_label_1" AS "anon_label_1"
+  FROM "anon_rows"
+  JOIN "anon_kept" ON "anon_kept"."anon_label_0" IS NOT DISTINCT FROM "anon_rows"."anon_label_0"
+  LEFT JOIN "anon_labels_1" ON TRUE
+)
+SELECT "anon_label_0", "anon_label_1", "diagnosis", "anon_row_count"
+FROM "anon_published"
+ORDER BY (CAST(COALESCE(ENUM_CODE("anon_label_0"), 3) AS BIGINT) << 61) ASC, "diagnosis" ASC;
+
+-- create released
+CREATE TABLE "memory"."main"."released" AS
+WITH "anon_groups" AS (
+  SELECT
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
+    DECODE(ENCODE("diagnosis")) AS "diagnosis",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_blocks" AS (
+  SELECT *, UNNEST(RANGE(0, (anon_row_count + 1023) // 1024)) AS anon_block
+  FROM "anon_groups"
+), "anon_counted" AS (
+  SELECT * EXCLUDE (anon_row_count, anon_block), LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+  FROM "anon_blocks"
+), "anon_repeated" AS (SELECT *, UNNEST(RANGE(0, anon_copies)) AS anon_copy FROM "anon_counted")
+SELECT * EXCLUDE (anon_copies, anon_copy)
+FROM "anon_repeated";
+
+SELECT APPROX_COUNT_DISTINCT("diagnosis") AS "values_0", COALESCE(SUM("anon_row_count"), 0) AS "rows"
+FROM "temp"."main"."anon_equal_rows";
+
+-- read anon_equal_rows
+WITH "anon_values" AS (
+  SELECT SUM(anon_row_count) AS anon_value_rows
+  FROM "temp"."main"."anon_equal_rows"
+  WHERE TRUE
+  GROUP BY "diagnosis"
+)
+SELECT
+  0 AS place,
+  COALESCE(SUM(anon_value_rows), 0) AS counted,
+  COALESCE(SUM(anon_value_rows) FILTER(WHERE anon_value_rows < 2), 0) AS rare
+FROM "anon_values";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
+WITH "anon_rows" AS (
+  SELECT
+    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_value_1",
+    "diagnosis" AS "anon_kept_0"
+  FROM "memory"."main"."people"
+  LIMIT 5000
+), "anon_labels_of_anon_finer_0" AS (
+  SELECT "value", "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 0
+), "anon_labels_of_anon_finer_1" AS (
+  SELECT "value", "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 0
+)
+SELECT
+  "anon_rows"."anon_value_0", "anon_rows"."anon_value_1", "anon_rows"."anon_kept_0",
+  "anon_labels_of_anon_finer_0"."label" AS "anon_finer_0", "anon_labels_of_anon_finer_1"."label" AS "anon_finer_1"
+FROM "anon_rows"
+LEFT JOIN "anon_labels_of_anon_finer_0"
+  ON "anon_labels_of_anon_finer_0"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_0"
+LEFT JOIN "anon_labels_of_anon_finer_1"
+  ON "anon_labels_of_anon_finer_1"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_1";
+
+WITH "anon_groups" AS (
+  SELECT
+    (MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0") AND COUNT("anon_kept_0") IN (0, COUNT(*))) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY "anon_value_0"
+), "anon_groups_2" AS (
+  SELECT
+    (MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0") AND COUNT("anon_kept_0") IN (0, COUNT(*))) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY "anon_value_1"
+)
+SELECT 0 AS position, COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups"
+UNION ALL
+SELECT 1 AS position, COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups_2" AS anon_groups;
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
+      AND COUNT("anon_finer_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_finer_1") IS NOT DISTINCT FROM MAX("anon_finer_1")
+      AND COUNT("anon_finer_1") IN (0, COUNT(*))
+    ) AS "anon_1"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY "anon_kept_0"
+)
+SELECT
+  0 AS position,
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
+FROM "anon_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
+
+WITH "anon_classes" AS (
+  SELECT
+    (
+      MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
+      AND COUNT("diagnosis") IN (0, COUNT(*))
+    ) AS "anon_is_homogeneous_0",
+    SUM(anon_row_count) AS anon_class_rows
+  FROM "temp"."main"."anon_equal_rows"
+  GROUP BY "anon_label_0", "anon_label_1"
+)
+SELECT
+  COALESCE(SUM("anon_class_rows") FILTER(WHERE "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
+  COALESCE(SUM(anon_class_rows), 0) AS rows
+FROM "anon_classes";
+
+-- read anon_cells 3
+WITH "anon_classes" AS (
+  SELECT CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_rows
+  FROM "temp"."main"."anon_cells"
+  GROUP BY "anon_key_0"
+)
+SELECT
+  CAST(COALESCE(SUM(anon_class_rows), 0) AS BIGINT) AS row_count,
+  COUNT(*) AS class_count,
+  MIN(anon_class_rows) AS k,
+  COUNT(*) FILTER(WHERE anon_class_rows = 1) AS unique_rows
+FROM "anon_classes";
+
+-- read anon_labels 2
+SELECT
+  position, depth,
+  DENSE_RANK() OVER (PARTITION BY position ORDER BY value ASC NULLS FIRST) - 1 AS value_number,
+  DENSE_RANK() OVER (PARTITION BY position ORDER BY label ASC NULLS FIRST) - 1 AS label_number,
+  "lm" AS loss, "anon_key_0"
+FROM "temp"."main"."anon_labels" AS anon_labels;
+
+SELECT "anon_key_0", "anon_row_count"
+FROM "temp"."main"."anon_cells" AS anon_cells;
+
+SELECT DISTINCT attribute
+FROM "memory"."anon"."taxonomy";
+
+-- read released
+WITH "anon_classes" AS (
+  SELECT "age" AS "age", "sex" AS "sex", COUNT(*) AS anon_class_size
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_sizes" AS (
+  SELECT anon_class_size AS class_size
+  FROM "anon_classes"
+), "anon_k_anonymity" AS (
+  SELECT MIN(class_size) AS k, COUNT(*) AS class_count, CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
+  FROM "anon_class_sizes"
+), "anon_prosecutor_risk" AS (
+  SELECT 1.0 / MIN(class_size) AS highest_risk, CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
+  FROM "anon_class_sizes"
+), "anon_sample_uniqueness" AS (
+  SELECT
+    COUNT(*) FILTER(WHERE class_size = 1) AS unique_rows,
+    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
+    COUNT(*) FILTER(WHERE class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
+  FROM "anon_class_sizes"
+)
+SELECT
+  anon_k_anonymity.k, anon_k_anonymity.class_count, anon_k_anonymity.row_count, anon_prosecutor_risk.highest_risk,
+  anon_prosecutor_risk.average_risk, anon_sample_uniqueness.unique_rows, anon_sample_uniqueness.unique_share
+FROM "anon_k_anonymity"
+CROSS JOIN "anon_prosecutor_risk"
+CROSS JOIN "anon_sample_uniqueness";
+
+-- read released 2
+WITH anon_rows AS (
+  SELECT ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
+  FROM (
+    SELECT
+      (
+        CONCAT(
+          STRLEN(
+            (
+              CASE
+                WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE' THEN COALESCE(
+                  CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
+                  CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+                )
+                WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)') THEN CAST([COLUMNS(*)][1] AS TEXT)
+                ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+              END
+            )
+          ),
+          ':',
+          (
+            CASE
+              WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE' THEN COALESCE(
+                CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
+                CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+              )
+              WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)') THEN CAST([COLUMNS(*)][1] AS TEXT)
+              ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+            END
+          )
+        )
+      )
+    FROM "memory"."main"."released"
+  )
+), anon_hashes AS (
+  SELECT COUNT(*) AS anon_times, SHA256(CONCAT(COUNT(*), ' ', SHA256(anon_row))) AS anon_hash
+  FROM anon_rows
+  GROUP BY anon_row
+), anon_sums AS (
+  SELECT
+    CAST('0x' || SUBSTRING(anon_hash, 1, 5) AS INT) AS anon_group,
+    SUM(anon_times) AS anon_times,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 1, 16) AS UBIGINT)) AS anon_first,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 17, 16) AS UBIGINT)) AS anon_second,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 33, 16) AS UBIGINT)) AS anon_third,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 49, 16) AS UBIGINT)) AS anon_fourth
+  FROM anon_hashes
+  GROUP BY anon_group
+)
+SELECT
+  CAST(COALESCE(SUM(anon_times), 0) AS BIGINT) AS row_count,
+  SHA256(
+    COALESCE(
+      LISTAGG(
+         SHA256(CONCAT_WS(' ', anon_group, anon_first, anon_second, anon_third, anon_fourth)), ''
+        
+        ORDER BY anon_group ASC
+      ),
+      ''
+    )
+  ) AS content_hash
+FROM anon_sums;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
+
+COMMIT;
+
+-- Run l and masks: Policy(method=FullDomain(suppression_limit=0.5, suppression="mask"), privacy=[KAnonymity(k=2),
+-- DistinctLDiversity(column="diagnosis", l=2)])
+-- It publishes 7 rows 11a9ea2afbba9aaca2d1b96178547fe04f8d50fe48a156bd8bd75a5bf0cb795f
+
+SELECT DISTINCT attribute
+FROM "memory"."anon"."taxonomy";
+
+-- as above: read taxonomy_origin;
+
+-- as above: read taxonomy;
+
+-- as above: read taxonomy 2;
+
+-- as above: read taxonomy 3;
+
+BEGIN;
+
+-- as above: read taxonomy_origin;
+
+-- as above: read taxonomy;
+
+-- as above: create anon_coded_labels;
+
+-- as above: read anon_coded_labels;
+
+-- as above: create anon_labels;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+-- as above: read anon_labels;
+
+-- create anon_cells
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS MATERIALIZED (
+  SELECT
+    "age" AS "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."people"
+  GROUP BY
+    "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
+), "anon_values" AS (
+  SELECT DISTINCT "diagnosis"
+  FROM "anon_rows"
+), "anon_sensitive_0_ranks" AS MATERIALIZED (
+  SELECT "diagnosis", CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM "anon_values"
+)
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
+  "anon_sensitive_0_ranks"."anon_sensitive_0", "anon_rows"."diagnosis" AS "anon_raw_0", "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+JOIN "anon_sensitive_0_ranks" ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
+ORDER BY "anon_key_0" ASC;
+
+-- as above: read anon_cells;
+
+-- as above: read anon_cells 2;
+
+SELECT "anon_key_0", "anon_sensitive_0", "anon_row_count"
+FROM "temp"."main"."anon_cells";
+
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0", "anon_sensitive_0"
+), "anon_keyed" AS (
+  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_key_0"
+), "anon_labelled" AS (
+  SELECT *, "anon_key_0" & 6917529027641081856 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size", "anon_labelled"."anon_measure_0",
+    (0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.3333333333333333e0 END) / 2 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept", "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)) AS lm
+FROM "anon_classes_2" AS "anon_classes";
+
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 8935141660703064064 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0", "anon_sensitive_0"
+), "anon_labelled" AS (
+  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_key_0"
+), "anon_classes" AS (
+  SELECT "anon_labelled"."anon_class_size", "anon_labelled"."anon_measure_0", (0.0e0) / 2 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept", "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)) AS lm,
+  (SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")) AS "dm_star",
+  (SUM(CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 8 END)) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 2
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes";
+
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0", "anon_sensitive_0"
+), "anon_keyed" AS (
+  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_key_0"
+), "anon_labelled" AS (
+  SELECT *, "anon_key_0" & 6917529027641081856 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size", "anon_labelled"."anon_measure_0",
+    (0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.3333333333333333e0 END) / 2 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept", "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)) AS lm,
+  (SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")) AS "dm_star",
+  (SUM(CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 8 END)) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 2
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0", "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_key_0"
+), "anon_judged" AS (
+  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
+  SELECT "anon_key_0"
+  FROM "anon_judged"
+  WHERE "anon_kept"
+), "anon_labels_0" AS (
+  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_0_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 0
+)
+SELECT "anon_labels_0"."anon_code_0_1", "anon_labels_1"."anon_code_1_0"
+FROM "anon_kept"
+LEFT JOIN "anon_labels_0" ON ("anon_kept"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0"
+LEFT JOIN "anon_labels_1" ON ("anon_kept"."anon_key_0" & 1729382256910270464) = "anon_labels_1"."anon_key_0";
+
+WITH "anon_labels_0" AS (
+  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_0_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 0
+), "anon_cells" AS (
+  SELECT
+    "anon_keyed"."anon_sensitive_0", "anon_keyed"."anon_row_count", "anon_labels_0"."anon_code_0_1",
+    "anon_labels_1"."anon_code_1_0"
+  FROM "temp"."main"."anon_cells" AS anon_keyed
+  LEFT JOIN "anon_labels_0" ON ("anon_keyed"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0"
+  LEFT JOIN "anon_labels_1" ON ("anon_keyed"."anon_key_0" & 1729382256910270464) = "anon_labels_1"."anon_key_0"
+), "anon_suppressed" AS (
+  SELECT "anon_cells".*
+  FROM "anon_cells"
+  ANTI JOIN "temp"."main"."anon_kept" AS anon_kept
+    ON "anon_cells"."anon_code_0_1" = "anon_kept"."anon_code_0_1"
+    AND "anon_cells"."anon_code_1_0" = "anon_kept"."anon_code_1_0"
+), "anon_values" AS (
+  SELECT "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_suppressed"
+  GROUP BY "anon_sensitive_0"
+), "anon_class" AS (
+  SELECT CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+)
+SELECT "anon_class_size" AS "row_count", "anon_class_size" AS "attained_0", "anon_measure_0" AS "attained_1"
+FROM "anon_class";
+
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0", "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_key_0"
+), "anon_judged" AS (SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept" FROM "anon_classes")
+SELECT
+  MIN("anon_class_size") FILTER(WHERE "anon_kept") AS "attained_0",
+  MIN("anon_measure_0") FILTER(WHERE "anon_kept") AS "attained_1"
+FROM "anon_judged";
+
+-- as above: create anon_label_type_0;
+
+-- create anon_label_type_1
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT "label"
+FROM "temp"."main"."anon_labels"
+WHERE "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT '*' AS "label"
+ORDER BY "label" ASC);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+WITH "anon_labels_0" AS (
+  SELECT DISTINCT "anon_key_0", CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT "anon_key_0", CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 0
+), "anon_labelled_rows" AS (
+  SELECT
+    "anon_cells"."anon_row_count", "anon_labels_0"."anon_label_0", "anon_labels_1"."anon_label_1",
+    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis"
+  FROM "temp"."main"."anon_cells" AS anon_cells
+  LEFT JOIN "anon_labels_0" ON ("anon_cells"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0"
+  LEFT JOIN "anon_labels_1" ON ("anon_cells"."anon_key_0" & 1729382256910270464) = "anon_labels_1"."anon_key_0"
+), "anon_rows" AS (
+  SELECT "anon_label_0", "anon_label_1", "diagnosis", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_labelled_rows"
+  GROUP BY "anon_label_0", "anon_label_1", "diagnosis"
+), "anon_labels_0_2" AS (
+  SELECT DISTINCT "code" AS "anon_code_0_1", CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+), "anon_labels_1_2" AS (
+  SELECT DISTINCT "code" AS "anon_code_1_0", CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 0
+), "anon_kept" AS (
+  SELECT TRUE AS "anon_is_kept", "anon_labels_0"."anon_label_0", "anon_labels_1"."anon_label_1"
+  FROM "temp"."main"."anon_kept" AS anon_codes
+  LEFT JOIN "anon_labels_0_2" AS "anon_labels_0" ON "anon_labels_0"."anon_code_0_1" = "anon_codes"."anon_code_0_1"
+  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1" ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+), "anon_published" AS (
+  SELECT
+    "anon_rows"."diagnosis", "anon_rows"."anon_row_count", "anon_rows"."anon_label_0" AS "anon_label_0",
+    "anon_rows"."anon_label_1" AS "anon_label_1"
+  FROM "anon_rows"
+  JOIN "anon_kept"
+    ON "anon_kept"."anon_label_0" IS NOT DISTINCT FROM "anon_rows"."anon_label_0"
+    AND "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
+)
+SELECT "anon_label_0", "anon_label_1", "diagnosis", "anon_row_count"
+FROM "anon_published"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_0"), 3) AS BIGINT) << 61
+  ) | (CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 59) ASC,
+  "diagnosis" ASC;
+
+-- as above: create released;
+
+SELECT APPROX_COUNT_DISTINCT("diagnosis") AS "values_0", COALESCE(SUM("anon_row_count"), 0) AS "rows"
+FROM "temp"."main"."anon_equal_rows";
+
+-- as above: read anon_equal_rows;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
+WITH "anon_rows" AS (
+  SELECT CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0", "diagnosis" AS "anon_kept_0"
+  FROM "memory"."main"."people"
+  LIMIT 5000
+), "anon_labels_of_anon_finer_0" AS (
+  SELECT "value", "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 0
+)
+SELECT "anon_rows"."anon_value_0", "anon_rows"."anon_kept_0", "anon_labels_of_anon_finer_0"."label" AS "anon_finer_0"
+FROM "anon_rows"
+LEFT JOIN "anon_labels_of_anon_finer_0"
+  ON "anon_labels_of_anon_finer_0"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_0";
+
+WITH "anon_groups" AS (
+  SELECT
+    (MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0") AND COUNT("anon_kept_0") IN (0, COUNT(*))) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY "anon_value_0"
+)
+SELECT 0 AS position, COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups";
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
+      AND COUNT("anon_finer_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY "anon_kept_0"
+)
+SELECT 0 AS position, COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0", "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_key_0"
+), "anon_judged" AS (
+  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (SELECT "anon_key_0", TRUE AS "anon_is_kept" FROM "anon_judged" WHERE "anon_kept")
+SELECT
+  "anon_cells"."anon_key_0", "anon_cells"."anon_row_count",
+  CASE WHEN "anon_kept"."anon_is_kept" THEN 0 ELSE "anon_cells"."anon_row_count" END AS "anon_suppressed_rows"
+FROM "temp"."main"."anon_cells" AS "anon_cells"
+LEFT JOIN "anon_kept" ON ("anon_cells"."anon_key_0" & 8646911284551352320) = "anon_kept"."anon_key_0";
+
+WITH "anon_groups" AS (
+  SELECT
+    "anon_key_0" & 7205759403792793600 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY "anon_key_0" & 7205759403792793600
+), "anon_labels" AS (
+  SELECT DISTINCT "anon_key_0", "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 0
+), "anon_groups_2" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY "anon_key_0" & 1729382256910270464
+), "anon_labels_2" AS (
+  SELECT DISTINCT "anon_key_0", "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 0
+)
+SELECT
+  0 AS "position", "anon_labels"."label" AS "label", "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups"
+LEFT JOIN "anon_labels" ON ("anon_groups"."anon_key_0" & 7205759403792793600) = "anon_labels"."anon_key_0"
+WHERE "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  1 AS "position", "anon_labels"."label" AS "label", "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_2" AS "anon_groups"
+LEFT JOIN "anon_labels_2" AS "anon_labels"
+  ON ("anon_groups"."anon_key_0" & 1729382256910270464) = "anon_labels"."anon_key_0"
+WHERE "anon_groups"."anon_row_count" >= 30;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
+
+-- as above: read anon_cells 3;
+
+-- as above: read anon_labels 2;
+
+SELECT "anon_key_0", "anon_sensitive_0", "anon_row_count"
+FROM "temp"."main"."anon_cells" AS anon_cells;
+
+SELECT DISTINCT attribute
+FROM "memory"."anon"."taxonomy";
+
+-- as above: read released;
+
+-- read released 3
+WITH "anon_value_counts" AS (
+  SELECT ROW("age", "sex") AS class, "diagnosis" AS sensitive_value, COUNT(*) AS row_count
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_diversity" AS (
+  SELECT
+    CAST(SUM(row_count) AS BIGINT) AS class_size,
+    (COUNT(row_count)) AS distinct_diversity,
+    (EXP(LN(SUM(row_count)) - SUM(row_count * LN(row_count)) / SUM(row_count))) AS entropy_diversity,
+    (MAX(row_count) / SUM(row_count)) AS largest_share
+  FROM "anon_value_counts"
+  GROUP BY class
+), "anon_measured" AS (SELECT MIN(distinct_diversity) AS l FROM "anon_class_diversity")
+SELECT "l" AS "attained"
+FROM "anon_measured";
+
+-- as above: read released 2;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
+
+COMMIT;
+
+-- Run local: Policy(method=LocalRecoding(suppression_limit=0.9), privacy=[KAnonymity(k=2),
+-- DistinctLDiversity(column="diagnosis", l=2)])
+-- It publishes 8 rows fadf3a335f23fbaf5dd8dc7df5128eb5e2cc74688975259bff0a455b66a3c56b
+
+SELECT DISTINCT attribute
+FROM "memory"."anon"."taxonomy";
+
+-- as above: read taxonomy_origin;
+
+-- as above: read taxonomy;
+
+-- as above: read taxonomy 2;
+
+-- as above: read taxonomy 3;
+
+BEGIN;
+
+-- as above: read taxonomy_origin;
+
+-- as above: read taxonomy;
+
+-- as above: create anon_coded_labels;
+
+-- as above: read anon_coded_labels;
+
+-- as above: create anon_labels;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+-- as above: create anon_cells;
+
+-- as above: read anon_cells;
+
+-- as above: read anon_cells 2;
+
+-- as above: read anon_labels 2;
+
+SELECT "anon_key_0", "anon_sensitive_0", "anon_row_count"
+FROM "temp"."main"."anon_cells" AS anon_cells;
+
+CREATE TEMPORARY TABLE "anon_levels_of_classes_values" AS
+SELECT
+  CAST(v0 AS INT) AS "anon_class",
+  CAST(v1 AS INT) AS "position",
+  CAST(v2 AS INT) AS "depth",
+  CAST(v3 AS BIGINT) AS "anon_key_0"
+FROM (VALUES
+  (1, 0, 1, 2305843009213693952),
+  (2, 0, 2, 0),
+  (3, 0, 0, 4611686018427387904),
+  (1, 1, 0, 576460752303423488),
+  (2, 1, 0, 1152921504606846976),
+  (3, 1, 0, 1152921504606846976)) AS given(v0, v1, v2, v3);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_levels_of_classes" AS
+SELECT *
+FROM "anon_levels_of_classes_values";
+
+DROP TABLE "anon_levels_of_classes_values";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_classes" AS
+WITH "anon_labels" AS (
+  SELECT DISTINCT position, depth, label, "anon_key_0"
+  FROM "temp"."main"."anon_labels"
+), "anon_listed" AS (
+  SELECT anon_levels.anon_class, anon_levels.position, anon_levels.depth, anon_labels.label
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  INNER JOIN "anon_labels"
+    ON anon_labels.position = anon_levels.position
+    AND anon_labels.depth = anon_levels.depth
+    AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    anon_class,
+    MAX("label") FILTER(WHERE "position" = 0) AS "anon_label_0",
+    MAX("label") FILTER(WHERE "position" = 1) AS "anon_label_1"
+  FROM "anon_listed"
+  GROUP BY anon_class
+)
+SELECT *
+FROM "anon_classes"
+UNION ALL
+SELECT 0 AS anon_class, '*' AS "anon_label_0", '*' AS "anon_label_1";
+
+CREATE TEMPORARY TABLE "anon_class_of_key_values" AS
+SELECT CAST(v0 AS BIGINT) AS "anon_key_0", CAST(v1 AS BIGINT) AS "anon_class"
+FROM (VALUES
+  (2882303761517117440, 1),
+  (3170534137668829184, 1),
+  (3746994889972252672, 2),
+  (5764607523034234880, 3),
+  (6052837899185946624, 2)) AS given(v0, v1);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_class_of_key" AS
+SELECT *
+FROM "anon_class_of_key_values";
+
+DROP TABLE "anon_class_of_key_values";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+WITH "anon_cells" AS (
+  SELECT "anon_keyed"."anon_sensitive_0", "anon_keyed"."anon_row_count", "anon_of_key"."anon_class"
+  FROM "temp"."main"."anon_cells" AS anon_keyed
+  JOIN "temp"."main"."anon_class_of_key" AS anon_of_key ON "anon_of_key"."anon_key_0" = "anon_keyed"."anon_key_0"
+), "anon_values" AS (
+  SELECT "anon_class", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_class", "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT "anon_class", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_class"
+), "anon_judged" AS (
+  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (SELECT "anon_class" FROM "anon_judged" WHERE "anon_kept")
+SELECT "anon_kept"."anon_class"
+FROM "anon_kept";
+
+SELECT anon_labels.*
+FROM "temp"."main"."anon_labels_of_classes" AS anon_labels
+INNER JOIN "temp"."main"."anon_kept" USING (anon_class)
+ORDER BY anon_labels.anon_class ASC;
+
+WITH "anon_cells" AS (
+  SELECT "anon_keyed"."anon_sensitive_0", "anon_keyed"."anon_row_count", "anon_of_key"."anon_class"
+  FROM "temp"."main"."anon_cells" AS anon_keyed
+  JOIN "temp"."main"."anon_class_of_key" AS anon_of_key ON "anon_of_key"."anon_key_0" = "anon_keyed"."anon_key_0"
+), "anon_values" AS (
+  SELECT "anon_class", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_class", "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_class"
+), "anon_judged" AS (SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept" FROM "anon_classes")
+SELECT
+  MIN("anon_class_size") FILTER(WHERE "anon_kept") AS "attained_0",
+  MIN("anon_measure_0") FILTER(WHERE "anon_kept") AS "attained_1"
+FROM "anon_judged";
+
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT "anon_label_0" AS "label"
+FROM "temp"."main"."anon_labels_of_classes"
+WHERE NOT "anon_label_0" IS NULL
+UNION
+SELECT '*' AS "label"
+ORDER BY "label" ASC);
+
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT "anon_label_1" AS "label"
+FROM "temp"."main"."anon_labels_of_classes"
+WHERE NOT "anon_label_1" IS NULL
+UNION
+SELECT '*' AS "label"
+ORDER BY "label" ASC);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+WITH "anon_labelled_rows" AS (
+  SELECT
+    "anon_cells"."anon_row_count", "anon_of_key"."anon_class",
+    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis"
+  FROM "temp"."main"."anon_cells" AS anon_cells
+  JOIN "temp"."main"."anon_class_of_key" AS anon_of_key ON "anon_of_key"."anon_key_0" = "anon_cells"."anon_key_0"
+), "anon_rows" AS (
+  SELECT "anon_class", "diagnosis", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_labelled_rows"
+  GROUP BY "anon_class", "diagnosis"
+), "anon_kept" AS (
+  SELECT
+    TRUE AS "anon_is_kept", "anon_codes"."anon_class",
+    CAST("anon_of_class"."anon_label_0" AS anon_label_type_0) AS "anon_label_0",
+    CAST("anon_of_class"."anon_label_1" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_kept" AS anon_codes
+  LEFT JOIN "temp"."main"."anon_labels_of_classes" AS anon_of_class
+    ON "anon_of_class"."anon_class" = "anon_codes"."anon_class"
+), "anon_published" AS (
+  SELECT
+    "anon_rows"."diagnosis", "anon_rows"."anon_row_count", "anon_kept"."anon_label_0" AS "anon_label_0",
+    "anon_kept"."anon_label_1" AS "anon_label_1"
+  FROM "anon_rows"
+  JOIN "anon_kept" ON "anon_kept"."anon_class" IS NOT DISTINCT FROM "anon_rows"."anon_class"
+)
+SELECT "anon_label_0", "anon_label_1", "diagnosis", "anon_row_count"
+FROM "anon_published"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_0"), 8) AS BIGINT) << 59
+  ) | (CAST(COALESCE(ENUM_CODE("anon_label_1"), 4) AS BIGINT) << 56) ASC,
+  "diagnosis" ASC;
+
+-- as above: create released;
+
+SELECT APPROX_COUNT_DISTINCT("diagnosis") AS "values_0", COALESCE(SUM("anon_row_count"), 0) AS "rows"
+FROM "temp"."main"."anon_equal_rows";
+
+-- as above: read anon_equal_rows;
+
+-- as above: read anon_cells 3;
+
+SELECT DISTINCT attribute
+FROM "memory"."anon"."taxonomy";
+
+-- as above: read released;
+
+-- as above: read released 3;
+
+CREATE TEMPORARY TABLE "anon_listed_classes_values" AS
+SELECT CAST(v0 AS TEXT) AS "age", CAST(v1 AS TEXT) AS "sex", CAST(v2 AS BIGINT) AS "anon_rows"
+FROM (VALUES ('30s', 'f', 3), ('*', 'm', 2), ('42', 'm', 3)) AS given(v0, v1, v2);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_listed_classes" AS
+SELECT *
+FROM "anon_listed_classes_values";
+
+DROP TABLE "anon_listed_classes_values";
+
+WITH "anon_found" AS (
+  SELECT
+    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex"
+  FROM "memory"."main"."released"
+), "anon_found_2" AS (
+  SELECT "age", "sex", CAST(COUNT(*) AS BIGINT) AS anon_rows
+  FROM "anon_found"
+  GROUP BY "age", "sex"
+)
+SELECT
+  COUNT(*) FILTER(WHERE anon_listed.anon_rows IS NULL) AS unlisted,
+  COALESCE(CAST(SUM(anon_found.anon_rows) FILTER(WHERE anon_listed.anon_rows IS NULL) AS BIGINT), 0) AS unlisted_rows,
+  COUNT(*) FILTER(WHERE
+    NOT anon_listed.anon_rows IS NULL
+    AND anon_found.anon_rows IS DISTINCT FROM anon_listed.anon_rows) AS differing
+FROM "anon_found_2" AS anon_found
+FULL JOIN "temp"."main"."anon_listed_classes" AS anon_listed
+  ON "anon_found"."age" IS NOT DISTINCT FROM "anon_listed"."age"
+  AND "anon_found"."sex" IS NOT DISTINCT FROM "anon_listed"."sex";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_listed_classes";
+
+-- as above: read released 2;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_class_of_key";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_of_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_levels_of_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
+
+COMMIT;
+
+-- Run ipa: Policy(method=IPA(budget=Budget(epsilon=9, delta=1/10)))
+-- It publishes 14 rows d83f505d78fe8f64416b291d06329f43f9c00d7aebabd9db04099ddcfe6145ac
+
+SELECT DISTINCT attribute
+FROM "memory"."anon"."taxonomy";
+
+-- as above: read taxonomy_origin;
+
+-- as above: read taxonomy;
+
+-- as above: read taxonomy 2;
+
+-- as above: read taxonomy 3;
+
+BEGIN;
+
+-- as above: read taxonomy_origin;
+
+-- as above: read taxonomy;
+
+-- as above: create anon_coded_labels;
+
+-- as above: read anon_coded_labels;
+
+-- as above: create anon_labels;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+WITH "anon_labels" AS (
+  SELECT DISTINCT "position", "depth", "anon_key_0", "ncp"
+  FROM "temp"."main"."anon_labels"
+), "anon_steps" AS (
+  SELECT "position", "depth", CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits", "ncp"
+  FROM "anon_labels"
+  QUALIFY ("ncp") IS DISTINCT FROM (LEAD("ncp") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC))
+)
+SELECT *
+FROM "anon_steps"
+QUALIFY COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS MATERIALIZED (
+  SELECT
+    "age" AS "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."people"
+  GROUP BY
+    "age",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
+), "anon_values" AS (
+  SELECT DISTINCT "diagnosis"
+  FROM "anon_rows"
+), "anon_sensitive_0_ranks" AS MATERIALIZED (
+  SELECT "diagnosis", CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM "anon_values"
+)
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
+  "anon_sensitive_0_ranks"."anon_sensitive_0", "anon_rows"."diagnosis" AS "anon_raw_0", "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+JOIN "anon_sensitive_0_ranks" ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis";
+
+-- as above: read anon_cells;
+
+-- as above: read anon_cells 2;
+
+WITH "anon_keyed" AS (
+  SELECT 0 AS "position", "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY "anon_key_0" & 7205759403792793600
+  HAVING COUNT(*) > 0
+  UNION ALL
+  SELECT 1 AS "position", "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY "anon_key_0" & 1729382256910270464
+  HAVING COUNT(*) > 0
+), "anon_values" AS (
+  SELECT "anon_labels"."position", "anon_labels"."value", "anon_keyed"."anon_value_rows"
+  FROM "anon_keyed"
+  JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON "anon_labels"."position" = "anon_keyed"."position"
+    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
+    AND "anon_labels"."depth" = 0
+), "anon_levels" AS (
+  SELECT
+    anon_labels.position, anon_labels.depth, anon_values.anon_value_rows, anon_labels.code AS anon_label,
+    anon_labels.lm AS anon_lm, anon_labels.ncp AS anon_ncp
+  FROM "anon_values"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_values.position
+    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
+), "anon_parts" AS (SELECT *, CAST(FLOOR("anon_ncp" * 536870912.0e0) AS BIGINT) AS anon_part FROM "anon_levels")
+SELECT position, depth, CAST(SUM(anon_value_rows * anon_part) AS BIGINT) AS lost, MAX(anon_part) AS most
+FROM "anon_parts"
+GROUP BY position, depth;
+
+SELECT COALESCE(MAX("anon_sensitive_0"), 0) AS largest
+FROM "temp"."main"."anon_cells";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_keyed_cells" AS
+SELECT "anon_key_0" | CAST("anon_sensitive_0" AS BIGINT) AS "anon_key_0", anon_row_count
+FROM "temp"."main"."anon_cells"
+ORDER BY "anon_key_0" ASC;
+
+WITH "anon_keyed_cells" AS (
+  SELECT "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_row_count", "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_keyed_cells"
+  CROSS JOIN (VALUES
+    (0, 8935141660703064067),
+    (1, 7205759403792793603),
+    (2, 8646911284551352323),
+    (3, 6917529027641081859),
+    (4, 1729382256910270467),
+    (5, 3)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_keyed" AS (
+  SELECT "anon_node", "anon_key_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_keyed_cells"
+  GROUP BY "anon_node", "anon_key_0"
+  HAVING SUM("anon_row_count") >= 2
+), "anon_labelled" AS (
+  SELECT *, "anon_key_0" & 6917529027641081856 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_scored" AS (
+  SELECT
+    "anon_labelled"."anon_node", "anon_labelled"."anon_rows",
+    0 + CAST(FLOOR(
+      CASE
+        WHEN "anon_node" IN (2, 3) THEN CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.5e0 END
+        WHEN "anon_node" IN (0, 1) THEN 0.0e0
+        ELSE 1.0e0
+      END * 536870912.0e0
+    ) AS BIGINT) + CAST(FLOOR(CASE WHEN "anon_node" IN (0, 2, 4) THEN 0.0e0 ELSE 1.0e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
+  FROM "anon_labelled"
+), "anon_combinations" AS (SELECT *, 1073741824 AS anon_whole, 2 AS anon_threshold FROM "anon_scored")
+SELECT
+  anon_node AS node,
+  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
+  (
+    -SUM(
+      anon_ncp * anon_rows + (
+        anon_whole - anon_ncp
+      ) * (LEAST(anon_rows, GREATEST(0, 2 * (CAST(anon_threshold AS BIGINT) - 1) - anon_rows)))
+    )
+  ) AS score
+FROM "anon_combinations"
+GROUP BY anon_node;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_keyed_cells";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_combinations" AS
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_raw_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0", "anon_sensitive_0",
+    ANY_VALUE("anon_raw_0") AS "anon_raw_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_cells"
+  GROUP BY "anon_key_0", "anon_sensitive_0"
+), "anon_labels_0" AS (
+  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_0_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 0
+), "anon_unplaced" AS (
+  SELECT
+    "anon_keyed"."anon_sensitive_0", "anon_keyed"."anon_raw_0", "anon_keyed"."anon_row_count",
+    "anon_labels_0"."anon_code_0_1", "anon_labels_1"."anon_code_1_0"
+  FROM "anon_keyed"
+  LEFT JOIN "anon_labels_0" ON ("anon_keyed"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0"
+  LEFT JOIN "anon_labels_1" ON ("anon_keyed"."anon_key_0" & 1729382256910270464) = "anon_labels_1"."anon_key_0"
+)
+SELECT
+  *,
+  ROW_NUMBER() OVER (ORDER BY "anon_code_0_1" ASC, "anon_code_1_0" ASC, "anon_sensitive_0" ASC) - 1 AS anon_place
+FROM "anon_unplaced";
+
+SELECT COUNT(*) AS "rows"
+FROM "temp"."main"."anon_combinations";
+
+CREATE TEMPORARY TABLE "anon_noise_of_combinations_values" AS
+SELECT CAST(v0 AS BIGINT) AS "anon_run", CAST(v1 AS BIGINT) AS "anon_place", CAST(v2 AS BIGINT) AS "anon_noise"
+FROM (VALUES (0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 4, 1), (0, 5, 1)) AS given(v0, v1, v2);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_noise_of_combinations" AS
+SELECT *
+FROM "anon_noise_of_combinations_values";
+
+DROP TABLE "anon_noise_of_combinations_values";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_noisy_combinations" AS
+WITH "anon_sums" AS (
+  SELECT *
+  FROM "temp"."main"."anon_combinations"
+  INNER JOIN "temp"."main"."anon_noise_of_combinations" USING (anon_place)
+), "anon_noisy" AS (SELECT *, anon_row_count + anon_noise AS anon_noisy_rows FROM "anon_sums")
+SELECT *, anon_noisy_rows >= 2 AS anon_is_shown
+FROM "anon_noisy";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_left_over" AS
+WITH "anon_unplaced" AS (
+  SELECT anon_run, "anon_raw_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
+  FROM "temp"."main"."anon_noisy_combinations"
+  WHERE NOT anon_is_shown
+  GROUP BY anon_run, "anon_raw_0"
+)
+SELECT *, ROW_NUMBER() OVER (ORDER BY "anon_run" ASC, "anon_raw_0" ASC) - 1 AS anon_place
+FROM "anon_unplaced";
+
+SELECT COUNT(*) AS "rows"
+FROM "temp"."main"."anon_left_over";
+
+CREATE TEMPORARY TABLE "anon_noise_of_left_over_values" AS
+SELECT CAST(v0 AS BIGINT) AS "anon_place", CAST(v1 AS BIGINT) AS "anon_noise"
+FROM (VALUES (NULL, NULL)) AS given(v0, v1)
+WHERE FALSE;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_noise_of_left_over" AS
+SELECT *
+FROM "anon_noise_of_left_over_values";
+
+DROP TABLE "anon_noise_of_left_over_values";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_noisy_left_over" AS
+WITH "anon_sums" AS (
+  SELECT *
+  FROM "temp"."main"."anon_left_over"
+  INNER JOIN "temp"."main"."anon_noise_of_left_over" USING (anon_place)
+), "anon_noisy" AS (SELECT *, anon_row_count + anon_noise AS anon_noisy_rows FROM "anon_sums")
+SELECT *, anon_noisy_rows >= 3 AS anon_is_shown
+FROM "anon_noisy";
+
+-- as above: create anon_label_type_0;
+
+-- as above: create anon_label_type_1;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+WITH "anon_labels_0" AS (
+  SELECT DISTINCT "code" AS "anon_code_0_1", CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT "code" AS "anon_code_1_0", CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE "position" = 1 AND "depth" = 0
+), "anon_published" AS (
+  SELECT
+    "anon_labels_0"."anon_label_0", "anon_labels_1"."anon_label_1",
+    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    "anon_cells"."anon_noisy_rows" AS "anon_row_count"
+  FROM "temp"."main"."anon_noisy_combinations" AS anon_cells
+  LEFT JOIN "anon_labels_0" ON "anon_labels_0"."anon_code_0_1" = "anon_cells"."anon_code_0_1"
+  LEFT JOIN "anon_labels_1" ON "anon_labels_1"."anon_code_1_0" = "anon_cells"."anon_code_1_0"
+  WHERE "anon_cells"."anon_is_shown"
+  UNION ALL
+  SELECT
+    CAST('*' AS anon_label_type_0) AS "anon_label_0",
+    CAST('*' AS anon_label_type_1) AS "anon_label_1",
+    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    "anon_cells"."anon_noisy_rows" AS "anon_row_count"
+  FROM "temp"."main"."anon_noisy_left_over" AS anon_cells
+  WHERE "anon_cells"."anon_is_shown"
+)
+SELECT "anon_label_0", "anon_label_1", "diagnosis", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_published"
+GROUP BY "anon_label_0", "anon_label_1", "diagnosis"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_0"), 3) AS BIGINT) << 61
+  ) | (CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 59) ASC,
+  "diagnosis" ASC;
+
+SELECT COALESCE(SUM(anon_row_count), 0) AS rows, COUNT(*) AS groups
+FROM "temp"."main"."anon_equal_rows";
+
+-- as above: create released;
+
+WITH "anon_drawn" AS (
+  SELECT
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
+    DECODE(ENCODE("diagnosis")) AS "diagnosis",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_made" AS (
+  SELECT "age", "sex", "diagnosis", CAST(SUM(anon_row_count) AS BIGINT) AS anon_rows
+  FROM "anon_drawn"
+  GROUP BY "age", "sex", "diagnosis"
+), "anon_written" AS (
+  SELECT "age", "sex", "diagnosis", COUNT(*) AS anon_rows
+  FROM "memory"."main"."released"
+  GROUP BY "age", "sex", "diagnosis"
+), "anon_compared" AS (
+  SELECT anon_made.anon_rows AS anon_made, anon_written.anon_rows AS anon_written
+  FROM "anon_made"
+  FULL JOIN "anon_written"
+    ON "anon_made"."age" IS NOT DISTINCT FROM "anon_written"."age"
+    AND "anon_made"."sex" IS NOT DISTINCT FROM "anon_written"."sex"
+    AND "anon_made"."diagnosis" IS NOT DISTINCT FROM "anon_written"."diagnosis"
+)
+SELECT COUNT(*) FILTER(WHERE anon_made IS DISTINCT FROM anon_written) AS unlike
+FROM "anon_compared";
+
+-- as above: read released 2;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_left_over";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_left_over";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_left_over";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
+
+COMMIT;
+

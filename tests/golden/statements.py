@@ -1,0 +1,118 @@
+"""The statements that are kept as text: one a shape of what the SQL builders make, in files by what is built."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Kept(NamedTuple):
+    """A statement of a run of ``people.RUNS``, or of ``people.SENT``.
+
+    Attributes:
+        run: the name of the run.
+        subject: what the statement makes or reads.
+        number: its number among those of the run that have this subject.
+    """
+
+    run: str
+    subject: str
+    number: int = 1
+
+
+CELLS = {
+    "cells of coded numbers": Kept("coded", "create anon_cells"),
+    "cells of people who have weights": Kept("individuals", "create anon_cells"),
+    "cells of people who count by a bounded number of rows": Kept("ipa of individuals", "create anon_cells"),
+    "cells with the codes of sensitive values at their levels": Kept("t, hierarchical", "create anon_cells"),
+    "codes of sensitive values at their levels": Kept("t, hierarchical", "create anon_sensitive_codes_0"),
+    "keyed rows": Kept("earlier k", "create anon_keyed_rows"),
+    "rows of unknown values": Kept("unknown", "create anon_unknown_rows"),
+    "cells where unknown values have labels": Kept("unknown", "create anon_cells"),
+    "points of ordered leaves": Kept("top-down", "create anon_points"),
+    "codes of labels": Kept("synthetic", "create anon_label_codes"),
+    "coded cells": Kept("synthetic", "create anon_coded_cells"),
+    "cells, sent to a server": Kept("sent", "cells"),
+}
+
+CLASSES = {
+    "a node's summary": Kept("k", "read anon_cells", 4),
+    "the summary of several nodes at once": Kept("k", "read anon_cells", 6),
+    "what each kind of diversity attains": Kept("l", "read anon_cells", 7),
+    "what an equal distance, likeness and disclosure attain": Kept("shares", "read anon_cells", 7),
+    "the shares of all rows": Kept("shares", "create anon_values_0"),
+    "work to even out the order of all rows": Kept("t, ordered", "create anon_reference_work_0"),
+    "crossings of the order of all rows": Kept("t, ordered", "create anon_reference_crossings_0"),
+    "what an ordered distance attains": Kept("t, ordered", "read anon_cells", 7),
+    "what a hierarchical distance attains": Kept("t, hierarchical", "read anon_cells", 7),
+    "the geometric mean of losses": Kept("geometric lm", "read anon_cells", 4),
+    "information that is lost": Kept("entropy", "read anon_cells", 4),
+    "the discernibility of a node": Kept("dm", "create anon_cells_everything_of_1_by_0"),
+    "counts of a node, of any class": Kept("dm", "create anon_cells_everything_of_any_by_0"),
+    "people in classes, with weights": Kept("individuals", "read anon_cells", 5),
+    "aggregates of classes": Kept("local means", "create anon_aggregates_0"),
+    "what a node attains beside an earlier release": Kept("earlier k", "read anon_cells", 6),
+    "what a node attains beside a release without its source": Kept("earlier release alone", "read anon_cells", 8),
+}
+
+JOINT = {
+    "labels of a release": Kept("earlier k", "create anon_labels_of_releases_0"),
+    "classes of an earlier release": Kept("earlier k", "create anon_released_classes_0"),
+    "rows of an earlier release": Kept("earlier k", "create anon_rows_of_0"),
+    "people of an earlier release": Kept("earlier k", "create anon_persons_of_0"),
+    "joint classes of one release": Kept("earlier k", "create anon_joint_classes"),
+    "people who are absent": Kept("earlier k", "create anon_absent_persons"),
+    "people who are withheld": Kept("earlier k", "create anon_withheld_persons"),
+    "people of this release": Kept("earlier k", "create anon_persons_of_1"),
+    "groups that both releases show": Kept("earlier k", "create anon_shown_groups", 2),
+    "joint classes of both releases": Kept("earlier k", "create anon_joint_classes", 2),
+    "rows with values of an earlier release": Kept("earlier l", "create anon_rows_of_0"),
+    "diversity in an earlier release": Kept("earlier l", "read anon_persons_of_0", 2),
+    "diversity in both releases": Kept("earlier l", "read anon_persons_of_1"),
+    "work for the order of people": Kept("earlier t, ordered", "create anon_person_reference_work_0"),
+    "an ordered distance in an earlier release": Kept("earlier t, ordered", "read anon_persons_of_0", 2),
+    "classes that are made again": Kept("earlier local", "create anon_persons_made_again_0"),
+    "people of classes": Kept("earlier local", "create anon_persons_of_1"),
+}
+
+DRAWN = {
+    "combinations that are sampled": Kept("epsilon-safe", "create anon_combinations"),
+    "combinations with noise, above a threshold": Kept("epsilon-safe", "create anon_noisy_combinations"),
+    "combinations of a given node": Kept("histogram", "create anon_combinations"),
+    "marginals of two columns": Kept("synthetic", "read anon_coded_cells", 2),
+    "marginals of points": Kept("diffgen", "create anon_marginals"),
+    "counts of candidates by their largest class": Kept("diffgen", "read anon_marginals"),
+    "leaves that have rows": Kept("diffgen", "create anon_occupied_leaves"),
+    "leaves that are shown": Kept("diffgen", "create anon_shown_leaves"),
+    "the cut": Kept("diffgen", "create anon_cut"),
+    "candidates by information and loss of anonymity": Kept("top-down", "read anon_marginals", 3),
+    "profiles of classes": Kept("h-ceiling", "create anon_profiles"),
+    "values that classes lack": Kept("h-ceiling", "create anon_lacking"),
+    "chances of urns": Kept("h-ceiling", "create anon_chances"),
+    "bounds of urns": Kept("h-ceiling", "create anon_urn_bounds"),
+    "counterfeits": Kept("h-ceiling", "create anon_counterfeits"),
+    "cells with counterfeits": Kept("h-ceiling", "create anon_filled_cells"),
+    "outlying classes": Kept("relocation", "create anon_outlier_classes"),
+    "moves of rows": Kept("relocation", "create anon_moves"),
+    "cells after moves": Kept("relocation", "create anon_moved_cells"),
+}
+
+RELEASE = {
+    "equal rows with kept and coded columns": Kept("coded", "create anon_equal_rows"),
+    "a release with kept columns": Kept("coded", "create released"),
+    "few rows with kept columns": Kept("kept columns", "create anon_few_rows"),
+    "columns that determine others": Kept("kept columns", "read anon_few_rows", 2),
+    "identifiers found in a release": Kept("coded", "read people"),
+    "rows of a cut": Kept("diffgen", "create anon_equal_rows"),
+    "rows that are drawn": Kept("synthetic", "create released"),
+    "verification of diversity": Kept("l", "read released", 2),
+    "counts of a partition": Kept("partition", "create anon_partition_counts"),
+    "cells that a partition publishes": Kept("partition", "create anon_published_cells"),
+    "new cells of a partition": Kept("partition", "read anon_new_cells"),
+    "new cells of classes": Kept("partition of classes", "read anon_new_cells", 2),
+    "a release, sent to a server": Kept("sent", "write the release"),
+    "dependent columns, sent to a server": Kept("sent", "dependent columns"),
+    "risks, sent to a server": Kept("sent", "measure the risks"),
+}
+
+STATEMENTS = {"cells": CELLS, "classes": CLASSES, "joint": JOINT, "drawn": DRAWN, "release": RELEASE}
+"""By the names of their files; ``people.RUNS`` has their policies."""

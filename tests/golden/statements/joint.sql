@@ -1,0 +1,546 @@
+-- Statements of runs of tests/golden/people.py, each with its policy and what it returns or makes there,
+-- written by `python -m tests.golden`: review it as a diff.
+
+-- Labels of a release
+-- Run earlier k: Policy(method=FullDomain(suppression_limit=0.5), privacy=[KAnonymity(k=2)])
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_releases_0" AS
+SELECT
+  "anon_coded"."position", "anon_coded"."depth", "anon_coded"."value", "anon_coded"."label", "anon_coded"."code",
+  "anon_coded"."lm", "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR(("child" << "shift")) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 1, 0, 61),
+  (1, 0, 0, 59),
+  (0, 0, 0, 58)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
+--   -> position, depth, value, label, code, lm, ncp, anon_key_0
+--   0, 0, 31, 31, 2, 0, 0, 2305843009213693952
+--   0, 0, 34, 34, 3, 0, 0, 2594073385365405696
+--   0, 0, 42, 42, 4, 0, 0, 4611686018427387904
+--   0, 0, 47, 47, 5, 0, 0, 4899916394579099648
+--   0, 0, NULL, NULL, 1, 0, 0, 0
+--   and 16 more: 6958408bb265
+
+-- Classes of an earlier release
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_released_classes_0" AS
+WITH "anon_counted" AS (
+  SELECT "anon_label_0", "anon_label_1", COUNT(*) AS anon_released_rows
+  FROM (
+    SELECT
+      TRUE AS anon_is_released,
+      CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_label_0",
+      CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_label_1"
+    FROM "memory"."main"."earlier_release" AS anon_released
+  )
+  GROUP BY "anon_label_0", "anon_label_1"
+  HAVING COUNT(*) > 0
+), "anon_labels_0" AS (
+  SELECT DISTINCT "anon_key_0", "label"
+  FROM "temp"."main"."anon_labels_of_releases_0"
+  WHERE "position" = 0 AND "depth" = 0
+), "anon_labels_1" AS (
+  SELECT DISTINCT "anon_key_0", "label"
+  FROM "temp"."main"."anon_labels_of_releases_0"
+  WHERE "position" = 1 AND "depth" = 0
+), "anon_labelled" AS (
+  SELECT
+    "anon_counted"."anon_label_0", "anon_counted"."anon_label_1", "anon_counted"."anon_released_rows",
+    "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0"
+  FROM "anon_counted"
+  LEFT JOIN "anon_labels_0" ON "anon_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_0"
+  LEFT JOIN "anon_labels_1" ON "anon_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."anon_label_1"
+)
+SELECT *, CAST(ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC NULLS FIRST) AS UINTEGER) AS "anon_class_0"
+FROM "anon_labelled";
+--   -> anon_label_0, anon_label_1, anon_released_rows, anon_key_0, anon_class_0
+--   34, f, 2, 3170534137668829184, 1
+--   42, m, 3, 5764607523034234880, 2
+
+-- Rows of an earlier release
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_rows_of_0" AS
+SELECT "anon_source"."id" AS "anon_person_0", COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
+FROM "memory"."main"."earlier_people" AS anon_source
+LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
+  ON (
+    ("anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0") & 8935141660703064064
+  ) = "anon_released"."anon_key_0";
+--   -> anon_person_0, anon_class_0
+--   2, 1
+--   3, 1
+--   4, 0
+--   5, 2
+--   6, 2
+--   and 2 more: 7290bc553581
+
+-- People of an earlier release
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_0" AS
+WITH "anon_sources" AS (SELECT * FROM "temp"."main"."anon_rows_of_0")
+SELECT
+  "anon_person_0",
+  COALESCE(ANY_VALUE("anon_class_0"), 0) AS "anon_class_0",
+  CAST(CEIL(COUNT(*) / CAST(NOT ANY_VALUE("anon_class_0") IS NULL AS INT)) AS BIGINT) AS anon_rows
+FROM "anon_sources"
+GROUP BY "anon_person_0";
+--   -> anon_person_0, anon_class_0, anon_rows
+--   2, 1, 1
+--   3, 1, 1
+--   4, 0, 1
+--   5, 2, 1
+--   6, 2, 1
+--   and 2 more: 30d2d7e487c1
+
+-- Joint classes of one release
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
+SELECT
+  "anon_class_0",
+  CAST(ROW_NUMBER() OVER (ORDER BY ["anon_class_0" > 0] ASC, "anon_class_0" ASC) AS UINTEGER) AS anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
+GROUP BY "anon_class_0"
+HAVING LIST_MAX(["anon_class_0"]) > 0;
+--   -> anon_class_0, anon_earlier, anon_persons
+--   1, 1, 2
+--   2, 2, 3
+
+-- People who are absent
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_absent_persons" AS
+SELECT anon_earlier, CAST(SUM(anon_rows) AS BIGINT) AS anon_absent
+FROM (
+  SELECT anon_earlier, anon_rows
+  FROM "temp"."main"."anon_persons" AS anon_persons
+  UNION ALL
+  SELECT (("anon_key_0" & 3) >> 0) AS "anon_earlier", -anon_row_count
+  FROM "temp"."main"."anon_cells" AS anon_cells
+)
+WHERE anon_earlier > 0
+GROUP BY anon_earlier
+HAVING SUM(anon_rows) <> 0;
+--   -> anon_earlier, anon_absent
+--   1, 1
+
+-- People who are withheld
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_withheld_persons" AS
+SELECT UNNEST(anon_first[1:anon_withheld]) AS anon_person_0
+FROM (
+  SELECT
+    ARG_MIN(anon_persons.anon_person_0, MD5(CAST(COALESCE(anon_persons.anon_person_0, NULL) AS TEXT)), 2) AS anon_first,
+    ANY_VALUE(anon_withholding.anon_withheld) AS anon_withheld
+  FROM (
+    SELECT "anon_person_0", "anon_key_0" & 6917529027641081859 AS "anon_key_0"
+    FROM "temp"."main"."anon_keyed_rows"
+  ) AS "anon_persons"
+  INNER JOIN "temp"."main"."anon_kept" AS anon_withholding
+    ON "anon_persons"."anon_key_0" = "anon_withholding"."anon_key_0"
+  WHERE anon_withholding.anon_withheld > 0
+  GROUP BY "anon_withholding"."anon_key_0"
+);
+--   -> anon_person_0
+
+-- People of this release
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_1" AS
+WITH "anon_numbered" AS (
+  SELECT
+    (("anon_keyed_rows"."anon_key_0" & 3) >> 0) AS "anon_class_0",
+    COALESCE("anon_released_classes_1"."anon_class_1", 0) AS "anon_class_1"
+  FROM "temp"."main"."anon_keyed_rows" AS anon_keyed_rows
+  LEFT JOIN "temp"."main"."anon_released_classes_1" AS anon_released_classes_1
+    ON ("anon_keyed_rows"."anon_key_0" & 6917529027641081856) = "anon_released_classes_1"."anon_key_0"
+)
+SELECT "anon_class_0", "anon_class_1", COUNT(*) AS anon_rows
+FROM "anon_numbered"
+GROUP BY "anon_class_0", "anon_class_1"
+UNION ALL BY NAME
+SELECT anon_earlier AS "anon_class_0", 0 AS "anon_class_1", anon_absent AS anon_rows
+FROM "temp"."main"."anon_absent_persons" AS anon_absent_persons;
+--   -> anon_class_0, anon_class_1, anon_rows
+--   0, 1, 2
+--   0, 2, 1
+--   1, 0, 1
+--   1, 1, 1
+--   2, 2, 3
+
+-- Groups that both releases show
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_shown_groups" AS
+SELECT
+  *
+  EXCLUDE (anon_earlier, anon_hidden, anon_largest, anon_place, anon_last_place, anon_is_shown)
+  REPLACE (CASE
+    WHEN NOT anon_is_shown THEN anon_withheld
+    WHEN anon_class_size > anon_withheld THEN anon_class_size - anon_withheld
+    ELSE anon_class_size
+  END AS anon_class_size, anon_kept AND anon_is_shown AND anon_class_size > anon_withheld AS anon_kept)
+FROM (
+  SELECT
+    *, CASE
+      WHEN NOT (anon_kept AND anon_earlier > 0 AND anon_hidden BETWEEN 1 AND 2 - 1) THEN 0
+      WHEN TRUE AND anon_largest >= 2 + 2 - anon_hidden THEN CASE WHEN anon_place = 1 THEN 2 - anon_hidden ELSE 0 END
+      WHEN anon_last_place = 1 THEN anon_class_size
+      ELSE 0
+    END AS anon_withheld
+  FROM (
+    SELECT
+      anon_numbered.*,
+      COALESCE(anon_absent.anon_absent, 0) + COALESCE(
+        SUM(CASE WHEN NOT anon_kept THEN anon_class_size END) OVER (PARTITION BY anon_numbered.anon_earlier),
+        0
+      ) AS anon_hidden,
+      MAX(anon_class_size) OVER (PARTITION BY anon_numbered.anon_earlier, anon_kept) AS anon_largest,
+      ROW_NUMBER() OVER (
+        PARTITION BY anon_numbered.anon_earlier, anon_kept
+        ORDER BY anon_class_size DESC, "anon_class_1" ASC NULLS FIRST
+      ) AS anon_place,
+      ROW_NUMBER() OVER (
+        PARTITION BY anon_numbered.anon_earlier, anon_kept
+        ORDER BY anon_class_size ASC, "anon_class_1" ASC NULLS FIRST
+      ) AS anon_last_place
+    FROM (
+      SELECT
+        *, CASE
+          WHEN GREATEST("anon_class_0") > 0 THEN DENSE_RANK() OVER (ORDER BY "anon_class_0" ASC NULLS FIRST)
+          ELSE 0
+        END AS anon_earlier
+      FROM (
+        SELECT
+          "anon_class_0", "anon_class_1",
+          CAST(SUM(anon_rows) AS BIGINT) AS anon_class_size,
+          "anon_class_1" > 0 AND SUM(anon_rows) >= 2 AS anon_kept
+        FROM "temp"."main"."anon_persons_of_1" AS anon_persons
+        GROUP BY "anon_class_0", "anon_class_1"
+      ) AS "anon_classes"
+    ) AS anon_numbered
+    LEFT JOIN (SELECT 0 AS "anon_earlier", 0 AS "anon_absent" LIMIT 0) AS "anon_absent"
+      ON anon_absent.anon_earlier = anon_numbered.anon_earlier
+  )
+)
+CROSS JOIN (VALUES (TRUE), (FALSE)) AS anon_parts(anon_is_shown)
+WHERE anon_is_shown OR anon_withheld BETWEEN 1 AND anon_class_size - 1;
+--   -> anon_class_0, anon_class_1, anon_class_size, anon_kept, anon_withheld
+--   0, 1, 2, True, 0
+--   0, 2, 1, False, 0
+--   1, 0, 1, False, 0
+--   1, 1, 1, False, 0
+--   2, 2, 3, True, 0
+
+-- Joint classes of both releases
+-- Run earlier k
+CREATE TEMPORARY TABLE "temp"."main"."anon_joint_classes" AS
+WITH "anon_persons" AS (
+  SELECT
+    "anon_class_0",
+    CASE WHEN "anon_kept" THEN "anon_class_1" ELSE 0 END AS "anon_class_1",
+    "anon_class_size" AS "anon_rows"
+  FROM "temp"."main"."anon_shown_groups"
+)
+SELECT
+  "anon_class_0", "anon_class_1",
+  CAST(ROW_NUMBER() OVER (
+    ORDER BY ["anon_class_0" > 0, "anon_class_1" > 0] ASC, "anon_class_0" ASC, "anon_class_1" ASC
+  ) AS UINTEGER) AS anon_earlier,
+  CAST(SUM(anon_rows) AS BIGINT) AS anon_persons
+FROM "anon_persons"
+GROUP BY "anon_class_0", "anon_class_1"
+HAVING LIST_MAX(["anon_class_0", "anon_class_1"]) > 0;
+--   -> anon_class_0, anon_class_1, anon_earlier, anon_persons
+--   0, 1, 1, 2
+--   1, 0, 2, 2
+--   2, 2, 3, 3
+
+-- Rows with values of an earlier release
+-- Run earlier l: Policy(method=FullDomain(suppression_limit=0.5), privacy=[KAnonymity(k=2),
+-- DistinctLDiversity(column="diagnosis", l=2)])
+CREATE TEMPORARY TABLE "temp"."main"."anon_rows_of_0" AS
+WITH "anon_rows_with_values" AS (
+  SELECT
+    "anon_source"."id" AS "anon_person_0", "anon_source"."diagnosis" AS "anon_value_0_0",
+    COALESCE("anon_released"."anon_class_0", 0) AS "anon_class_0"
+  FROM "memory"."main"."earlier_people" AS anon_source
+  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_0
+    ON "anon_labels_0"."position" = 0
+    AND "anon_labels_0"."depth" = 0
+    AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_labels_of_releases_0" AS anon_labels_1
+    ON "anon_labels_1"."position" = 1
+    AND "anon_labels_1"."depth" = 0
+    AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_released_classes_0" AS anon_released
+    ON (
+      ("anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0") & 8935141660703064064
+    ) = "anon_released"."anon_key_0"
+)
+SELECT * REPLACE (CAST(DENSE_RANK() OVER (ORDER BY "anon_value_0_0" ASC) AS UINTEGER) AS "anon_value_0_0")
+FROM "anon_rows_with_values";
+--   -> anon_person_0, anon_value_0_0, anon_class_0
+--   2, 2, 1
+--   3, 3, 1
+--   4, 1, 0
+--   5, 3, 2
+--   6, 3, 2
+--   and 2 more: 06fd01bb2f7c
+
+-- Diversity in an earlier release
+-- Run earlier l
+WITH "anon_person_cells" AS (
+  SELECT "anon_class_0", "anon_value_0_0" AS "anon_sensitive_0", "anon_rows" AS "anon_row_count"
+  FROM "temp"."main"."anon_persons_of_0"
+), "anon_values" AS (
+  SELECT "anon_class_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_person_cells"
+  GROUP BY "anon_class_0", "anon_sensitive_0"
+), "anon_joint" AS (
+  SELECT "anon_class_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_1"
+  FROM "anon_values"
+  GROUP BY "anon_class_0"
+)
+SELECT
+  COUNT(*) FILTER(WHERE
+    NOT COALESCE("anon_class_size" >= 2 AND ("anon_class_0" < 1 OR "anon_measure_1" >= 2), FALSE)
+    AND GREATEST("anon_class_0") > 0) AS "classes"
+FROM "anon_joint";
+--   -> classes
+--   0
+
+-- Diversity in both releases
+-- Run earlier l
+WITH "anon_shown_persons" AS (
+  SELECT
+    "anon_persons_of_1"."anon_class_0", "anon_persons_of_1"."diagnosis", "anon_persons_of_1"."anon_value_0_0",
+    "anon_persons_of_1"."anon_rows",
+    CASE WHEN "anon_shown_groups"."anon_kept" THEN "anon_shown_groups"."anon_class_1" ELSE 0 END AS "anon_class_1"
+  FROM "temp"."main"."anon_persons_of_1" AS anon_persons_of_1
+  JOIN "temp"."main"."anon_shown_groups" AS anon_shown_groups
+    ON "anon_persons_of_1"."anon_class_0" = "anon_shown_groups"."anon_class_0"
+    AND "anon_persons_of_1"."anon_class_1" = "anon_shown_groups"."anon_class_1"
+), "anon_person_cells" AS (
+  SELECT
+    "anon_class_0", "anon_class_1", "diagnosis" AS "anon_sensitive_0", "anon_value_0_0" AS "anon_sensitive_1",
+    "anon_rows" AS "anon_row_count"
+  FROM "anon_shown_persons"
+), "anon_values" AS (
+  SELECT "anon_class_0", "anon_class_1", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_person_cells"
+  GROUP BY "anon_class_0", "anon_class_1", "anon_sensitive_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_class_0", "anon_class_1",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_class_0", "anon_class_1"
+), "anon_shown_persons_2" AS (
+  SELECT
+    "anon_persons_of_1"."anon_class_0", "anon_persons_of_1"."diagnosis", "anon_persons_of_1"."anon_value_0_0",
+    "anon_persons_of_1"."anon_rows",
+    CASE WHEN "anon_shown_groups"."anon_kept" THEN "anon_shown_groups"."anon_class_1" ELSE 0 END AS "anon_class_1"
+  FROM "temp"."main"."anon_persons_of_1" AS anon_persons_of_1
+  JOIN "temp"."main"."anon_shown_groups" AS anon_shown_groups
+    ON "anon_persons_of_1"."anon_class_0" = "anon_shown_groups"."anon_class_0"
+    AND "anon_persons_of_1"."anon_class_1" = "anon_shown_groups"."anon_class_1"
+), "anon_person_cells_2" AS (
+  SELECT
+    "anon_class_0", "anon_class_1", "diagnosis" AS "anon_sensitive_0", "anon_value_0_0" AS "anon_sensitive_1",
+    "anon_rows" AS "anon_row_count"
+  FROM "anon_shown_persons_2" AS "anon_shown_persons"
+), "anon_values_2" AS (
+  SELECT "anon_class_0", "anon_class_1", "anon_sensitive_1", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_person_cells_2" AS "anon_person_cells"
+  GROUP BY "anon_class_0", "anon_class_1", "anon_sensitive_1"
+), "anon_view_0" AS (
+  SELECT "anon_class_0", "anon_class_1", (COUNT("anon_rows")) AS "anon_measure_1"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY "anon_class_0", "anon_class_1"
+), "anon_joint" AS (
+  SELECT
+    "anon_whole"."anon_class_0", "anon_whole"."anon_class_1", "anon_whole"."anon_class_size",
+    "anon_whole"."anon_measure_0", "anon_view_0"."anon_measure_1"
+  FROM "anon_whole"
+  LEFT JOIN "anon_view_0"
+    ON "anon_whole"."anon_class_0" = "anon_view_0"."anon_class_0"
+    AND "anon_whole"."anon_class_1" = "anon_view_0"."anon_class_1"
+)
+SELECT
+  COUNT(*) FILTER(WHERE
+    NOT COALESCE(
+      "anon_class_size" >= 2
+      AND (("anon_class_0" < 1 OR "anon_measure_1" >= 2) AND ("anon_class_1" < 1 OR "anon_measure_0" >= 2)),
+      FALSE
+    )
+    AND GREATEST("anon_class_0", "anon_class_1") > 0) AS "classes"
+FROM "anon_joint";
+--   -> classes
+--   0
+
+-- Work for the order of people
+-- Run earlier t, ordered: Policy(method=FullDomain(suppression_limit=0.5), privacy=[KAnonymity(k=2),
+-- TCloseness(column="diagnosis", t=0.6, distance="ordered")])
+CREATE TEMPORARY TABLE "temp"."main"."anon_person_reference_work_0" AS
+SELECT
+  position, anon_all_rows AS reference_rows,
+  anon_rows_up_to / NULLIF(anon_all_rows, 0e0) AS cumulative_share,
+  position * anon_rows_up_to - anon_moment AS work_below,
+  (
+    anon_all_moment - anon_moment
+  ) - position * (anon_all_rows - anon_rows_up_to) AS work_above,
+  anon_all_rows * (anon_positions - 1) AS most_work
+FROM (
+  SELECT
+    position,
+    CAST(SUM(row_count) OVER (ORDER BY position ASC) AS DOUBLE) AS anon_rows_up_to,
+    CAST(SUM(position * row_count) OVER (ORDER BY position ASC) AS DOUBLE) AS anon_moment,
+    CAST(SUM(row_count) OVER () AS DOUBLE) AS anon_all_rows,
+    CAST(SUM(position * row_count) OVER () AS DOUBLE) AS anon_all_moment,
+    COUNT(*) OVER () AS anon_positions
+  FROM (
+    SELECT "anon_code" AS "position", "anon_rows" AS "row_count"
+    FROM "temp"."main"."anon_reference_of_anon_value_0_0"
+  ) AS "anon_positions"
+);
+--   -> position, reference_rows, cumulative_share, work_below, work_above, most_work
+--   1, 7, 0.285714285714, 0, 8, 14
+--   2, 7, 0.571428571429, 2, 3, 14
+--   3, 7, 1, 6, 0, 14
+
+-- An ordered distance in an earlier release
+-- Run earlier t, ordered
+WITH "anon_person_cells" AS (
+  SELECT "anon_class_0", "anon_value_0_0" AS "anon_sensitive_0", "anon_rows" AS "anon_row_count"
+  FROM "temp"."main"."anon_persons_of_0"
+), "anon_whole" AS (
+  SELECT "anon_class_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_person_cells"
+  GROUP BY "anon_class_0"
+), "anon_person_cells_2" AS (
+  SELECT "anon_class_0", "anon_value_0_0" AS "anon_sensitive_0", "anon_rows" AS "anon_row_count"
+  FROM "temp"."main"."anon_persons_of_0"
+), "anon_sensitive_0_rows" AS MATERIALIZED (
+  SELECT "anon_class_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_person_cells_2" AS "anon_person_cells"
+  GROUP BY "anon_class_0", "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT "anon_class_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY "anon_class_0"
+), "anon_in_order" AS (
+  SELECT
+    "anon_values".*, "anon_sizes"."anon_value_size", "anon_work"."reference_rows", "anon_work"."position",
+    "anon_work"."work_below", "anon_work"."work_above", "anon_work"."most_work",
+    CAST(SUM("anon_values"."anon_rows") OVER (
+      PARTITION BY "anon_values"."anon_class_0"
+      ORDER BY "anon_values"."anon_sensitive_0" ASC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS BIGINT) AS "anon_rows_up_to",
+    LEAD("anon_work"."position") OVER (
+      PARTITION BY "anon_values"."anon_class_0"
+      ORDER BY "anon_values"."anon_sensitive_0" ASC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS "anon_next_position",
+    LEAD("anon_work"."work_below") OVER (
+      PARTITION BY "anon_values"."anon_class_0"
+      ORDER BY "anon_values"."anon_sensitive_0" ASC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS "anon_next_work_below"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes" ON "anon_sizes"."anon_class_0" = "anon_values"."anon_class_0"
+  JOIN "temp"."main"."anon_person_reference_work_0" AS anon_work
+    ON "anon_work"."position" = "anon_values"."anon_sensitive_0"
+), "anon_values" AS (
+  SELECT
+    "anon_in_order".*,
+    (
+      "anon_rows_up_to" * "reference_rows" * (
+        ABS(CAST("crossing" AS DOUBLE) - "position") - ABS(CAST("anon_next_position" AS DOUBLE) - "crossing")
+      ) + "anon_value_size" * (ABS("anon_next_work_below" - "crossing_work") - ABS("crossing_work" - "work_below"))
+    ) AS "anon_work_between"
+  FROM "anon_in_order"
+  LEFT JOIN "temp"."main"."anon_person_reference_crossings_0" AS anon_crossings
+    ON "anon_crossings"."slot" = CAST(FLOOR(("anon_rows_up_to" / "anon_value_size") * 1024e0) AS BIGINT)
+    AND "anon_crossings"."least_share" <= "anon_rows_up_to" / "anon_value_size"
+    AND "anon_crossings"."next_share" > "anon_rows_up_to" / "anon_value_size"
+), "anon_view_0" AS (
+  SELECT
+    "anon_class_0",
+    (
+      (
+        COALESCE(FSUM("anon_work_between"), 0e0) + SUM("anon_rows") * (MIN("work_below") + MIN("work_above"))
+      ) / (SUM("anon_rows") * GREATEST(MAX("most_work"), 1e0))
+    ) AS "anon_measure_1"
+  FROM "anon_values"
+  GROUP BY "anon_class_0"
+), "anon_joint" AS (
+  SELECT "anon_whole"."anon_class_0", "anon_whole"."anon_class_size", "anon_view_0"."anon_measure_1"
+  FROM "anon_whole"
+  LEFT JOIN "anon_view_0" ON "anon_whole"."anon_class_0" = "anon_view_0"."anon_class_0"
+)
+SELECT
+  COUNT(*) FILTER(WHERE
+    NOT COALESCE("anon_class_size" >= 2 AND ("anon_class_0" < 1 OR "anon_measure_1" <= 0.6000000006), FALSE)
+    AND GREATEST("anon_class_0") > 0) AS "classes"
+FROM "anon_joint";
+--   -> classes
+--   0
+
+-- Classes that are made again
+-- Run earlier local: Policy(method=LocalRecoding(suppression_limit=0.9), privacy=[KAnonymity(k=2)])
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_made_again_0" AS
+WITH "anon_found" AS (SELECT DISTINCT "anon_person_0", "anon_class_0" FROM "temp"."main"."anon_rows_of_0" AS anon_rows)
+SELECT anon_persons.* REPLACE (COALESCE("anon_found"."anon_class_0", 0) AS "anon_class_0")
+FROM "temp"."main"."anon_persons_of_0" AS anon_persons
+LEFT JOIN "anon_found" ON "anon_persons"."anon_person_0" IS NOT DISTINCT FROM "anon_found"."anon_person_0";
+--   -> anon_person_0, anon_class_0, anon_rows
+--   2, 2, 1
+--   3, 2, 1
+--   4, 1, 1
+--   5, 3, 1
+--   6, 3, 1
+--   and 2 more: b9a625ee53f6
+
+-- People of classes
+-- Run earlier local
+CREATE TEMPORARY TABLE "temp"."main"."anon_persons_of_1" AS
+WITH "anon_numbered" AS (
+  SELECT
+    (("anon_keyed_rows"."anon_key_0" & 3) >> 0) AS "anon_class_0",
+    COALESCE("anon_released_classes_1"."anon_class_1", 0) AS "anon_class_1"
+  FROM "temp"."main"."anon_keyed_rows" AS anon_keyed_rows
+  LEFT JOIN "temp"."main"."anon_class_of_key" AS anon_of_key
+    ON "anon_of_key"."anon_key_0" = "anon_keyed_rows"."anon_key_0"
+  LEFT JOIN "temp"."main"."anon_labels_of_classes" AS anon_of_class
+    ON "anon_of_class"."anon_class" = "anon_of_key"."anon_class"
+  LEFT JOIN "temp"."main"."anon_released_classes_1" AS anon_released_classes_1
+    ON NOT "anon_of_class"."anon_class" IS NULL
+    AND "anon_released_classes_1"."anon_label_0" IS NOT DISTINCT FROM "anon_of_class"."anon_label_0"
+    AND "anon_released_classes_1"."anon_label_1" IS NOT DISTINCT FROM "anon_of_class"."anon_label_1"
+)
+SELECT "anon_class_0", "anon_class_1", COUNT(*) AS anon_rows
+FROM "anon_numbered"
+GROUP BY "anon_class_0", "anon_class_1"
+UNION ALL BY NAME
+SELECT anon_earlier AS "anon_class_0", 0 AS "anon_class_1", anon_absent AS anon_rows
+FROM "temp"."main"."anon_absent_persons" AS anon_absent_persons;
+--   -> anon_class_0, anon_class_1, anon_rows
+--   0, 0, 1
+--   1, 1, 2
+--   2, 0, 1
+--   2, 0, 1
+--   3, 2, 3
+

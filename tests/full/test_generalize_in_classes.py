@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from tests.commands import document, sqlanon
-from tests.integration.test_local_partitions import ALONE, with_hostile_names
+from tests.full.test_local_partitions import ALONE, with_hostile_names
 from tests.stories.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
 
 

@@ -15,7 +15,6 @@ import sqlanon as sa
 from sqlanon.evaluation.exact import smallest_epsilon
 from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
 
-pytestmark = pytest.mark.one_line
 
 EPSILONS = st.fractions(0, 2, max_denominator=1000)
 

@@ -17,6 +17,8 @@ from sqlanon.model.preparations import MAXIMUM_COLUMNS
 from tests.commands import document, sqlanon
 from tests.strategies import HOSTILE_NAMES
 
+HOSTILE = 'a"b; drop table x --'
+VALUE = "alice-1970"
 ROLES: dict[str, Any] = {"individual": "patient", "event": "procedure", "order": "day", "first": 2}
 
 EVENTS = f"""
@@ -46,6 +48,11 @@ def rows(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:
 
 def columns(session: sa.Session, relation: str) -> list[str]:
     return [column[0] for column in session.connection.execute(f"FROM {relation}").description or []]
+
+
+def tables(path: Path) -> set[str]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 
 def quoted(name: str) -> str:

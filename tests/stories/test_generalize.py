@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.integration.test_cli import VALUE, tables
 
 import sqlanon as sa
 from tests.commands import document, sqlanon
 from tests.fixed_noise import FixedNoise
+from tests.stories.test_flatten import VALUE, quoted, tables
 from tests.strategies import HOSTILE_NAMES
 
 PATIENTS = """
@@ -74,10 +74,6 @@ def folder(clinic: Path, tmp_path: Path) -> Path:
 def session(folder: Path) -> Iterator[sa.Session]:
     with duckdb.connect(folder / "clinic.duckdb", config={"threads": 1}) as connection:
         yield sa.connect(connection)
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def rows(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:

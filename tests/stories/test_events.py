@@ -15,10 +15,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.integration.test_cli import environment
 
 import sqlanon as sa
 from sqlanon.methods import stages as progress
+from tests.commands import environment
 
 ROW_COUNT = 1_000_000
 STAGES = ["encode", "search", "release", "verify", "publish"]

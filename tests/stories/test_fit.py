@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,6 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from tests.conftest import ROOT
 
 POLICY = sa.Policy(
     quasi_identifiers=["town", "age"],
@@ -121,62 +117,12 @@ class TestFit:
         tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()
         assert tables == [("published",), ("releases",), ("taxonomy",), ("taxonomy_domain",), ("taxonomy_origin",)]
 
-    def test_policies_that_counts_cannot_prove_are_refused_with_all_reasons(
-        self, session: sa.Session, tmp_path: Path
-    ) -> None:
-        models = [sa.TCloseness("illness", 0.5, "ordered"), sa.MConcealing(0.5, {"illness": 0.1}, "node")]
-        policy = sa.Policy(**{**dict(POLICY), "privacy": models, "suppression": "mask"})
-        with pytest.raises(sa.PolicyError) as refused:
-            session.partitions.fit(HISTORY, policy, tmp_path / "visits.fit")
-        assert [problem.partition(":")[0] for problem in refused.value.problems] == [
-            'suppression "mask"',
-            't-closeness of "illness" with ordered distance (t = 0.5)',
-            "m-concealing (m = 0.5)",
-        ]
-        individuals = sa.Policy(**{**dict(POLICY), "individual": "id"})
-        population = sa.Policy(**{**dict(POLICY), "privacy": [sa.KMap(3, "everyone")]})
-        for policy, reason in ((individuals, 'individual "id"'), (population, "k-map")):
-            with pytest.raises(sa.PolicyError, match=reason):
-                session.partitions.fit(HISTORY, policy, tmp_path / "visits.fit")
-        assert list(tmp_path.iterdir()) == []
-
-    def test_a_given_node_is_checked(self, session: sa.Session, tmp_path: Path) -> None:
-        path = tmp_path / "visits.fit"
-        with pytest.raises(sa.PolicyError) as refused:
-            session.partitions.fit(HISTORY, POLICY, path, node={"town": 3, "ages": 0})
-        for node in ({5: 1}, {"town": 0, None: 0}, [("town", 0)], "town=0"):
-            with pytest.raises(sa.PolicyError, match="a node is a mapping from quasi-identifiers to their levels"):
-                session.partitions.fit(HISTORY, POLICY, path, node=node)  # type: ignore[arg-type]
-        assert refused.value.problems == (
-            '"age" has no level',
-            '"ages" is not a quasi-identifier; did you mean "age"?',
-            '"town" has levels 0 to 2, so not 3',
-        )
-        strict = POLICY.model_copy(update={"suppression_limit": 0.3})
-        with pytest.raises(sa.UnsatisfiableError) as unmet:
-            session.partitions.fit(HISTORY, strict, path, node={"town": 0, "age": 0})
-        assert unmet.value.problems == (
-            "5 of 8 rows are in classes that fall short; 2 may be suppressed (suppression_limit 30 %)",
-            "k-anonymity (k = 3): 5 rows are in classes that violate it",
-            'distinct l-diversity of "illness" (l = 2): 3 rows are in classes that violate it',
-        )
-        assert list(tmp_path.iterdir()) == []
-        assert session.partitions.fit(HISTORY, strict, path, node=NODE).search == "given"
-
     def test_inverse_ola_stores_the_k_that_it_found(self, session: sa.Session, tmp_path: Path) -> None:
         options = {"privacy": [], "objective": "privacy", "max_loss": 1.0, "quality": sa.Prec()}
         path = tmp_path / "visits.fit"
         fitted = session.partitions.fit(HISTORY, sa.Policy(**{**dict(POLICY), **options}), path)
         assert [model.k for model in fitted.policy.privacy] == [8]
         assert session.partitions.apply(HISTORY, path, tmp_path / "history.parquet").report.min_class_size == 8
-
-    def test_a_sidecar_with_partitions_is_never_replaced(self, session: sa.Session, sidecar: Path) -> None:
-        before = sidecar.read_bytes()
-        with pytest.raises(sa.EngineError, match="exists; give another name, or replace=True"):
-            session.partitions.fit(HISTORY, POLICY, sidecar)
-        with pytest.raises(sa.EngineError, match="holds the counts of 1 published partitions"):
-            session.partitions.fit(HISTORY, POLICY, sidecar, replace=True)
-        assert sidecar.read_bytes() == before
 
     def test_one_without_is_replaced_if_asked(self, session: sa.Session, tmp_path: Path) -> None:
         path = tmp_path / "visits.fit"
@@ -190,30 +136,6 @@ class TestFit:
         assert [file.name for file in tmp_path.iterdir()] == ["visits.fit"]
         assert session.partitions.apply(HISTORY, path, tmp_path / "history.parquet").node == NODE
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-    def test_what_is_no_fit_is_not_replaced(self, session: sa.Session, tmp_path: Path) -> None:
-        path = tmp_path / "notes.txt"
-        path.write_text("mine")
-        other = tmp_path / "other.duckdb"
-        duckdb.connect(str(other)).close()
-        for file in (path, other, tmp_path / "nowhere" / "a.fit", tmp_path):
-            with pytest.raises(sa.EngineError):
-                session.partitions.fit(HISTORY, POLICY, file, replace=True)
-        assert path.read_text() == "mine"
-        assert sorted(file.name for file in tmp_path.iterdir()) == ["notes.txt", "other.duckdb"]
-
-    def test_one_that_is_in_use_is_not_replaced(self, session: sa.Session, tmp_path: Path) -> None:
-        path = tmp_path / "visits.fit"
-        session.partitions.fit(HISTORY, POLICY, path, node=NODE)
-        program = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('held', flush=True); sys.stdin.read()"
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        with subprocess.Popen([sys.executable, "-c", program], **pipes) as holder:
-            assert holder.stdout is not None
-            assert holder.stdout.readline() == "held\n"
-            with pytest.raises(sa.EngineError, match="is in use by another run"):
-                session.partitions.fit(HISTORY, POLICY, path, replace=True)
-            holder.communicate("")
-        session.partitions.fit(HISTORY, POLICY, path, replace=True)
 
 
 def check_promises(release: sa.PartitionRelease) -> None:
@@ -340,7 +262,7 @@ class TestReplacing:
         assert counted(own_sidecar) == published(folder)
 
 
-class TestMisfits:
+class TestTaxonomies:
     def test_another_session_needs_no_taxonomies(self, sidecar: Path, tmp_path: Path) -> None:
         """The private file has those of the fit."""
         with sa.connect() as other:
@@ -373,142 +295,3 @@ class TestMisfits:
         finally:
             load_taxonomies(session)
         assert refused.value.problems == ('"town"', '"age"')
-
-    @pytest.mark.parametrize(
-        ("source", "error", "message"),
-        [
-            (visits(("c1", 1, "x")), sa.TaxonomyError, '"town": 1 distinct value in 1 row'),
-            (f"SELECT *, 1 AS extra FROM ({NOVEMBER})", sa.PolicyError, 'column "extra" has no role'),
-            (f"SELECT * REPLACE (1 AS illness) FROM ({NOVEMBER})", sa.PolicyError, '"illness" is INTEGER'),
-            (f"SELECT * REPLACE (1 AS note) FROM ({NOVEMBER})", sa.PolicyError, '"note" is INTEGER'),
-            (f"{NOVEMBER} LIMIT 0", sa.PolicyError, "has no rows"),
-        ],
-    )
-    def test_partitions_that_do_not_fit(
-        self, source: str, error: type[Exception], message: str, session: sa.Session, sidecar: Path
-    ) -> None:
-        before = counted(sidecar)
-        with pytest.raises(error, match=message):
-            session.partitions.apply(source, sidecar, sidecar.with_name("november.parquet"))
-        assert counted(sidecar) == before == published(sidecar.parent)
-
-    def test_a_connection_in_a_transaction_stays_as_it_is(self, session: sa.Session, sidecar: Path) -> None:
-        session.connection.begin()
-        with pytest.raises(sa.EngineError, match="in the middle of a transaction"):
-            session.partitions.apply(NOVEMBER, sidecar, "november")
-        attached = session.connection.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal")
-        assert attached.fetchall() == [("memory",)]
-        session.connection.rollback()
-
-    def test_what_is_no_sidecar(self, session: sa.Session, tmp_path: Path) -> None:
-        (tmp_path / "text.fit").write_text("no database at all, whatever it is called")
-        with duckdb.connect(str(tmp_path / "other.fit")):
-            pass
-        for name, reason in (("none", "the fit .* does not exist"), ("text", "not a DuckDB"), ("other", "not what")):
-            with pytest.raises(sa.EngineError, match=reason):
-                session.partitions.apply(NOVEMBER, tmp_path / f"{name}.fit", "november")
-
-
-PROGRAM = """
-import sys
-import sqlanon as sa
-
-database, sidecar, into, moment = sys.argv[1:]
-
-def tell(event):
-    if event.state == "started":
-        print(event.stage, flush=True)
-        if event.stage == moment:
-            sys.stdin.readline()
-
-with sa.connect(database) as session:
-    session.partitions.apply("november", sidecar, into, progress=tell)
-"""
-
-
-@pytest.fixture
-def warehouse(sidecar: Path) -> Path:
-    """A warehouse with November, the fit and the history beside it."""
-    path = sidecar.with_name("w.duckdb")
-    with sa.connect(path) as session:
-        load_taxonomies(session)
-        session.connection.execute(f"CREATE TABLE november AS {NOVEMBER}")
-    return path
-
-
-def killed_at(moment: str, warehouse: Path, into: str) -> None:
-    """Apply the fit to November in a process of its own, which is killed at a moment; meanwhile the fit is locked."""
-    sidecar = warehouse.with_name("visits.fit")
-    command = [sys.executable, "-c", PROGRAM, str(warehouse), str(sidecar), into, moment]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as process:
-        assert process.stdout is not None
-        assert moment in (line.strip() for line in process.stdout)
-        with (
-            sa.connect() as session,
-            pytest.raises(sa.EngineError, match=f"in use by another run .process {process.pid}"),
-        ):
-            session.partitions.apply(HISTORY, sidecar, "anywhere")
-        process.kill()
-        assert process.wait() == -signal.SIGKILL
-
-
-class TestKilled:
-    def test_before_it_is_published_it_is_forgotten(self, warehouse: Path) -> None:
-        folder = warehouse.parent
-        sidecar, into = folder / "visits.fit", folder / "november.parquet"
-        killed_at("verify", warehouse, str(into))
-        assert not into.exists()
-        with sa.connect(warehouse) as session:
-            release = session.partitions.apply("november", sidecar, into)
-        assert (release.report.partitions, release.report.notes) == (2, ())
-        assert counted(sidecar) == published(folder)
-
-    @pytest.mark.parametrize("into", ["november.parquet", "published"])
-    def test_after_it_is_published_it_is_counted(self, into: str, warehouse: Path) -> None:
-        folder = warehouse.parent
-        sidecar, target = folder / "visits.fit", str(folder / into) if into.endswith("parquet") else into
-        killed_at("count", warehouse, target)
-        if target == into:
-            with sa.connect() as elsewhere, pytest.raises(sa.EngineError, match="open that warehouse to go on"):
-                elsewhere.partitions.apply(HISTORY, sidecar, folder / "history.parquet")
-        with sa.connect(warehouse) as session:
-            release = session.partitions.apply("november", sidecar, target)
-            note = json.loads(session.provenance(target) or "")["sqlanon"]
-        assert release.report.notes == ("these rows were published already: nothing was written",)
-        assert (release.report.partitions, release.report.release) == (2, note["fit"]["release"])
-        assert sum(row[-1] for row in counted(sidecar)) == release.report.union.released == 11
-
-
-def test_a_run_that_fails_after_it_has_announced_leaves_nothing(
-    session: sa.Session, sidecar: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = counted(sidecar)
-    into = sidecar.with_name("november.parquet")
-
-    def fails(*_: object, **__: object) -> None:
-        raise sa.EngineError("the disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("sqlanon.partitions.apply.verify", fails)
-        with pytest.raises(sa.EngineError, match="the disk is full"):
-            session.partitions.apply(NOVEMBER, sidecar, into)
-    assert counted(sidecar) == before
-    assert sorted(path.name for path in sidecar.parent.iterdir()) == ["history.parquet", "visits.fit"]
-    temporary = session.connection.execute("SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
-    assert temporary == []
-    assert session.partitions.apply(NOVEMBER, sidecar, into).report.partitions == 2
-
-
-def test_a_source_that_changes_during_the_run_is_noticed(session: sa.Session, sidecar: Path) -> None:
-    connection = session.connection
-    connection.execute(f"CREATE TABLE november AS {NOVEMBER}")
-
-    def change(event: sa.Event) -> None:
-        # Later ones are not seen: the transaction that writes the release has begun.
-        if (event.stage, event.state) == ("join", "finished"):
-            connection.cursor().execute(f"INSERT INTO november {visits(('a1', 1, 'yy'))}")
-
-    with pytest.raises(sa.VerificationError, match="not those that were counted"):
-        session.partitions.apply("november", sidecar, "published", progress=change)
-    assert sum(row[-1] for row in counted(sidecar)) == 8

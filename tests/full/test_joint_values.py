@@ -1,0 +1,318 @@
+"""Models of sensitive values in joint classes of releases that are held together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from tests.conftest import copy_of
+from tests.stories.test_earlier_releases import (
+    AUTUMN,
+    SPRING,
+    SUMMER,
+    ages,
+    at,
+    copy,
+    joint,
+    load,
+    load_sexes,
+    policy,
+)
+from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
+
+FALL_SHORT = "1 joint classes already that do not meet distinct"
+LOCAL = {"method": sa.LocalRecoding(suppression_limit=0.9), "suppression_limit": None}
+
+
+def make_warehouse(path: Path) -> sa.Session:
+    """Patients in spring, of whom those from 25 to 29 have one illness, and the same in summer."""
+    session = make_taxonomies(path)
+    load(session, "spring", [21, 22, 23, 24, 26, 27, 28, 29])
+    load(session, "spring", [31, 32, 33, 34], first=9, sex="m")
+    has_a_cold(session, "spring", "age IN (22, 24, 33)")
+    copy(session, "summer", "spring")
+    illnesses = [("flu", "grave", "*"), ("plague", "grave", "*"), ("cold", "slight", "*")]
+    session.taxonomies.load("illness", sa.Taxonomy.from_rows(illnesses))
+    return session
+
+
+@pytest.fixture
+def session(made: Path) -> Iterator[sa.Session]:
+    with copy_of(made) as session:
+        yield session
+
+
+def has_a_cold(session: sa.Session, table: str, where: str) -> None:
+    session.connection.execute(f"UPDATE {table} SET illness = 'cold' WHERE {where}")
+
+
+def held(*earlier: str | sa.Earlier, **fields: Any) -> sa.Policy:
+    models = [sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2)]
+    return policy(**{"privacy": models, "suppression_limit": 0.9, "earlier": earlier, **fields})
+
+
+def by_sex(**fields: Any) -> sa.Policy:
+    return held("first", quasi_identifiers=["sex"], identifiers=["id", "age"], **fields)
+
+
+class TestOneSource:
+    def test_hidden_persons_have_several_illnesses_too(self, session: sa.Session) -> None:
+        """All four from 25 to 29 with one illness are hidden: who saw the first release knows it of them."""
+        session.anonymize("spring", held(), "first", **at(2))
+        second = session.anonymize("spring", held("first"), "second", **at(1))
+        assert ages(session, "second") == {"30-34": 4}
+        assert joint(second) == (4, 2)
+        session.anonymize("spring", policy(suppression_limit=0.9, earlier=["first"]), "by_k", **at(1))
+        assert ages(session, "by_k") == {"20-24": 4, "25-29": 4, "30-34": 4}
+        both = held("first", "second")
+        third = session.anonymize("spring", both, "third", **at(2))
+        assert ages(session, "third") == {"20s": 8, "30s": 4}
+        assert joint(third)[1] == 2
+        assert [line for line in third.guarantee.claims if "every joint class meets distinct l-diversity" in line]
+        assert session.verify("third", both, source="spring").met
+        found = session.compare_releases(["first", "second", "third"], source="spring")
+        assert (found.met, found.failing_classes) == (True, 0)
+
+    def test_verification_finds_joint_classes_with_one_illness(self, session: sa.Session) -> None:
+        session.anonymize("spring", held(), "first", **at(2))
+        session.anonymize("spring", held(), "second", **at(1))
+        found = session.compare_releases(["first", "second"], source="spring")
+        assert (found.k, found.met, found.failing_classes) == (4, False, 1)
+        verification = session.verify("second", held("first"), source="spring", strict=False)
+        assert verification.shortfalls == ('together with "first": 1 joint classes do not meet its privacy models',)
+
+    def test_earlier_releases_that_fall_short_already(self, session: sa.Session) -> None:
+        """Also of a class of the first that the second hides, and of persons who have changed since."""
+        session.anonymize("spring", policy(), "first", **at(1))
+        session.anonymize("spring", held(), "second", **at(1))
+        assert "25-29" not in ages(session, "second")
+        for source, earlier in (("spring", ["first"]), ("spring", ["first", "second"]), ("summer", [SPRING])):
+            with pytest.raises(sa.UnsatisfiableError, match=FALL_SHORT):
+                session.anonymize(source, held(*earlier), "third")
+
+    def test_values_that_no_earlier_release_shows(self, session: sa.Session) -> None:
+        without = policy(sensitive=[], identifiers=["id", "sex", "illness"])
+        session.anonymize("spring", without, "first", **at(2))
+        session.anonymize("spring", held("first"), "second", **at(1))
+        assert ages(session, "second") == {"20-24": 4, "30-34": 4}
+        has_a_cold(session, "summer", "age IN (27, 28)")
+        session.anonymize("summer", held(SPRING), "third", **at(1))
+        assert ages(session, "third") == {"20-24": 4, "25-29": 4, "30-34": 4}
+
+    def test_persons_whom_no_earlier_release_shows_may_be_hidden(self, session: sa.Session) -> None:
+        has_a_cold(session, "spring", "age IN (27, 28)")
+        load(session, "spring", [22, 51, 52, 53], first=13)
+        by_five = held(privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 2)])
+        session.anonymize("spring", by_five, "first", **at(1))
+        assert ages(session, "first") == {"20-24": 5}
+        session.anonymize("spring", held("first"), "second", **at(1))
+        assert ages(session, "second") == {"20-24": 5, "25-29": 4, "30-34": 4}
+
+    def test_classes_that_the_second_release_does_not_show_at_all(self, session: sa.Session) -> None:
+        """Of the twenties it hides three of one sex, two of another, and one whose sex it shows of the thirties."""
+        load_sexes(session, "fmxy")
+        load(session, "spring", [25, 25], first=13)
+        sexes = "UPDATE spring SET sex = ['x', 'x', 'y', 'y', 'm', 'f', 'f', 'f', 'm', 'm', 'm', 'm', 'f', 'x'][id]"
+        session.connection.execute(sexes)
+        session.connection.execute("UPDATE spring SET illness = if(id % 2 = 0, 'flu', 'cold')")
+        session.anonymize("spring", held(), "first", **at(2))
+        session.anonymize("spring", by_sex(), "second", node={"sex": 0})
+        shown = session.connection.execute("SELECT sex, count(*) FROM second GROUP BY sex ORDER BY sex").fetchall()
+        assert shown == [("f", 4), ("m", 4)]
+        third = session.anonymize("spring", held("first", "second"), "third", **at(2))
+        assert third.report.suppressed_rows == 0
+
+    def test_the_smallest_class_is_hidden_with_others(self, session: sa.Session) -> None:
+        has_a_cold(session, "spring", "age IN (27, 28)")
+        load_sexes(session, "fmx")
+        load(session, "spring", [25, 25, 25], first=13)
+        session.connection.execute("UPDATE spring SET sex = if(id <= 4, 'f', if(id = 5, 'x', 'm'))")
+        session.anonymize("spring", held(), "first", **at(2))
+        second = session.anonymize("spring", by_sex(), "second", node={"sex": 0})
+        assert (second.report.suppressed_rows, joint(second)) == (4 + 1, (4, 3))
+
+    def test_a_policy_that_nothing_meets(self, session: sa.Session) -> None:
+        session.anonymize("spring", held(), "first", **at(2))
+        strict = [sa.KAnonymity(4), sa.EntropyLDiversity("illness", 1.99)]
+        for fields in ({"privacy": [sa.KAnonymity(9)]}, {"privacy": strict, "suppression_limit": 0.0}):
+            with pytest.raises(sa.UnsatisfiableError):
+                session.anonymize("spring", held("first", **fields), "second")
+
+
+class TestChangedValues:
+    """Of persons who come, go and change."""
+
+    def test_values_of_the_first_release_stay_diverse(self, session: sa.Session) -> None:
+        """In summer those from 25 to 29 have two illnesses, and in spring all had the flu."""
+        session.anonymize("spring", held(), "first", **at(2))
+        has_a_cold(session, "summer", "age IN (27, 28)")
+        alone = session.anonymize("summer", held(), "alone", **at(1))
+        assert ages(session, "alone") == {"20-24": 4, "25-29": 4, "30-34": 4}
+        second = session.anonymize("summer", held(SPRING), "second", **at(1))
+        assert ages(session, "second") == {"30-34": 4}
+        assert (joint(second), second.report.loss_alone) == ((4, 2), alone.report.loss)
+        together = session.compare_releases([SPRING, sa.Earlier("alone", source="summer", key="id")], source="summer")
+        assert (together.k, together.failing_classes, together.met) == (4, 1, False)
+        session.connection.execute("CREATE TABLE autumn AS SELECT * REPLACE (age + 1 AS age) FROM summer")
+        third = session.anonymize("autumn", held(SPRING, SUMMER), "third", **at(2))
+        assert joint(third)[0] == 4
+        assert [line for line in third.guarantee.claims if "every joint class meets distinct l-diversity" in line]
+        assert session.verify("third", held(SPRING, SUMMER), source="autumn").met
+        assert session.compare_releases([SPRING, SUMMER, AUTUMN], source="autumn").failing_classes == 0
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            sa.TCloseness("illness", 0.2),
+            sa.TCloseness("illness", 0.2, distance="ordered"),
+            sa.TCloseness("illness", 0.2, distance="hierarchical"),
+            sa.BetaLikeness("illness", 0.5),
+            sa.DeltaDisclosure("illness", 0.8),
+        ],
+        ids=str,
+    )
+    def test_shares_are_compared_with_the_source_that_had_them(
+        self, session: sa.Session, model: sa.PrivacyModel
+    ) -> None:
+        """In spring one of four had a cold, of those from 20 to 24 two; in summer it is one in each class."""
+        close = {"privacy": [sa.KAnonymity(4), model]}
+        session.anonymize("spring", held(**close), "first", **at(2))
+        session.connection.execute("UPDATE summer SET illness = if(age IN (21, 26, 31), 'cold', 'flu')")
+        session.anonymize("summer", held(**close), "second", **at(1))
+        assert ages(session, "second") == {"20-24": 4, "25-29": 4, "30-34": 4}
+        assert (session.compare_releases([SPRING, SUMMER], source="summer").failing_classes or 0) >= 1
+        second = session.anonymize("summer", held(SPRING, **close), "second", replace=True, **at(1))
+        assert ages(session, "second") == {"30-34": 4}
+        compared = "compared with all rows of the source of that release"
+        assert [line for line in second.guarantee.claims if compared in line]
+        assert session.compare_releases([SPRING, SUMMER], source="summer").failing_classes == 0
+
+    def test_shares_of_a_third_release(self, session: sa.Session) -> None:
+        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.2, distance="hierarchical")]}
+        session.anonymize("spring", held(**close), "first", **at(2))
+        session.connection.execute("UPDATE summer SET illness = if(age IN (21, 26, 31), 'cold', 'flu')")
+        session.anonymize("summer", held(SPRING, **close), "second", **at(1))
+        recovered = "if(age IN (22, 24, 32), 'cold', 'flu') AS illness"
+        session.connection.execute(f"CREATE TABLE autumn AS SELECT * REPLACE ({recovered}) FROM summer")
+        third = held(SPRING, SUMMER, **close)
+        session.anonymize("autumn", third, "third", **at(2))
+        assert session.verify("third", third, source="autumn").met
+
+    @pytest.mark.parametrize(
+        ("t", "shown"), [(0.2, {"20-24": 4, "25-29": 4, "30-34": 4}), (0.1, {"30-34": 4})], ids=["loose", "tight"]
+    )
+    def test_labels_are_compared_with_the_source_that_had_them(
+        self, session: sa.Session, t: float, shown: dict[str, int]
+    ) -> None:
+        """In both seasons half of each age group had a cold, and the others from 20 to 24 had the plague in spring.
+
+        The plague is as grave as the flu: the group is 1/3 away from spring by illness and 0 by gravity, a mean of 1/6.
+        """
+        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", t, distance="hierarchical")]}
+        session.connection.execute("UPDATE summer SET illness = if(age IN (22, 24, 27, 29, 32, 34), 'cold', 'flu')")
+        were_grave = "if(summer.illness = 'flu' AND spring.age < 25, 'plague', summer.illness)"
+        session.connection.execute(f"UPDATE spring SET illness = {were_grave} FROM summer WHERE summer.id = spring.id")
+        session.anonymize("spring", held(**close), "first", **at(2))
+        session.anonymize("summer", held(SPRING, **close), "second", **at(1))
+        assert ages(session, "second") == shown
+        assert session.verify("second", held(SPRING, **close), source="summer").met
+
+    def test_values_of_a_source_that_the_taxonomy_lacks(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE spring SET illness = 'gout' WHERE age IN (21, 26, 31)")
+        session.anonymize("spring", held(), "first", **at(2))
+        by_labels = [sa.KAnonymity(4), sa.TCloseness("illness", 0.9, distance="hierarchical")]
+        with pytest.raises(sa.TaxonomyError) as raised:
+            session.anonymize("summer", held(SPRING, privacy=by_labels), "second")
+        assert raised.value.problems == ('"illness": 1 distinct value',)
+        session.anonymize("summer", held(SPRING), "second", **at(2))
+
+    @pytest.mark.parametrize("model", [sa.TCloseness("illness", 0.3), sa.BetaLikeness("illness", 1.2)], ids=str)
+    def test_shares_of_whoever_left(self, session: sa.Session, model: sa.PrivacyModel) -> None:
+        """Three of four persons from 25 to 29 have left, and the fourth is hidden; all four are close to spring.
+
+        The newcomers are compared with the persons who are there in summer.
+        """
+        close = {"privacy": [sa.KAnonymity(4), model]}
+        session.anonymize("spring", held(**close), "first", **at(2))
+        session.connection.execute("DELETE FROM summer WHERE id IN (5, 6, 7)")
+        load(session, "summer", [41, 42, 43, 44], first=50)
+        session.anonymize("summer", held(SPRING, **close), "second", **at(1))
+        assert ages(session, "second") == {"20-24": 4, "30-34": 4, "40-44": 4}
+
+    def test_shares_without_whoever_came(self, session: sa.Session) -> None:
+        """Of the persons in spring one of four had a cold; there were none of those who are in the forties."""
+        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.3)]}
+        session.anonymize("spring", held(**close), "first", **at(2))
+        load(session, "summer", range(40, 52), first=50)
+        has_a_cold(session, "summer", "age IN (42, 43, 46, 50)")
+        session.anonymize("summer", held(SPRING, **close), "second", **at(2))
+        copy(session, "autumn", "summer")
+        session.anonymize("autumn", held(SPRING, SUMMER, **close), "third", **at(1))
+        assert ages(session, "third") == {"20-24": 4, "25-29": 4, "30-34": 4, "40-44": 5, "45-49": 5}
+
+    def test_values_in_classes_with_levels_of_their_own(self, session: sa.Session) -> None:
+        """In spring those from 25 to 29 all had the flu: they stand in one class with some who had a cold."""
+        session.anonymize("spring", held(**LOCAL), "first")
+        assert ages(session, "first") == {"20s": 8, "30-34": 4}
+        has_a_cold(session, "summer", "age IN (27, 28)")
+        session.anonymize("summer", held(**LOCAL), "alone")
+        assert ages(session, "alone") == {"20-24": 4, "25-29": 4, "30-34": 4}
+        session.anonymize("summer", held(SPRING, **LOCAL), "second")
+        assert ages(session, "second") == {"20s": 8, "30-34": 4}
+        copy(session, "autumn", "summer", "id NOT IN (1, 3)")
+        third = held(SPRING, SUMMER, **LOCAL)
+        session.anonymize("autumn", third, "third")
+        assert ages(session, "third") == {"30-34": 4}
+        fourth = held(SPRING, SUMMER, AUTUMN)
+        session.anonymize("autumn", fourth, "fourth", **at(2))
+        for name, wanted in (("third", third), ("fourth", fourth)):
+            assert session.verify(name, wanted, source="autumn").met
+
+    def test_a_class_whose_values_do_not_hide_whoever_left(self, session: sa.Session) -> None:
+        """One person with the flu has left the twenties; 3 of the 5 persons up to 24 have the flu.
+
+        If the release hid these alone, 4 of 6 hidden persons would have the flu.
+        """
+        load(session, "spring", [20, 25, 25, 25], first=20)
+        has_a_cold(session, "spring", "age IN (27, 28, 29, 31)")
+        models = {"privacy": [sa.KAnonymity(4), sa.AlphaKAnonymity("illness", 0.6, 4)]}
+        session.anonymize("spring", held(**models), "first", **at(2))
+        copy(session, "summer", "spring", "id <> 21")
+        session.anonymize("summer", held(**models, **LOCAL), "alone")
+        assert ages(session, "alone") == {"20-24": 5, "25-29": 6, "30-34": 4}
+        session.anonymize("summer", held(SPRING, **models, **LOCAL), "second")
+        assert ages(session, "second") == {"30-34": 4}
+
+    def test_values_that_have_become_alike(self, session: sa.Session) -> None:
+        session.anonymize("spring", held(), "first", **at(2))
+        session.connection.execute("UPDATE summer SET illness = 'flu' WHERE age < 30")
+        session.anonymize("summer", held(SPRING), "second", **at(2))
+        assert ages(session, "second") == {"30s": 4}
+        assert session.verify("second", held(SPRING), source="summer").met
+
+    def test_whoever_left_has_several_illnesses_too(self, session: sa.Session) -> None:
+        """Five of eight have left, all with the flu: the others, who fall short, are hidden with them."""
+        session.anonymize("spring", held(), "first", **at(2))
+        session.connection.execute("DELETE FROM summer WHERE id IN (1, 5, 6, 7, 8)")
+        load(session, "summer", [41, 42, 43, 44], first=50)
+        has_a_cold(session, "summer", "age = 42")
+        by_k = policy(suppression_limit=0.9, privacy=[sa.KAnonymity(2)], earlier=[SPRING])
+        session.anonymize("summer", by_k, "by_k", **at(2))
+        assert ages(session, "by_k") == {"20s": 3, "30s": 4, "40s": 4}
+        by_two = [sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)]
+        session.anonymize("summer", held(SPRING, privacy=by_two), "second", **at(2))
+        assert ages(session, "second") == {"30s": 4, "40s": 4}
+
+    def test_columns_that_are_spelled_or_typed_otherwise(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE codes AS SELECT * REPLACE (len(illness) AS illness) FROM summer")
+        session.anonymize("spring", held(), "first", **at(2))
+        session.connection.execute('ALTER TABLE codes RENAME illness TO "Illness"')
+        models = [sa.KAnonymity(4), sa.AlphaKAnonymity("Illness", 0.8, 4)]
+        renamed = held(SPRING, sensitive=["Illness"], privacy=models)
+        session.anonymize("codes", renamed, "second", **at(2))
+        assert ages(session, "second") == {"20s": 8, "30s": 4}
+        assert session.verify("second", renamed, source="codes").met

@@ -1,0 +1,255 @@
+"""What releases are refused beside earlier ones, and rarer sources of those that are held together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from tests.conftest import copy_of
+from tests.in_pieces import reading_in_pieces
+from tests.stories.test_earlier_releases import AGES, SPRING, SUMMER, ages, at, copy, cut, joint, load, policy
+from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
+
+HELD = policy(earlier=[SPRING])
+LOCAL = policy(method=sa.LocalRecoding(suppression_limit=0.9), suppression_limit=None)
+
+
+def make_warehouse(path: Path) -> sa.Session:
+    """Patients in spring and in summer, and a first release of those in spring."""
+    session = make_taxonomies(path)
+    load(session, "spring", [21, 22, 23, 24, 25])
+    copy(session, "summer", "spring")
+    session.anonymize("spring", policy(), "first")
+    return session
+
+
+@pytest.fixture
+def session(made: Path) -> Iterator[sa.Session]:
+    with copy_of(made) as session:
+        yield session
+
+
+UNFIT: list[tuple[dict[str, Any], str]] = [
+    ({"privacy": [sa.KAnonymity(2), sa.KMap(2, "people")]}, "is not held together with other releases"),
+    ({"suppression": "mask"}, "masked rows would show who was suppressed"),
+    (
+        {"method": sa.Relocation(k=2), "privacy": (), "suppression_limit": None},
+        "top-down specialization alone are held together",
+    ),
+    ({"method": sa.LocalRecoding(aggregate={"age": "mean"}), "suppression_limit": None}, "leave aggregate out"),
+    ({"method": sa.LocalRecoding(lower_bound=True), "suppression_limit": None}, "lower_bound does not know"),
+    ({"quality": sa.DM()}, "counts the classes of one release"),
+    ({"individual": "id"}, "a person has one row"),
+    ({"row_weight": "sex"}, "not the weights"),
+    ({"search": "ola", "suppression_limit": 0.1}, "needs monotonic models"),
+    ({"insensitive": ["id"], "identifiers": ["sex"]}, 'the key "id" would be published'),
+    (
+        {"method": sa.IPA(budget=sa.Budget(1)), "privacy": (), "suppression_limit": None},
+        "which the ledger adds up over all releases",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "problem"), UNFIT, ids=[problem for _, problem in UNFIT])
+def test_a_policy_says_all_at_once_why_not(fields: dict[str, Any], problem: str) -> None:
+    with pytest.raises(sa.PolicyError) as raised:
+        policy(**{"earlier": [SPRING, sa.Earlier("first")], **fields})
+    assert any(problem in line for line in raised.value.problems), raised.value.problems
+    assert 'earlier: "first" is named twice' in raised.value.problems
+    assert any("all releases need the same key" in line for line in raised.value.problems)
+
+
+class TestSources:
+    def test_sources_that_have_changed(self, session: sa.Session) -> None:
+        session.connection.execute("DELETE FROM spring WHERE id = 1")
+        with pytest.raises(sa.PolicyError, match="have another number of rows; give the source as it was then"):
+            session.anonymize("summer", HELD, "second")
+
+    def test_releases_that_have_changed(self, session: sa.Session) -> None:
+        load(session, "spring", [31, 32, 33, 34], first=11)
+        session.anonymize("spring", policy(suppression_limit=0.5), "changed", **at(1))
+        copy(session, "was", "changed")
+        for change, problem in (
+            ("DELETE FROM changed WHERE age = '30-34'", "it has 4 rows, and 8 were released"),
+            ("INSERT INTO changed VALUES ('50-54', 'flu')", "it has 9 rows, and 8 were released"),
+            ("UPDATE changed SET age = '30-34' WHERE rowid = 0", "2 classes have another number of rows"),
+            ("UPDATE changed SET age = '50-54' WHERE age = '30-34'", "1 classes have another number of rows"),
+        ):
+            session.connection.execute(change)
+            with pytest.raises(sa.PolicyError, match=problem):
+                session.anonymize(
+                    "summer", policy(earlier=[sa.Earlier("changed", source="spring", key="id")]), "second"
+                )
+            session.connection.execute("TRUNCATE changed; INSERT INTO changed FROM was")
+
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [("SET id = NULL WHERE id = 1", "1 rows have none"), ("SET id = 2 WHERE id = 1", "1 values are in several")],
+    )
+    def test_keys_that_do_not_identify(self, session: sa.Session, change: str, problem: str) -> None:
+        session.anonymize("summer", policy(), "second", **at(2))
+        session.connection.execute(f"CREATE TABLE autumn AS FROM spring; UPDATE autumn {change}")
+        session.connection.execute(f"UPDATE spring {change}")
+        for source, earlier in (("autumn", [SUMMER]), ("spring", [SUMMER, SPRING])):
+            with pytest.raises(
+                sa.PolicyError, match=f'"id" does not identify the persons of table "{source}"'
+            ) as raised:
+                session.anonymize("summer" if source == "spring" else source, policy(earlier=earlier), "third")
+            assert [line[: len(problem)] for line in raised.value.problems] == [problem]
+
+    def test_a_key_that_is_not_there(self, session: sa.Session) -> None:
+        with pytest.raises(sa.PolicyError, match="persons of other releases cannot be found"):
+            session.anonymize("summer", policy(earlier=[sa.Earlier("first", source="spring", key="ward")]), "second")
+
+    def test_other_taxonomies(self, session: sa.Session) -> None:
+        session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))
+        with pytest.raises(sa.PolicyError, match='"age" has another hash than is recorded'):
+            session.anonymize("spring", policy(earlier=["first"]), "second")
+
+    def test_codings_without_a_key(self, session: sa.Session) -> None:
+        session.anonymize("spring", policy(top_coding={"age": 24}), "first", replace=True)
+        with pytest.raises(sa.PolicyError, match='"age" has another top coding in some of the policies: give a key'):
+            session.anonymize("spring", policy(earlier=["first"]), "second")
+        second = session.anonymize("spring", policy(earlier=["first"], top_coding={"age": 24}), "second")
+        assert joint(second)[0] == 5
+
+    def test_values_that_the_cut_of_a_release_lacks(self, session: sa.Session) -> None:
+        session.anonymize("spring", cut(), "first", replace=True)
+        session.connection.execute("CREATE TABLE other AS SELECT * REPLACE ('x' AS sex) FROM spring")
+        with pytest.raises(sa.SqlanonError, match="other"):
+            session.anonymize("summer", policy(earlier=[sa.Earlier("first", source="other", key="id")]), "second")
+
+
+class TestReleases:
+    def test_earlier_releases_that_leave_too_few(self, session: sa.Session) -> None:
+        with pytest.raises(sa.UnsatisfiableError, match="joint classes of fewer than 6 persons already"):
+            session.anonymize("spring", policy(6, earlier=["first"]), "second")
+
+    @pytest.mark.parametrize(
+        ("fields", "problem"),
+        [
+            (
+                {"method": sa.Relocation(4), "privacy": [], "suppression_limit": None},
+                "not a whole release at a node, at a cut or by",
+            ),
+            ({"individual": "id"}, "its individuals own several rows"),
+            ({"suppression": "mask", "suppression_limit": 0.5}, "its masked rows show who was suppressed"),
+        ],
+    )
+    def test_releases_that_cannot_be_earlier_ones(
+        self, session: sa.Session, fields: dict[str, Any], problem: str
+    ) -> None:
+        load(session, "autumn", [21, 22, 23, 24, 31, 32, 33, 34, 51, 52, 53, 54])
+        if "suppression" in fields:
+            load(session, "autumn", [41], first=20)
+        node = {} if "method" in fields else at(1)
+        session.anonymize("autumn", policy(4, **fields), "other", **node)
+        with pytest.raises(sa.PolicyError, match=problem):
+            session.anonymize("autumn", policy(2, earlier=["other"], suppression_limit=0.5), "second")
+
+    def test_partitions(self, session: sa.Session, tmp_path: Path) -> None:
+        session.partitions.fit("spring", policy(), tmp_path / "fit.json")
+        session.partitions.apply("spring", tmp_path / "fit.json", "part")
+        with pytest.raises(sa.PolicyError, match="not a whole release at a node, at a cut or by"):
+            session.anonymize("spring", policy(earlier=["part"]), "second")
+
+    def test_releases_in_another_order(self, session: sa.Session) -> None:
+        session.anonymize("spring", policy(earlier=["first"]), "second")
+        with pytest.raises(sa.PolicyError, match='held together with "first", which has to stand before it'):
+            session.anonymize("spring", policy(earlier=["second", "first"]), "third")
+
+    def test_other_verbs(self, session: sa.Session, tmp_path: Path) -> None:
+        for call in (
+            lambda: session.lattice("spring", HELD),
+            lambda: session.partitions.fit("spring", HELD, tmp_path / "fit.json"),
+        ):
+            with pytest.raises(sa.PolicyError, match="leave earlier out of the policy"):
+                call()
+        with pytest.raises(sa.PolicyError, match="two releases at least, not 1"):
+            session.compare_releases(["first"], source="spring")
+
+    def test_an_earlier_release_is_not_replaced(self, session: sa.Session) -> None:
+        with pytest.raises(sa.EngineError, match='would replace its own earlier release 1 "first"'):
+            session.anonymize("spring", policy(earlier=["first"]), "first", replace=True)
+        assert ages(session, "first")
+
+
+class TestLocalRecoding:
+    """Releases of local recoding as earlier ones."""
+
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [
+            ("UPDATE summer SET age = 25 WHERE age = 24", "is not what its policy makes of"),
+            ("DELETE FROM summer WHERE id > 3", "no classes meet its policy there"),
+        ],
+    )
+    def test_a_source_that_has_changed(self, session: sa.Session, change: str, problem: str) -> None:
+        load(session, "summer", [26, 27, 28], first=20)
+        session.anonymize("summer", LOCAL.changed({"method": sa.LocalRecoding(suppression_limit=0)}), "second")
+        session.connection.execute(f"CREATE TABLE autumn AS FROM summer; {change}")
+        with pytest.raises(sa.PolicyError, match=problem):
+            session.anonymize("autumn", LOCAL.changed({"earlier": [SUMMER]}), "third")
+
+    def test_aggregates(self, session: sa.Session) -> None:
+        session.anonymize("summer", LOCAL.changed({"method": sa.LocalRecoding(aggregate={"age": "range"})}), "second")
+        with pytest.raises(sa.PolicyError) as error:
+            session.anonymize("summer", LOCAL.changed({"earlier": [SUMMER]}), "third")
+        assert "aggregates of its classes show more than their labels" in error.value.problems[0]
+
+
+class TestRarerSources:
+    def test_keys_of_several_types_and_names_that_want_to_be_sql(self, session: sa.Session, tmp_path: Path) -> None:
+        key, name = 'the "key"', '"a""b"; drop table x --'
+        quoted, table = key.replace('"', '""'), name.replace('"', '""')
+        session.connection.execute(f'CREATE TABLE "{table}" AS SELECT id AS "{quoted}", age FROM spring')
+        session.connection.execute(
+            f'CREATE TABLE later AS SELECT "{quoted}"::VARCHAR AS "{quoted}", age FROM "{table}"'
+        )
+        wanted = sa.Policy(quasi_identifiers=["age"], identifiers=[key], privacy=[sa.KAnonymity(3)])
+        session.anonymize(name, wanted, "named", **at(3))
+        held = wanted.changed({"earlier": [sa.Earlier("named", source=name, key=key.upper())]})
+        assert joint(session.anonymize("later", held, tmp_path / "second.parquet")) == (5, 1)
+
+    def test_taxonomies_of_the_values_of_each_source(self, session: sa.Session, tmp_path: Path) -> None:
+        """Those of the first release are made again from its source; the record has no path of its file."""
+        wanted = policy(3, taxonomies={"age": {"kind": "prefixes", "keep": [1]}}, suppression_limit=0.5)
+        session.connection.execute("DELETE FROM anon.taxonomy")
+        load(session, "winter", [21, 22, 23, 31, 32, 33, 34, 47])
+        load(session, "later", [51, 52, 53, 31, 32, 33, 34, 47])
+        session.anonymize("winter", wanted, tmp_path / "first.parquet")
+        earlier = sa.Earlier(str(tmp_path / "first.parquet"), source="winter", key="id")
+        second = session.anonymize("later", wanted.changed({"earlier": [earlier]}), "second")
+        assert (joint(second)[0] or 0) >= 3
+        query = "SELECT comment FROM duckdb_tables() WHERE table_name = 'second'"
+        [(record,)] = session.connection.execute(query).fetchall()
+        assert str(tmp_path) not in record
+        assert '"release": "first.parquet"' in record
+
+    def test_values_without_a_label(self, session: sa.Session) -> None:
+        load(session, "spring", [26, 71, 72, 73, 74], first=20)
+        for action, released in (("top", 10), ("suppress", 6)):
+            wanted = policy(3, unknown=action, suppression_limit=0.5)
+            session.anonymize("spring", wanted, f"first_{action}")
+            held = wanted.changed({"earlier": [f"first_{action}"]})
+            second = session.anonymize("spring", held, f"second_{action}")
+            assert second.report.joint is not None
+            assert second.report.joint.person_count == released
+
+    def test_sources_that_are_read_in_pieces(self, session: sa.Session, tmp_path: Path) -> None:
+        """What persons have been shown is looked up piece by piece."""
+        load(session, "winter", [*range(20, 40)] * 2)
+        file = tmp_path / "later.parquet"
+        session.connection.execute(f"COPY (FROM winter WHERE id % 9 > 0) TO '{file}' (ROW_GROUP_SIZE 2048)")
+        session.anonymize("winter", policy(3), "one")
+        held = policy(3, earlier=[sa.Earlier("one", source="winter", key="id")], suppression_limit=0.5)
+        whole = session.anonymize(file, held, "whole")
+        with reading_in_pieces():
+            in_pieces = session.anonymize(file, held, "in_pieces")
+        assert (in_pieces.node, in_pieces.report.joint) == (whole.node, whole.report.joint)
+        found = [session.connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in ("whole", "in_pieces")]
+        assert found[0] == found[1]

@@ -29,7 +29,7 @@ LOCAL = {"method": sa.LocalRecoding(suppression_limit=0.9), "suppression_limit":
 
 
 def make_warehouse(path: Path) -> sa.Session:
-    """Patients in spring, of whom those from 25 to 29 have one illness, and the same in summer."""
+    """Patients in spring, of whom those from 25 to 29 have one illness, their first release, and the same in summer."""
     session = make_taxonomies(path)
     load(session, "spring", [21, 22, 23, 24, 26, 27, 28, 29])
     load(session, "spring", [31, 32, 33, 34], first=9, sex="m")
@@ -37,6 +37,7 @@ def make_warehouse(path: Path) -> sa.Session:
     copy(session, "summer", "spring")
     illnesses = [("flu", "grave", "*"), ("plague", "grave", "*"), ("cold", "slight", "*")]
     session.taxonomies.load("illness", sa.Taxonomy.from_rows(illnesses))
+    session.anonymize("spring", held(), "first", **at(2))
     return session
 
 
@@ -62,7 +63,6 @@ def by_sex(**fields: Any) -> sa.Policy:
 class TestOneSource:
     def test_hidden_persons_have_several_illnesses_too(self, session: sa.Session) -> None:
         """All four from 25 to 29 with one illness are hidden: who saw the first release knows it of them."""
-        session.anonymize("spring", held(), "first", **at(2))
         second = session.anonymize("spring", held("first"), "second", **at(1))
         assert ages(session, "second") == {"30-34": 4}
         assert joint(second) == (4, 2)
@@ -78,7 +78,6 @@ class TestOneSource:
         assert (found.met, found.failing_classes) == (True, 0)
 
     def test_verification_finds_joint_classes_with_one_illness(self, session: sa.Session) -> None:
-        session.anonymize("spring", held(), "first", **at(2))
         session.anonymize("spring", held(), "second", **at(1))
         found = session.compare_releases(["first", "second"], source="spring")
         assert (found.k, found.met, found.failing_classes) == (4, False, 1)
@@ -87,7 +86,7 @@ class TestOneSource:
 
     def test_earlier_releases_that_fall_short_already(self, session: sa.Session) -> None:
         """Also of a class of the first that the second hides, and of persons who have changed since."""
-        session.anonymize("spring", policy(), "first", **at(1))
+        session.anonymize("spring", policy(), "first", replace=True, **at(1))
         session.anonymize("spring", held(), "second", **at(1))
         assert "25-29" not in ages(session, "second")
         for source, earlier in (("spring", ["first"]), ("spring", ["first", "second"]), ("summer", [SPRING])):
@@ -96,7 +95,7 @@ class TestOneSource:
 
     def test_values_that_no_earlier_release_shows(self, session: sa.Session) -> None:
         without = policy(sensitive=[], identifiers=["id", "sex", "illness"])
-        session.anonymize("spring", without, "first", **at(2))
+        session.anonymize("spring", without, "first", replace=True, **at(2))
         session.anonymize("spring", held("first"), "second", **at(1))
         assert ages(session, "second") == {"20-24": 4, "30-34": 4}
         has_a_cold(session, "summer", "age IN (27, 28)")
@@ -107,7 +106,7 @@ class TestOneSource:
         has_a_cold(session, "spring", "age IN (27, 28)")
         load(session, "spring", [22, 51, 52, 53], first=13)
         by_five = held(privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 2)])
-        session.anonymize("spring", by_five, "first", **at(1))
+        session.anonymize("spring", by_five, "first", replace=True, **at(1))
         assert ages(session, "first") == {"20-24": 5}
         session.anonymize("spring", held("first"), "second", **at(1))
         assert ages(session, "second") == {"20-24": 5, "25-29": 4, "30-34": 4}
@@ -119,7 +118,7 @@ class TestOneSource:
         sexes = "UPDATE spring SET sex = ['x', 'x', 'y', 'y', 'm', 'f', 'f', 'f', 'm', 'm', 'm', 'm', 'f', 'x'][id]"
         session.connection.execute(sexes)
         session.connection.execute("UPDATE spring SET illness = if(id % 2 = 0, 'flu', 'cold')")
-        session.anonymize("spring", held(), "first", **at(2))
+        session.anonymize("spring", held(), "first", replace=True, **at(2))
         session.anonymize("spring", by_sex(), "second", node={"sex": 0})
         shown = session.connection.execute("SELECT sex, count(*) FROM second GROUP BY sex ORDER BY sex").fetchall()
         assert shown == [("f", 4), ("m", 4)]
@@ -131,12 +130,11 @@ class TestOneSource:
         load_sexes(session, "fmx")
         load(session, "spring", [25, 25, 25], first=13)
         session.connection.execute("UPDATE spring SET sex = if(id <= 4, 'f', if(id = 5, 'x', 'm'))")
-        session.anonymize("spring", held(), "first", **at(2))
+        session.anonymize("spring", held(), "first", replace=True, **at(2))
         second = session.anonymize("spring", by_sex(), "second", node={"sex": 0})
         assert (second.report.suppressed_rows, joint(second)) == (4 + 1, (4, 3))
 
     def test_a_policy_that_nothing_meets(self, session: sa.Session) -> None:
-        session.anonymize("spring", held(), "first", **at(2))
         strict = [sa.KAnonymity(4), sa.EntropyLDiversity("illness", 1.99)]
         for fields in ({"privacy": [sa.KAnonymity(9)]}, {"privacy": strict, "suppression_limit": 0.0}):
             with pytest.raises(sa.UnsatisfiableError):
@@ -148,7 +146,6 @@ class TestChangedValues:
 
     def test_values_of_the_first_release_stay_diverse(self, session: sa.Session) -> None:
         """In summer those from 25 to 29 have two illnesses, and in spring all had the flu."""
-        session.anonymize("spring", held(), "first", **at(2))
         has_a_cold(session, "summer", "age IN (27, 28)")
         alone = session.anonymize("summer", held(), "alone", **at(1))
         assert ages(session, "alone") == {"20-24": 4, "25-29": 4, "30-34": 4}
@@ -180,22 +177,19 @@ class TestChangedValues:
     ) -> None:
         """In spring one of four had a cold, of those from 20 to 24 two; in summer it is one in each class."""
         close = {"privacy": [sa.KAnonymity(4), model]}
-        session.anonymize("spring", held(**close), "first", **at(2))
+        session.connection.execute("UPDATE summer SET illness = if(age IN (21, 26, 31), 'cold', 'flu')")
+        second = session.anonymize("summer", held(SPRING, **close), "second", **at(1))
+        assert ages(session, "second") == {"30-34": 4}
+        compared = "compared with all rows of the source of that release"
+        assert [line for line in second.guarantee.claims if compared in line]
+
+    def test_shares_of_a_third_release(self, session: sa.Session) -> None:
+        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.2, distance="hierarchical")]}
         session.connection.execute("UPDATE summer SET illness = if(age IN (21, 26, 31), 'cold', 'flu')")
         session.anonymize("summer", held(**close), "second", **at(1))
         assert ages(session, "second") == {"20-24": 4, "25-29": 4, "30-34": 4}
         assert (session.compare_releases([SPRING, SUMMER], source="summer").failing_classes or 0) >= 1
-        second = session.anonymize("summer", held(SPRING, **close), "second", replace=True, **at(1))
-        assert ages(session, "second") == {"30-34": 4}
-        compared = "compared with all rows of the source of that release"
-        assert [line for line in second.guarantee.claims if compared in line]
-        assert session.compare_releases([SPRING, SUMMER], source="summer").failing_classes == 0
-
-    def test_shares_of_a_third_release(self, session: sa.Session) -> None:
-        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.2, distance="hierarchical")]}
-        session.anonymize("spring", held(**close), "first", **at(2))
-        session.connection.execute("UPDATE summer SET illness = if(age IN (21, 26, 31), 'cold', 'flu')")
-        session.anonymize("summer", held(SPRING, **close), "second", **at(1))
+        session.anonymize("summer", held(SPRING, **close), "second", replace=True, **at(1))
         recovered = "if(age IN (22, 24, 32), 'cold', 'flu') AS illness"
         session.connection.execute(f"CREATE TABLE autumn AS SELECT * REPLACE ({recovered}) FROM summer")
         third = held(SPRING, SUMMER, **close)
@@ -216,14 +210,14 @@ class TestChangedValues:
         session.connection.execute("UPDATE summer SET illness = if(age IN (22, 24, 27, 29, 32, 34), 'cold', 'flu')")
         were_grave = "if(summer.illness = 'flu' AND spring.age < 25, 'plague', summer.illness)"
         session.connection.execute(f"UPDATE spring SET illness = {were_grave} FROM summer WHERE summer.id = spring.id")
-        session.anonymize("spring", held(**close), "first", **at(2))
+        session.anonymize("spring", held(**close), "first", replace=True, **at(2))
         session.anonymize("summer", held(SPRING, **close), "second", **at(1))
         assert ages(session, "second") == shown
         assert session.verify("second", held(SPRING, **close), source="summer").met
 
     def test_values_of_a_source_that_the_taxonomy_lacks(self, session: sa.Session) -> None:
         session.connection.execute("UPDATE spring SET illness = 'gout' WHERE age IN (21, 26, 31)")
-        session.anonymize("spring", held(), "first", **at(2))
+        session.anonymize("spring", held(), "first", replace=True, **at(2))
         by_labels = [sa.KAnonymity(4), sa.TCloseness("illness", 0.9, distance="hierarchical")]
         with pytest.raises(sa.TaxonomyError) as raised:
             session.anonymize("summer", held(SPRING, privacy=by_labels), "second")
@@ -237,7 +231,6 @@ class TestChangedValues:
         The newcomers are compared with the persons who are there in summer.
         """
         close = {"privacy": [sa.KAnonymity(4), model]}
-        session.anonymize("spring", held(**close), "first", **at(2))
         session.connection.execute("DELETE FROM summer WHERE id IN (5, 6, 7)")
         load(session, "summer", [41, 42, 43, 44], first=50)
         session.anonymize("summer", held(SPRING, **close), "second", **at(1))
@@ -246,7 +239,6 @@ class TestChangedValues:
     def test_shares_without_whoever_came(self, session: sa.Session) -> None:
         """Of the persons in spring one of four had a cold; there were none of those who are in the forties."""
         close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.3)]}
-        session.anonymize("spring", held(**close), "first", **at(2))
         load(session, "summer", range(40, 52), first=50)
         has_a_cold(session, "summer", "age IN (42, 43, 46, 50)")
         session.anonymize("summer", held(SPRING, **close), "second", **at(2))
@@ -256,7 +248,7 @@ class TestChangedValues:
 
     def test_values_in_classes_with_levels_of_their_own(self, session: sa.Session) -> None:
         """In spring those from 25 to 29 all had the flu: they stand in one class with some who had a cold."""
-        session.anonymize("spring", held(**LOCAL), "first")
+        session.anonymize("spring", held(**LOCAL), "first", replace=True)
         assert ages(session, "first") == {"20s": 8, "30-34": 4}
         has_a_cold(session, "summer", "age IN (27, 28)")
         session.anonymize("summer", held(**LOCAL), "alone")
@@ -280,7 +272,7 @@ class TestChangedValues:
         load(session, "spring", [20, 25, 25, 25], first=20)
         has_a_cold(session, "spring", "age IN (27, 28, 29, 31)")
         models = {"privacy": [sa.KAnonymity(4), sa.AlphaKAnonymity("illness", 0.6, 4)]}
-        session.anonymize("spring", held(**models), "first", **at(2))
+        session.anonymize("spring", held(**models), "first", replace=True, **at(2))
         copy(session, "summer", "spring", "id <> 21")
         session.anonymize("summer", held(**models, **LOCAL), "alone")
         assert ages(session, "alone") == {"20-24": 5, "25-29": 6, "30-34": 4}
@@ -288,7 +280,6 @@ class TestChangedValues:
         assert ages(session, "second") == {"30-34": 4}
 
     def test_values_that_have_become_alike(self, session: sa.Session) -> None:
-        session.anonymize("spring", held(), "first", **at(2))
         session.connection.execute("UPDATE summer SET illness = 'flu' WHERE age < 30")
         session.anonymize("summer", held(SPRING), "second", **at(2))
         assert ages(session, "second") == {"30s": 4}
@@ -296,7 +287,6 @@ class TestChangedValues:
 
     def test_whoever_left_has_several_illnesses_too(self, session: sa.Session) -> None:
         """Five of eight have left, all with the flu: the others, who fall short, are hidden with them."""
-        session.anonymize("spring", held(), "first", **at(2))
         session.connection.execute("DELETE FROM summer WHERE id IN (1, 5, 6, 7, 8)")
         load(session, "summer", [41, 42, 43, 44], first=50)
         has_a_cold(session, "summer", "age = 42")
@@ -309,7 +299,6 @@ class TestChangedValues:
 
     def test_columns_that_are_spelled_or_typed_otherwise(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE codes AS SELECT * REPLACE (len(illness) AS illness) FROM summer")
-        session.anonymize("spring", held(), "first", **at(2))
         session.connection.execute('ALTER TABLE codes RENAME illness TO "Illness"')
         models = [sa.KAnonymity(4), sa.AlphaKAnonymity("Illness", 0.8, 4)]
         renamed = held(SPRING, sensitive=["Illness"], privacy=models)

@@ -155,11 +155,11 @@ class TestWhichAreCompared:
         session.connection.execute("CREATE TABLE summer AS FROM spring")
         assert found_by(session.anonymize("summer", policy(), "second", node=BY_SEX)) == ()
 
-    def test_not_those_of_private_methods(self, session: sa.Session) -> None:
+    def test_not_those_of_private_methods(self, session: sa.Session, tmp_path: Path) -> None:
         forget(session, "first")
         session.taxonomies.load("illness", sa.Taxonomy.from_rows([["flu", "*"], ["cold", "*"]]))
         private = policy(method=sa.IPA(budget=sa.Budget(1)), privacy=[], suppression_limit=None)
-        session.anonymize("spring", private, "drawn")
+        session.anonymize("spring", private, "drawn", ledger=tmp_path / "ledger")
         assert found_by(session.anonymize("spring", policy(), "second", node=BY_SEX)) == ()
 
     def test_the_latest(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:

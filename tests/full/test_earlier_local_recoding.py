@@ -1,0 +1,79 @@
+"""Releases of local recoding beside earlier ones: classes at levels of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sqlanon as sa
+from tests.conftest import copy_of
+from tests.stories.test_earlier_releases import AUTUMN, SPRING, SUMMER, ages, at, copy, joint, load, policy
+from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
+
+
+def make_warehouse(path: Path) -> sa.Session:
+    """Patients in spring and in summer, with a first release of those in spring."""
+    session = make_taxonomies(path)
+    load(session, "spring", [22, 23, 24, 25, 26, 26, 35, 36, 37, 38])
+    session.anonymize("spring", policy(), "first", **at(2))
+    copy(session, "summer", "spring")
+    return session
+
+
+@pytest.fixture
+def session(made: Path) -> Iterator[sa.Session]:
+    with copy_of(made) as session:
+        yield session
+
+
+def local(*earlier: sa.Earlier, limit: float = 0.9) -> sa.Policy:
+    method = sa.LocalRecoding(suppression_limit=limit)
+    return policy(method=method, suppression_limit=None, earlier=earlier)
+
+
+def test_persons_of_several_joint_classes_stay_apart(session: sa.Session) -> None:
+    """Two who were in their twenties are now thirty: four of thirty to thirty-four would show who they are."""
+    session.connection.execute("UPDATE summer SET age = 31 WHERE id IN (5, 6); DELETE FROM summer WHERE id > 8")
+    load(session, "summer", [32, 32, 38, 38], first=50)
+    alone = session.anonymize("summer", local(), "alone")
+    assert ages(session, "alone") == {"20s": 4, "30-34": 4, "35-39": 4}
+    second = session.anonymize("summer", local(SPRING), "second")
+    assert (joint(second)[0], second.report.loss_alone) == (4, alone.report.loss)
+    assert any(line.startswith('together with "first"') for line in second.guarantee.claims)
+
+
+def test_whoever_left_takes_a_class_along(session: sa.Session) -> None:
+    session.connection.execute("DELETE FROM summer WHERE id = 10")
+    load(session, "summer", [31, 31, 31, 31], first=50)
+    second = session.anonymize("summer", local(SPRING), "second")
+    assert (second.report.suppressed_rows, joint(second)) == (3, (4, 3))
+    with pytest.raises(sa.UnsatisfiableError) as error:
+        session.anonymize("summer", local(SPRING, limit=0.1), "third")
+    assert "2 of 13 rows do not meet them even all together with others of" in error.value.problems[1]
+    session.connection.execute("DELETE FROM summer WHERE id = 1")
+    with pytest.raises(sa.UnsatisfiableError) as error:
+        session.anonymize("summer", local(SPRING, limit=0.3), "third")
+    assert "8 rows are hidden: 4 persons at least of each joint class" in error.value.problems[1]
+
+
+def test_one_unchanged_source(session: sa.Session) -> None:
+    second = session.anonymize("spring", local().changed({"earlier": ["first"]}), "second")
+    assert ages(session, "second") == {"20s": 6, "35-39": 4}
+    assert joint(second)[0] == 4
+
+
+def test_its_classes_are_found_again(session: sa.Session) -> None:
+    """In its own source and beside the releases that it was held together with."""
+    session.connection.execute("UPDATE summer SET age = 31 WHERE id IN (5, 6); DELETE FROM summer WHERE id = 10")
+    load(session, "summer", [32, 32, 31, 31], first=50)
+    session.anonymize("summer", local(SPRING), "second")
+    session.connection.execute("CREATE TABLE autumn AS SELECT * REPLACE (age + 1 AS age) FROM summer")
+    third = session.anonymize("autumn", local(SPRING, SUMMER), "third")
+    node = policy(earlier=[SPRING, SUMMER], suppression_limit=0.9)
+    fourth = session.anonymize("autumn", node, "fourth")
+    assert joint(third)[0] == joint(fourth)[0] == 4
+    assert session.verify("second", local(SPRING), source="summer").met
+    found = session.compare_releases([SPRING, SUMMER, AUTUMN], source="autumn")
+    assert (found.k, found.persons_at_risk) == (4, 0)

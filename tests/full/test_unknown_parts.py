@@ -1,0 +1,128 @@
+"""Rows with values that a taxonomy does not have: in partitions, by other methods, in CSV files, by commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.model.release import RowCounts
+from tests.commands import document, sqlanon
+from tests.stories.test_unknown_actions import HOSTILE, QUOTED, TOWNS, labels, policy
+from tests.stories.test_unknown_actions import session as session
+from tests.stories.test_unknown_actions import shared_session as shared_session
+
+
+@pytest.mark.parametrize("method", [sa.Relocation(k=2), sa.HCeiling(k=2, h=0.9)])
+def test_methods_that_suppress_nothing_leave_them_out(session: sa.Session, method: Any) -> None:
+    wanted = policy("suppress", privacy=[], suppression_limit=None, method=method)
+    release = session.anonymize("SELECT * FROM trips WHERE ill IS NOT NULL", wanted, into="released")
+    assert (release.report.rows.source, release.report.rows.unknown) == (16, 5)
+    assert "*" not in labels(session) or release.node[HOSTILE] == 2
+    assert session.verify("released", wanted, source="trips", strict=False).shortfalls == ()
+
+
+class TestParts:
+    @pytest.fixture
+    def fitted(self, session: sa.Session, tmp_path: Path) -> Path:
+        known = "FROM trips WHERE age < 35"
+        for unknown in ("suppress", "top"):
+            session.partitions.fit(known, policy(unknown), tmp_path / unknown, node={HOSTILE: 1, "age": 0})
+        return tmp_path
+
+    def test_new_values_are_left_out_within_the_limit_of_all_parts(self, session: sa.Session, fitted: Path) -> None:
+        def applied(source: str, name: str) -> Any:
+            return session.partitions.apply(source, fitted / "suppress", fitted / name).report
+
+        lima = f"SELECT 'Lima' AS {QUOTED}, age, ill FROM trips"
+        first = applied("FROM trips WHERE ill = 'flu'", "1.parquet")
+        assert first.rows == RowCounts(source=9, released=6, masked=0, dropped=0, unknown=3)
+        assert first.unknown_rows == {HOSTILE: 3}
+        with pytest.raises(sa.UnsatisfiableError) as refused:
+            applied(lima, "2.parquet")
+        assert str(refused.value).startswith("16 of 16 rows")
+        with pytest.raises(sa.UnsatisfiableError) as refused:
+            applied(f"{lima} UNION ALL FROM trips WHERE ill = 'flu'", "2.parquet")
+        assert any("19 rows have a value of" in problem for problem in refused.value.problems)
+        second = applied("FROM trips WHERE ill = 'cold'", "2.parquet")
+        assert second.union == RowCounts(source=16, released=10, masked=0, dropped=1, unknown=5)
+        assert applied("FROM trips WHERE ill = 'cold'", "2.parquet").rows == second.rows
+
+    def test_new_values_at_the_top_join_those_of_other_parts(self, session: sa.Session, fitted: Path) -> None:
+        """The class of unknown towns has two rows, then none in a part, then one more that is published with them."""
+        parts = {
+            "1": ("FROM trips WHERE ill = 'flu' AND age = 30", 8, 2),
+            "2": (f"FROM trips WHERE {QUOTED} = 'Kiel'", 4, 2),
+            "3": ("SELECT 'Lima', 30, 'cold' UNION ALL SELECT 'Bonn', 30, 'flu'", 2, 3),
+        }
+        for name, (source, released, at_top) in parts.items():
+            source = f"SELECT * FROM ({source}) AS rows ({QUOTED}, age, ill)"
+            into = fitted / f"{name}.parquet"
+            report = session.partitions.apply(source, fitted / "top", into).report
+            assert report.rows.released == released
+            assert labels(session, f"'{fitted}/*.parquet'").get("*") == at_top
+        assert session.verify(f"{fitted}/*.parquet", policy("top")).met
+
+
+def test_rows_are_generalized_as_the_policy_of_a_release_says(session: sa.Session) -> None:
+    method = sa.TopDownSpecialization(k=2)
+    wanted = policy("suppress", privacy=[], suppression_limit=None, method=method)
+    source = "SELECT * FROM trips WHERE COLUMNS(*) IS NOT NULL"
+    release = session.anonymize(source, wanted, into="released")
+    assert (release.report.rows.unknown, release.report.rows.released) == (5, 10)
+    found = session.generalize(source, "released", "others")
+    try:
+        assert (found.rows, found.unknown_rows) == (10, 5)
+        assert sum(labels(session, "others").values()) == 10
+    finally:
+        session.connection.execute("DROP TABLE others")
+
+
+@pytest.mark.parametrize("unknown", ["suppress", "top"])
+def test_values_of_csv_files_are_those_of_their_types(tmp_path: Path, unknown: str) -> None:
+    months = {"kind": "dates", "units": ["month"], "first": "2016-01-01", "last": "2016-12-31"}
+    columns: dict[str, tuple[str, Any]] = {
+        "a": ("2016/01/02", months),
+        "b": ("Yes", {"kind": "flat", "values": ["true", "false"]}),
+        "c": ("20.50", {"kind": "flat", "values": ["20.5"]}),
+        "d": (" 20", {"kind": "intervals", "widths": [10], "minimum": 0, "maximum": 99}),
+    }
+    line = ",".join(written for written, _ in columns.values())
+    (tmp_path / "a.csv").write_text(f"{','.join(columns)},x\n{line},x\n{line},y\n")
+    rules = {name: rule for name, (_, rule) in columns.items()}
+    wanted = sa.Policy(
+        quasi_identifiers=[*columns], rest="identifier", privacy=[sa.KAnonymity(2)], unknown=unknown, taxonomies=rules
+    )
+    with sa.connect() as session:
+        report = session.anonymize(tmp_path / "a.csv", wanted, into="released").report
+    assert (report.rows.released, report.unknown_rows) == (2, {})
+
+
+TOML = """
+quasi_identifiers = ["town", "age"]
+suppression_limit = 0.5
+unknown = { town = "top", "*" = "suppress" }
+[[privacy]]
+model = "k-anonymity"
+k = 2
+[taxonomies]
+town = "town.csv"
+age = { kind = "intervals", widths = [10], minimum = 0, maximum = 99 }
+"""
+
+
+def test_the_command_line_reads_it_from_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text(TOML)
+    (tmp_path / "town.csv").write_text("".join(f"{';'.join(row)}\n" for row in TOWNS), encoding="utf-8")
+    lines = ["town,age", *["Bonn,30"] * 3, *["Rom,30"] * 2, "Bonn,130", ""]
+    (tmp_path / "trips.csv").write_text("\n".join(lines), encoding="utf-8")
+    command = ("trips.csv", "--policy", "policy.toml", "--into", "released.csv")
+    shown = sqlanon("run", *command, folder=tmp_path)
+    assert (shown.returncode, '1 rows have a value of "age"' in " ".join(shown.stdout.split())) == (0, True), shown
+    report = document(sqlanon("run", *command, "--replace", "--json", folder=tmp_path))["report"]
+    assert report["unknown_rows"] == {"town": 2, "age": 1}
+    assert RowCounts(**report["rows"]) == RowCounts(source=6, released=5, masked=0, dropped=0, unknown=1)
+    verified = sqlanon("verify", "released.csv", "--policy", "policy.toml", folder=tmp_path)
+    assert verified.returncode == 0, verified.stderr

@@ -65,11 +65,9 @@ class TestFit:
         release = session.anonymize("people", POLICY, tmp_path / "released.parquet")
         assert release.report.loss <= fit.loss <= release.report.loss * 1.1
 
-    def test_a_node_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
+    def test_what_counts_cannot_prove_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
         with pytest.raises(sa.PolicyError, match="takes no node: each class has levels of its own"):
             session.partitions.fit("people", POLICY, tmp_path / "people.fit", node=dict.fromkeys(COLUMNS, 0))
-
-    def test_what_counts_cannot_prove_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
         method = sa.LocalRecoding(aggregate={"age": "mean"}, suppression="mask")
         policy = policy_of(sa.KAnonymity(4), method=method, individual="person")
         with pytest.raises(sa.PolicyError, match="cannot be applied to one partition after another") as refused:
@@ -82,27 +80,28 @@ class TestFit:
 
 
 class TestApply:
-    def test_the_rows_of_the_fit_are_all_published(self, session: sa.Session, sidecar: Path) -> None:
-        rows = rows_of(session, str(sidecar.with_name("people.parquet")))
-        assert len(rows) == 600
-        for age, raw_age, sex, raw_sex, area, raw_area in rows:
-            assert is_under(raw_age, age)
-            assert sex in ("*", raw_sex)
-            assert area == "*" or re.fullmatch(area.replace("*", "."), raw_area)
-
     def test_new_rows_join_the_classes_that_cover_them(self, session: sa.Session, sidecar: Path) -> None:
-        into = sidecar.with_name("later.parquet")
+        """And all rows of the fit are published; both are verified together."""
+        into, people = sidecar.with_name("later.parquet"), sidecar.with_name("people.parquet")
         release = session.partitions.apply(LATER, sidecar, into)
         assert release.node == {}
         assert (release.report.rows.released, release.report.rows.dropped, release.report.notes) == (200, 0, ())
+        assert any("minimality" in each for each in release.guarantee.not_covered)
         rows = session.connection.execute(
             f"""
-            SELECT count(*) FROM '{into}' AS r JOIN '{sidecar.with_name("people.parquet")}' AS p
+            SELECT count(*) FROM '{into}' AS r JOIN '{people}' AS p
             ON r.row_id = p.row_id + 1000 WHERE (r.age, r.sex, r.zip) IS NOT DISTINCT FROM (p.age, p.sex, p.zip)
             """
         ).fetchone()
         assert rows == (200,), "rows of equal values are in the same class in every partition"
-        assert any("minimality" in each for each in release.guarantee.not_covered)
+        published = rows_of(session, str(people))
+        assert len(published) == 600
+        for age, raw_age, sex, raw_sex, area, raw_area in published:
+            assert is_under(raw_age, age)
+            assert sex in ("*", raw_sex)
+            assert area == "*" or re.fullmatch(area.replace("*", "."), raw_area)
+        found = session.verify(f"{sidecar.parent}/*.parquet", POLICY)
+        assert (found.met, found.notes, found.shortfalls) == (True, (), ())
 
     def test_rows_that_no_class_covers_are_suppressed(self, session: sa.Session, tmp_path: Path) -> None:
         sidecar = fitted(session, tmp_path, policy_of(sa.KAnonymity(4), suppression_limit=0.01))
@@ -112,21 +111,20 @@ class TestApply:
         again = session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, tmp_path / "later.parquet")
         assert again.report.rows == release.report.rows
 
-    def test_too_many_of_them_are_refused(self, session: sa.Session, sidecar: Path) -> None:
+    def test_rows_that_are_refused(self, session: sa.Session, sidecar: Path) -> None:
+        """Too many that no class covers, or values that a taxonomy does not have."""
+        later = sidecar.with_name("later.parquet")
         with pytest.raises(sa.UnsatisfiableError) as refused:
-            session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, sidecar.with_name("later.parquet"))
+            session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, later)
         assert refused.value.problems == (
             "0 of its 201 rows are in classes that fall short",
             "1 of its rows are in none of the classes of the fit, which suppresses them",
             "with 0 of 600 rows suppressed before, that is 1 of 801, where 0 may be (suppression_limit 0 %)",
             "what can help: a partition of more rows, a fit on more rows like these, or a larger suppression_limit",
         )
-        assert not sidecar.with_name("later.parquet").exists()
-
-    def test_values_that_a_taxonomy_does_not_have_are_refused(self, session: sa.Session, sidecar: Path) -> None:
-        source = f"{LATER} UNION ALL {ALONE.replace('10390', '99999')}"
         with pytest.raises(sa.TaxonomyError, match='"zip"'):
-            session.partitions.apply(source, sidecar, sidecar.with_name("later.parquet"))
+            session.partitions.apply(f"{LATER} UNION ALL {ALONE.replace('10390', '99999')}", sidecar, later)
+        assert not later.exists()
 
     @pytest.mark.parametrize("model", [sa.TCloseness("illness", 0.3), sa.DeltaDisclosure("illness", 1.5)], ids=str)
     def test_classes_are_judged_with_what_was_published(self, session: sa.Session, tmp_path: Path, model: Any) -> None:
@@ -144,13 +142,6 @@ class TestApply:
         release = session.partitions.apply(FEW, sidecar, tmp_path / "later.parquet")
         assert 0 < release.report.rows.released < release.report.rows.source
         assert session.verify(tmp_path / "later.parquet", policy).met
-
-
-class TestVerify:
-    def test_the_classes_of_all_partitions_are_compared_together(self, session: sa.Session, sidecar: Path) -> None:
-        session.partitions.apply(LATER, sidecar, sidecar.with_name("later.parquet"))
-        found = session.verify(f"{sidecar.parent}/*.parquet", POLICY)
-        assert (found.met, found.notes, found.shortfalls) == (True, (), ())
 
     def test_a_row_that_was_moved_is_seen(self, session: sa.Session, sidecar: Path) -> None:
         session.partitions.apply(LATER, sidecar, "later")

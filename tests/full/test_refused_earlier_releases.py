@@ -75,13 +75,11 @@ class TestSources:
         load(session, "spring", [31, 32, 33, 34], first=11)
         session.anonymize("spring", policy(suppression_limit=0.5), "changed", **at(1))
         copy(session, "was", "changed")
+        one_row = "rowid = (SELECT min(rowid) FROM changed)"
         for change, problem in (
             ("DELETE FROM changed WHERE age = '30-34'", "it has 4 rows, and 8 were released"),
             ("INSERT INTO changed VALUES ('50-54', 'flu')", "it has 9 rows, and 8 were released"),
-            (
-                "UPDATE changed SET age = '30-34' WHERE rowid = (SELECT min(rowid) FROM changed)",
-                "2 classes have another number of rows",
-            ),
+            (f"UPDATE changed SET age = '30-34' WHERE {one_row}", "2 classes have another number of rows"),
             ("UPDATE changed SET age = '50-54' WHERE age = '30-34'", "1 classes have another number of rows"),
         ):
             session.connection.execute(change)

@@ -159,7 +159,7 @@ class TestWhichAreCompared:
         forget(session, "first")
         session.taxonomies.load("illness", sa.Taxonomy.from_rows([["flu", "*"], ["cold", "*"]]))
         private = policy(method=sa.IPA(budget=sa.Budget(1)), privacy=[], suppression_limit=None)
-        session.anonymize("spring", private, "drawn", ledger=tmp_path / "ledger")
+        sa.connect(session.connection, ledger=tmp_path / "ledger").anonymize("spring", private, "drawn")
         assert found_by(session.anonymize("spring", policy(), "second", node=BY_SEX)) == ()
 
     def test_the_latest(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:

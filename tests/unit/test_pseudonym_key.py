@@ -66,9 +66,6 @@ class TestWhereItComesFrom:
         assert found is not None
         assert found.blocks == PseudonymKey(KEY).blocks
 
-    def test_the_group_may_read_its_file(self, tmp_path: Path) -> None:
-        assert key_for(policy(), key_file(tmp_path, mode=0o640)) is not None
-
     def test_policies_without_pseudonyms_have_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(VARIABLE, KEY.decode())
         without = policy(pseudonyms=[], identifiers=["patient"])
@@ -84,7 +81,7 @@ class TestRefusals:
         for word in ("--pseudonym-key FILE", "pseudonym_key=Path(FILE)", VARIABLE, "openssl rand -hex 32 >"):
             assert word in message
 
-    @pytest.mark.parametrize("length", [0, 1, 31])
+    @pytest.mark.parametrize("length", [0, 31])
     def test_too_short(self, length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         short = b"z" * length
         expected = f"the pseudonym key is refused: it has {length} bytes and needs 32 at least"
@@ -93,19 +90,17 @@ class TestRefusals:
             assert expected in message
             assert "openssl rand -hex 32 >" in message
             assert "zz" not in message
-
-    def test_as_short_as_it_may_be(self) -> None:
         assert key_for(policy(), b"z" * 32) is not None
 
     def test_another_file(self, tmp_path: Path) -> None:
         assert "probably another file" in refusal(key_file(tmp_path, b"z" * (MAX_KEY_BYTES + 1)))
-        assert "probably another file" in refusal(key_file(tmp_path, b"z" * 10_000_000))
         assert key_for(policy(), key_file(tmp_path, b"z" * MAX_KEY_BYTES + b"\r\n")) is not None
 
-    @pytest.mark.parametrize("mode", [0o604, 0o644, 0o666])
-    def test_a_file_that_everybody_reads(self, mode: int, tmp_path: Path) -> None:
-        message = refusal(key_file(tmp_path, mode=mode))
-        assert "every user of this machine can read its file: `chmod 600` it" in message
+    def test_a_file_that_everybody_reads(self, tmp_path: Path) -> None:
+        for mode in (0o604, 0o666):
+            message = refusal(key_file(tmp_path, mode=mode))
+            assert "every user of this machine can read its file: `chmod 600` it" in message
+        assert key_for(policy(), key_file(tmp_path, mode=0o640)) is not None, "the group may read it"
 
     def test_the_command_makes_a_file_that_is_taken(self, tmp_path: Path) -> None:
         made = key_file(tmp_path)
@@ -143,11 +138,9 @@ class TestPolicies:
         with pytest.raises(sa.PolicyError, match=r'column "\w+" has two roles: (\w+ and pseudonyms|pseudonyms and)'):
             policy(**{"pseudonyms": ["PATIENT", "age"], role: ["age", "patient"]})
 
-    def test_reserved_names(self) -> None:
+    def test_names_that_cannot_be(self) -> None:
         with pytest.raises(sa.PolicyError, match="reserved"):
             policy(pseudonyms=["anon_patient"])
-
-    def test_individuals(self) -> None:
         with pytest.raises(sa.PolicyError, match='individual "patient" is among the pseudonyms, which do not repeat'):
             policy(individual="patient")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sqlanon as sa
 from tests.conftest import copy_of
-from tests.stories.test_earlier_releases import SPRING, SUMMER, ages, at, copy, cut, joint, load, policy
+from tests.stories.test_earlier_releases import SPRING, SUMMER, ages, at, copy, joint, load, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
 
@@ -27,6 +28,12 @@ def make_warehouse(path: Path) -> sa.Session:
 def session(made: Path) -> Iterator[sa.Session]:
     with copy_of(made) as session:
         yield session
+
+
+def cut(k: int = 4, **fields: Any) -> sa.Policy:
+    method = sa.TopDownSpecialization(k, numeric={"age": (20, 60)})
+    roles: dict[str, Any] = {"sensitive": ["illness"], "identifiers": ["id"]}
+    return sa.Policy(quasi_identifiers=["age", "sex"], method=method, **roles, **fields)
 
 
 def fall_ill(session: sa.Session, table: str, age: int) -> None:

@@ -16,7 +16,6 @@ from tests.stories.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_un
 
 POLICY = policy_of(sa.KAnonymity(4))
 LATER = "SELECT * REPLACE (row_id + 1000 AS row_id) FROM people WHERE row_id % 3 = 0"
-FEW = f"FROM ({LATER}) WHERE illness = 'flu' OR person < 40"
 ALONE = """
 SELECT
     CAST(5000 AS BIGINT) AS row_id, 3 AS person, 79 AS age, 'f' AS sex, '10390' AS zip, 'flu' AS illness, 1 AS weight
@@ -125,23 +124,6 @@ class TestApply:
         with pytest.raises(sa.TaxonomyError, match='"zip"'):
             session.partitions.apply(f"{LATER} UNION ALL {ALONE.replace('10390', '99999')}", sidecar, later)
         assert not later.exists()
-
-    @pytest.mark.parametrize("model", [sa.TCloseness("illness", 0.3), sa.DeltaDisclosure("illness", 1.5)], ids=str)
-    def test_classes_are_judged_with_what_was_published(self, session: sa.Session, tmp_path: Path, model: Any) -> None:
-        """Rows of few illnesses shift the classes that they go to; those that would fall short get none."""
-        policy = policy_of(sa.KAnonymity(4), model, suppression_limit=0.4)
-        sidecar = fitted(session, tmp_path, policy)
-        release = session.partitions.apply(FEW, sidecar, tmp_path / "few.parquet")
-        assert 0 < release.report.rows.released < release.report.rows.source
-        assert release.report.rows.dropped > 0
-        assert session.verify(f"{tmp_path}/*.parquet", policy, source="people").met
-
-    def test_each_partition_can_be_asked_to_meet_the_policy_alone(self, session: sa.Session, tmp_path: Path) -> None:
-        policy = policy_of(sa.KAnonymity(4), suppression_limit=0.3)
-        sidecar = fitted(session, tmp_path, policy, every_partition=True)
-        release = session.partitions.apply(FEW, sidecar, tmp_path / "later.parquet")
-        assert 0 < release.report.rows.released < release.report.rows.source
-        assert session.verify(tmp_path / "later.parquet", policy).met
 
     def test_a_row_that_was_moved_is_seen(self, session: sa.Session, sidecar: Path) -> None:
         session.partitions.apply(LATER, sidecar, "later")

@@ -10,8 +10,9 @@ import pytest
 
 import sqlanon as sa
 from tests.conftest import copy_of
+from tests.full.test_earlier_cuts import cut
 from tests.in_pieces import reading_in_pieces
-from tests.stories.test_earlier_releases import AGES, SPRING, SUMMER, ages, at, copy, cut, joint, load, policy
+from tests.stories.test_earlier_releases import AGES, SPRING, SUMMER, ages, at, copy, joint, load, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
 HELD = policy(earlier=[SPRING])

@@ -10,7 +10,8 @@ import pytest
 
 import sqlanon as sa
 from tests.conftest import copy_of
-from tests.stories.test_other_releases import AGES, BY_AGE, BY_SEX, forget, found_by, joint, policy
+from tests.stories.test_earlier_releases import AGES
+from tests.stories.test_other_releases import BY_AGE, BY_SEX, forget, found_by, joint, policy
 from tests.stories.test_other_releases import make_warehouse as make_warehouse
 
 
@@ -37,13 +38,24 @@ class TestReasons:
         [
             ("DELETE FROM spring WHERE id = 0", "its source had 8 rows, and this one has 7; name it in earlier"),
             ("UPDATE spring SET age = 31 WHERE id = 0", "its source was another one: 2 of its classes have another"),
+            ({"individual": "id"}, "its individuals own several rows"),
+            ({"method": sa.Relocation(2), "suppression_limit": None, "privacy": []}, "it is not a whole release at a"),
+            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "each of its classes has levels of its own"),
+            ({"top_coding": {"age": 31}}, OTHERWISE),
+            ({"unknown": {"age": "top"}}, OTHERWISE),
+            ({"unknown": "suppress"}, "rows with other unknown values were left out of it"),
         ],
     )
-    def test_a_source_that_has_changed(self, session: sa.Session, change: str, expected: str) -> None:
-        session.connection.execute(change)
+    def test_another_source_or_policy(self, session: sa.Session, change: str | dict[str, Any], expected: str) -> None:
+        if isinstance(change, str):
+            session.connection.execute(change)
+        else:
+            session.taxonomies.load("illness", sa.Taxonomy.flat(), source="spring")
+            session.anonymize("spring", policy(2, **change), "first", replace=True)
         found = reason(session.anonymize("spring", policy(3), "second", node=BY_SEX))
         assert found.startswith(expected)
-        assert found.endswith("with its source as it was then, and the key of a person")
+        if isinstance(change, str):
+            assert found.endswith("with its source as it was then, and the key of a person")
 
     def test_a_source_with_values_that_its_taxonomies_lack(self, session: sa.Session) -> None:
         forget(session, "first")
@@ -52,23 +64,6 @@ class TestReasons:
         by_age = policy(quasi_identifiers=["age"], identifiers=["id", "sex"])
         expected = "its source was another one: 1 rows have values now that its taxonomies lack"
         assert reason(session.anonymize("spring", by_age, "second")).startswith(expected)
-
-    @pytest.mark.parametrize(
-        ("change", "expected"),
-        [
-            ({"individual": "id"}, "its individuals own several rows"),
-            ({"method": sa.Relocation(2), "suppression_limit": None, "privacy": []}, "it is not a whole release at a"),
-            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "each of its classes has levels of its own"),
-            ({"top_coding": {"age": 31}}, OTHERWISE),
-            ({"unknown": "suppress"}, "rows with other unknown values were left out of it"),
-            ({"unknown": {"age": "top"}}, OTHERWISE),
-        ],
-    )
-    def test_what_the_other_one_is(self, session: sa.Session, change: dict[str, Any], expected: str) -> None:
-        forget(session, "first")
-        session.taxonomies.load("illness", sa.Taxonomy.flat(), source="spring")
-        session.anonymize("spring", policy(2, **change), "other")
-        assert reason(session.anonymize("spring", policy(), "second", node=BY_SEX)).startswith(expected)
 
     def test_masked_rows(self, session: sa.Session) -> None:
         forget(session, "first")
@@ -92,6 +87,14 @@ class TestReasons:
             "this release, and a person is to have one"
         ], "one sentence for all of the same reason"
 
+    def test_partitions_and_other_taxonomies(self, session: sa.Session, tmp_path: Path) -> None:
+        session.partitions.fit("spring", policy(), tmp_path / "fit.json")
+        session.partitions.apply("spring", tmp_path / "fit.json", "part")
+        session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))
+        whole, part = found_by(session.anonymize("spring", policy(), "second", node={"age": 1, "sex": 0}))
+        assert (whole.reason or "").startswith(OTHERWISE)
+        assert (part.reason or "").startswith("it is not a whole release at a node, at a cut or by")
+
     def test_the_policy_names_others(self, session: sa.Session) -> None:
         session.anonymize("spring", policy(earlier="none"), "second", node=BY_AGE)
         release = session.anonymize("spring", policy(earlier=["first"]), "third")
@@ -102,18 +105,6 @@ class TestReasons:
         one, other = found_by(session.anonymize("spring", policy(), "third", node=BY_AGE))
         assert one.joint is not None
         assert other.reason == 'it was held together with "first": name all of them in earlier'
-
-    def test_partitions(self, session: sa.Session, tmp_path: Path) -> None:
-        forget(session, "first")
-        session.partitions.fit("spring", policy(), tmp_path / "fit.json")
-        session.partitions.apply("spring", tmp_path / "fit.json", "part")
-        release = session.anonymize("spring", policy(), "second", node=BY_AGE)
-        assert reason(release).startswith("it is not a whole release at a node, at a cut or by")
-
-    def test_other_taxonomies(self, session: sa.Session) -> None:
-        session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))
-        release = session.anonymize("spring", policy(), "second", node={"age": 1, "sex": 0})
-        assert reason(release).startswith(OTHERWISE)
 
     def test_a_table_of_a_database_that_is_not_attached(self, session: sa.Session, tmp_path: Path) -> None:
         forget(session, "first")

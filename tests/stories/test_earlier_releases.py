@@ -253,9 +253,3 @@ def test_a_release_is_verified_together_with_earlier_ones(session: sa.Session) -
     session.anonymize("summer", by_sex(), "alone", node={"sex": 0})
     found = session.verify("alone", by_sex(earlier=[SPRING]), source="summer", strict=False)
     assert 'together with "first": joint classes have 1 persons, not 4' in found.shortfalls
-
-
-def cut(k: int = 4, **fields: Any) -> sa.Policy:
-    method = sa.TopDownSpecialization(k, numeric={"age": (20, 60)})
-    roles: dict[str, Any] = {"sensitive": ["illness"], "identifiers": ["id"]}
-    return sa.Policy(quasi_identifiers=["age", "sex"], method=method, **roles, **fields)

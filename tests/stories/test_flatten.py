@@ -12,7 +12,6 @@ import pytest
 from tests.integration.test_cli import HOSTILE, VALUE, tables
 
 import sqlanon as sa
-from tests.strategies import HOSTILE_NAMES
 
 HOSTILE = 'a"b; drop table x --'
 VALUE = "alice-1970"
@@ -25,8 +24,6 @@ CREATE TABLE events AS SELECT * FROM (VALUES
     (3, 'x-ray', NULL, 'm', NULL, NULL)
 ) AS events (patient, "procedure", day, sex, ward, cost)
 """
-
-NAMES = [*HOSTILE_NAMES, "individual", "event", "position", "event_rows", "ordering", "n"]
 
 WIDE = [(1, None, "x-ray"), (2, "biopsy", "surgery"), (3, "x-ray", None)]
 
@@ -65,22 +62,6 @@ class TestResult:
         assert counts == (3, 6, 1, 1)
         assert (done.source, done.into) == ('table "events"', "patients")
 
-    def test_kept_columns_and_the_number_of_events(self, session: sa.Session) -> None:
-        done = session.flatten("events", "patients", **{**ROLES, "first": 1}, keep=["sex"], count="procedures")
-        assert done.columns == ("patient", "sex", "procedure_1", "procedures")
-        assert rows(session, "patients") == [(1, None, None, 3), (2, "f", "biopsy", 2), (3, "m", "x-ray", 1)]
-        assert done.cut_events == 3
-
-    def test_several_events_of_one_row_stay_together(self, session: sa.Session) -> None:
-        session.flatten("events", "patients", **{**ROLES, "event": ["ward", "cost"], "order": ["ward"]})
-        assert columns(session, "patients") == ["patient", "ward_1", "ward_2", "cost_1", "cost_2"]
-        # The text of 2 comes before that of 3.
-        assert rows(session, "patients") == [
-            (1, "ward a", "ward a", 2, 3),
-            (2, "ward a", "ward b", 10, 20),
-            (3, None, None, None, None),
-        ]
-
     def test_columns_keep_their_types(self, session: sa.Session) -> None:
         query = "SELECT patient::UTINYINT AS patient, cost::DECIMAL(9, 2) AS cost, [day] AS day, sex FROM events"
         session.flatten(query, "patients", individual="patient", event=["cost", "day"], order="day", first=1)
@@ -103,25 +84,6 @@ class TestResult:
         session.connection.execute("SET default_null_order = 'nulls_first'; SET default_order = 'desc'")
         session.flatten("events", "patients", **{**ROLES, "order": ["ward", "day"]})
         assert sorted(rows(session, "patients")) == [(1, "x-ray", VALUE), *WIDE[1:]]
-
-    def test_individuals_of_different_text_are_different(self, session: sa.Session) -> None:
-        names = "SELECT unnest(['b', 'B', 'b']) COLLATE NOCASE AS name, unnest([1, 2, 3]) AS x"
-        done = session.flatten(names, "people", individual="name", event="x", order="x", first=2)
-        assert done.individuals == 2
-        assert sorted(rows(session, "people")) == [("B", 2, None), ("b", 1, 3)]
-
-    def test_hostile_names(self, session: sa.Session) -> None:
-        """Every name is that of a role, beside three others."""
-        roles = ("patient", "procedure", "day", "sex")
-        for place in range(len(NAMES) // 4 + 1):
-            names = {role: NAMES[(place + len(NAMES) * number // 4) % len(NAMES)] for number, role in enumerate(roles)}
-            renamed = ", ".join(f"{quoted(role)} AS {quoted(name)}" for role, name in names.items())
-            source = f"SELECT * RENAME ({renamed}) FROM events"
-            given = {key: names.get(value, value) for key, value in ROLES.items()}
-            session.flatten(source, "patients", **given, keep=names["sex"], count="how many", replace=True)
-            found = rows(session, "patients")
-            assert [(row[0], *row[2:4]) for row in found] == WIDE
-            assert [row[1] for row in found] == [None, "f", "m"]
 
     def test_the_sequence_can_be_measured_and_anonymized(self, session: sa.Session) -> None:
         session.flatten("events", "patients", **ROLES)

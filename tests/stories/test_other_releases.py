@@ -15,8 +15,10 @@ from sqlanon.model.release.joint import OtherRelease
 from sqlanon.run import listed_others
 from tests.commands import document, sqlanon
 from tests.conftest import copy_of
+from tests.stories.test_earlier_releases import load
+from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
+from tests.stories.test_earlier_releases import policy as by_age
 
-AGES = [[str(age), f"{age // 5 * 5}-{age // 5 * 5 + 4}", f"{age // 10 * 10}s", "*"] for age in range(20, 60)]
 BY_AGE, BY_SEX, BY_NEITHER = {"age": 2, "sex": 1}, {"age": 3, "sex": 0}, {"age": 3, "sex": 1}
 TOO_FEW = (
     'together with "first", 8 of 8 persons stand in joint classes of fewer than 4, the fewest 2: '
@@ -26,13 +28,9 @@ TOO_FEW = (
 
 def make_warehouse(path: Path) -> sa.Session:
     """Eight patients, four of each age in tens and four of each sex, and two of both; "first" shows their ages."""
-    session = sa.connect(path)
-    session.taxonomies.load("age", sa.Taxonomy.from_rows(AGES))
-    session.taxonomies.load("sex", sa.Taxonomy.from_rows([["f", "*"], ["m", "*"]]))
-    session.connection.execute("CREATE TABLE spring (id INTEGER, age INTEGER, sex VARCHAR, illness VARCHAR)")
-    people = [(age, sex) for sex in "fm" for age in (21, 22, 31, 32)]
-    rows = [(number, age, sex, "flu") for number, (age, sex) in enumerate(people)]
-    session.connection.executemany("INSERT INTO spring VALUES (?, ?, ?, ?)", rows)
+    session = make_taxonomies(path)
+    load(session, "spring", [21, 22, 31, 32], first=0)
+    load(session, "spring", [21, 22, 31, 32], first=4, sex="m")
     session.anonymize("spring", policy(), "first", node=BY_AGE)
     return session
 
@@ -44,15 +42,7 @@ def session(made: Path) -> Iterator[sa.Session]:
 
 
 def policy(k: int = 4, **fields: Any) -> sa.Policy:
-    given = {
-        "quasi_identifiers": ["age", "sex"],
-        "identifiers": ["id"],
-        "sensitive": ["illness"],
-        "privacy": [sa.KAnonymity(k)],
-        "suppression_limit": 0.0,
-        **fields,
-    }
-    return sa.Policy(**given)
+    return by_age(k, **{"quasi_identifiers": ["age", "sex"], "identifiers": ["id"], **fields})
 
 
 def forget(session: sa.Session, name: str) -> None:
@@ -112,20 +102,6 @@ class TestJointClasses:
         assert found.sentence.endswith('the fewest 2: earlier = "none" says that nobody has both')
         (found,) = found_by(session.anonymize("spring", common, "second", node=BY_NEITHER, replace=True))
         assert found.sentence.endswith(f"whether they meet {mapped} is not known")
-
-    def test_the_other_one_promises_less(self, session: sa.Session) -> None:
-        (found,) = found_by(session.anonymize("spring", policy(8), "second", node=BY_NEITHER))
-        assert found.joint is not None
-        assert (found.joint.k, found.joint.required_k, found.joint.persons_at_risk) == (4, 4, 0)
-
-    def test_what_a_release_leaves_out_is_a_class_of_its_own(self, session: sa.Session) -> None:
-        """One woman in her thirties: by sex and age her class is left out, but of the other release she is a part."""
-        session.connection.execute("CREATE TABLE autumn AS FROM spring WHERE id NOT IN (2)")
-        session.anonymize("autumn", policy(3), "by_age", node=BY_AGE)
-        fine = session.anonymize("autumn", policy(2, suppression_limit=0.5), "fine", node={"age": 2, "sex": 0})
-        (found,) = found_by(fine)
-        assert found.joint is not None
-        assert (found.joint.k, found.joint.unique_persons, found.joint.person_count) == (1, 1, 7)
 
     def test_columns_that_one_of_both_does_not_have(self, session: sa.Session) -> None:
         shown = policy(quasi_identifiers=["SEX"], identifiers=["id", "age"])

@@ -10,8 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests import command_client
-from tests.commands import document, environment, server, sqlanon
+from tests.commands import document, environment, sqlanon
 
 POLICY = """
 quasi_identifiers = ["joined", "age", "town", "plan"]
@@ -67,7 +66,7 @@ def folder(tmp_path: Path) -> Path:
     command = tmp_path / "bin" / "sqlanon"
     for name in ("bin", "parts", "late"):
         (tmp_path / name).mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{command_client.__file__}" "{server()}" "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sqlanon "$@"\n')
     command.chmod(0o755)
     (tmp_path / "policy.toml").write_text(POLICY)
     (tmp_path / "town.csv").write_text(TOWNS, encoding="utf-8")

@@ -38,13 +38,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_it_cancels(
-    lake: Path,
-    source: str,
-    policy: str,
-    stage: str,
-    step: str | None,
-    again: float | None,
-    number: signal.Signals,
+    lake: Path, source: str, policy: str, stage: str, step: str | None, again: float | None, number: signal.Signals
 ) -> None:
     before = contents(lake)
 

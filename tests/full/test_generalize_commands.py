@@ -18,13 +18,7 @@ from tests.stories.test_generalize import folder as folder
 from tests.stories.test_generalize import session as session
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE {} SET label = 'x' WHERE attribute = 'job'",
-        "INSERT INTO {} FROM {}",
-    ],
-)
+@pytest.mark.parametrize("change", ["UPDATE {} SET label = 'x' WHERE attribute = 'job'", "INSERT INTO {} FROM {}"])
 def test_another_cut_than_was_drawn_is_withdrawn(
     session: sa.Session, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -125,16 +125,6 @@ class TestApply:
             session.partitions.apply(f"{LATER} UNION ALL {ALONE.replace('10390', '99999')}", sidecar, later)
         assert not later.exists()
 
-    def test_a_row_that_was_moved_is_seen(self, session: sa.Session, sidecar: Path) -> None:
-        session.partitions.apply(LATER, sidecar, "later")
-        session.connection.execute(
-            "UPDATE later SET (age, sex, zip) = (SELECT (age, sex, zip) FROM later ORDER BY age, sex, zip LIMIT 1) "
-            "WHERE row_id = (SELECT max_by(row_id, (age, sex, zip)) FROM later)"
-        )
-        found = session.verify("later", POLICY, strict=False)
-        session.connection.execute("DROP TABLE later")
-        assert any("classes have another number of rows" in each for each in found.shortfalls)
-
 
 HOSTILE = ['a"b; drop table x --', "it's", "position"]
 
@@ -159,18 +149,6 @@ class TestHardTables:
         release = session.partitions.apply(source, tmp_path / "named.fit", tmp_path / "named.parquet")
         assert release.report.rows.released == 600
         assert session.verify(tmp_path / "named.parquet", policy).met
-
-    def test_columns_of_nulls_and_of_one_value(self, session: sa.Session, tmp_path: Path) -> None:
-        """Cells have no keys then, and a column has no label to compare."""
-        source = "SELECT CAST(NULL AS VARCHAR) AS nothing, 'x' AS one FROM range(5)"
-        session.taxonomies.load_all({"nothing": sa.Taxonomy.flat(["n"]), "one": sa.Taxonomy.flat(["x"])})
-        policy = sa.Policy(quasi_identifiers=["nothing", "one"], privacy=[sa.KAnonymity(4)], method=sa.LocalRecoding())
-        session.partitions.fit(source, policy, tmp_path / "one.fit")
-        for part in ("first", "second"):
-            rows = f"{source.replace('5', '1')} UNION ALL {source}" if part == "second" else source
-            session.partitions.apply(rows, tmp_path / "one.fit", tmp_path / f"{part}.parquet")
-        assert session.verify(f"{tmp_path}/*.parquet", policy).met
-        assert duckdb.sql(f"SELECT DISTINCT nothing, one FROM '{tmp_path}/*.parquet'").fetchall() == [(None, "x")]
 
 
 WAREHOUSE = ["--db", "people.duckdb", "--fit", "people.fit"]

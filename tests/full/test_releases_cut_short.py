@@ -174,16 +174,6 @@ class TestTargets:
         session.releases.forget(f"{tmp_path}/linked/latest.parquet", reason="a test")
         assert targets(session) == [f"{tmp_path}/real/first.parquet"]
 
-    def test_a_session_in_memory_has_a_list_of_its_own(self, clinic: sa.Session, tmp_path: Path) -> None:
-        assert entries(clinic) == ()
-        clinic.anonymize("visits", POLICY, f"{tmp_path}/out.parquet")
-        assert targets(clinic) == [f"{tmp_path}/out.parquet"]
-
-    def test_the_schema_that_is_current_makes_no_difference(self, session: sa.Session) -> None:
-        session.anonymize("visits", POLICY, "main.released")
-        session.connection.execute("CREATE SCHEMA ward; USE ward; CREATE TABLE released (a INTEGER)")
-        assert states(session) == {"released": ["there"]}
-
 
 class TestFits:
     """The visits twice, as two partitions, each with the classes of all of them."""

@@ -376,11 +376,7 @@ def check_next(
     st.sampled_from([*MODELS]),
 )
 def test_values_of_joint_classes_meet_the_models(
-    session: sa.Session,
-    rows: list[tuple[tuple[int, str], str]],
-    columns: list[list[str]],
-    k: int,
-    name: str,
+    session: sa.Session, rows: list[tuple[tuple[int, str], str]], columns: list[list[str]], k: int, name: str
 ) -> None:
     snapshot, illnesses = dict(enumerate(person for person, _ in rows)), dict(enumerate(each for _, each in rows))
     load_ill(session, "patients", snapshot, illnesses)

@@ -15,7 +15,6 @@ import sqlanon as sa
 from sqlanon.evaluation.exact import smallest_epsilon
 from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
 
-
 EPSILONS = st.fractions(0, 2, max_denominator=1000)
 
 
@@ -93,10 +92,7 @@ class TestPrivacy:
     def loss(self, wholes: Callable[[], Portions | SimpleNamespace]) -> float:
         """The smallest ε of all that is answered to the neighbours whose bit is set and is not."""
         with_bit, without = ({path: chance[bit] for path, chance in self.paths(wholes)} for bit in (1, 0))
-        return max(
-            smallest_epsilon(with_bit, without, 0).upper,
-            smallest_epsilon(without, with_bit, 0).upper,
-        )
+        return max(smallest_epsilon(with_bit, without, 0).upper, smallest_epsilon(without, with_bit, 0).upper)
 
     def paths(
         self, wholes: Callable[[], Portions | SimpleNamespace], before: tuple[int, ...] = ()

@@ -165,8 +165,9 @@ def test_the_command_line(tmp_path: Path) -> None:
     options = ["--policy", "policy.toml", "--accept-observed-domain"]
     fit = sqlanon("fit", "people", *WAREHOUSE, *options, folder=tmp_path)
     assert re.search(r"\d+ classes at levels of their own", fit.stdout), fit.stderr
-    for name, source in (("first", "people"), ("second", LATER)):
-        applied = sqlanon("apply", source, *WAREHOUSE, "--into", f"{name}.parquet", "--json", folder=tmp_path)
+    more = ["--replace-if-changed", "--json"]
+    for name, source in (("first", "people"), ("second", LATER), ("second", LATER)):
+        applied = sqlanon("apply", source, *WAREHOUSE, "--into", f"{name}.parquet", *more, folder=tmp_path)
         assert document(applied)["report"]["rows"]["dropped"] == 0
     refused = sqlanon("apply", ALONE, *WAREHOUSE, "--into", "third.parquet", folder=tmp_path)
     assert refused.returncode == 3

@@ -65,7 +65,7 @@ def check_hidden(earlier: Sequence[dict[int, Labels]], snapshot: Snapshot, found
         assert hidden == present if len(present) < k else bool(hidden) == (0 < absent < k)
 
 
-@settings(max_examples=examples(48), deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(
     sequences(),
     st.integers(2, 3),
@@ -120,7 +120,7 @@ def ill_sequences(draw: st.DrawFn) -> list[tuple[Snapshot, dict[int, str]]]:
     return found
 
 
-@settings(max_examples=examples(48), deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(ill_sequences(), st.integers(2, 3), st.sampled_from([*MODELS]))
 def test_values_that_change_meet_the_models(
     session: sa.Session, sequence: list[tuple[Snapshot, dict[int, str]]], k: int, name: str
@@ -135,7 +135,7 @@ def test_values_that_change_meet_the_models(
             named.append(sa.Earlier(target, source=f"snapshot_{place}", key="id"))
 
 
-@settings(max_examples=examples(48), deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(
     ill_sequences(),
     st.integers(2, 3),

@@ -105,7 +105,7 @@ def suppressed(
     return len(snapshot) - shown_there.total()
 
 
-@settings(max_examples=examples(48), deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(sequences(), st.integers(2, 3), st.sampled_from([0.0, 0.3, 1.0]))
 def test_no_joint_class_has_fewer_than_k_persons(
     session: sa.Session, sequence: list[Snapshot], k: int, limit: float
@@ -142,7 +142,7 @@ def test_no_joint_class_has_fewer_than_k_persons(
 QUASI_IDENTIFIERS = (["age"], ["sex"], ["age", "sex"])
 
 
-@settings(max_examples=examples(48), deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(snapshots, st.lists(st.sampled_from(QUASI_IDENTIFIERS), min_size=2, max_size=3), st.integers(2, 3))
 def test_releases_of_one_table_need_no_key(
     session: sa.Session, snapshot: Snapshot, columns: list[list[str]], k: int
@@ -177,7 +177,7 @@ nodes = st.builds(
 )
 
 
-@settings(max_examples=examples(48), deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(snapshots, nodes, nodes, st.tuples(st.integers(2, 4), st.integers(2, 4)))
 def test_a_run_counts_the_joint_classes_with_another_release(
     session: sa.Session, snapshot: Snapshot, one: dict[str, int], other: dict[str, int], k: tuple[int, int]
@@ -368,7 +368,7 @@ def check_next(
     return True
 
 
-@settings(max_examples=examples(48), deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(
     st.lists(st.tuples(people, ill), min_size=1, max_size=24),
     st.lists(st.sampled_from(QUASI_IDENTIFIERS), min_size=2, max_size=4),

@@ -36,8 +36,6 @@ from sqlanon.evaluation.audit_events import (
 from sqlanon.evaluation.audit_outputs import countable, default_features
 from tests.conftest import ROOT, open_clinic
 
-pytestmark = pytest.mark.one_line
-
 ONE = sa.Budget(1)
 Draw = Callable[[np.random.Generator, Any, int], Any]
 

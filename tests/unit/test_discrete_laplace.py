@@ -32,8 +32,6 @@ from sqlanon.mechanisms.probability import bounds, complement, exponential, is_a
 from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
 from sqlanon.mechanisms.source import RandomSource
 
-pytestmark = pytest.mark.one_line
-
 DELTAS = [Fraction(text) for text in ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")]
 TABLE = {
     "0.1": [87, 110, 133, 179, 202],

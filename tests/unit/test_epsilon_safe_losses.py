@@ -23,8 +23,6 @@ from tests.exact_epsilon_safe import (
     with_one,
 )
 
-pytestmark = pytest.mark.one_line
-
 ROWS = 7
 PAIRS = [(counts, other) for counts in tables(ROWS) for other in with_one(counts)]
 """All neighbours of up to eight rows of two quasi-identifiers with two values each."""

@@ -19,8 +19,6 @@ from sqlanon.evaluation.exact import Bounds, hockey_stick, smallest_epsilon
 from sqlanon.mechanisms.discrete_laplace import threshold
 from tests.thresholded_counts import NoisyThreshold, ThresholdedCounts
 
-pytestmark = pytest.mark.one_line
-
 CELL, ROLL_UP = Fraction("0.7"), Fraction("0.5")
 CELL_THRESHOLD, ROLL_UP_THRESHOLD = (threshold(epsilon, Fraction("0.001")) for epsilon in (CELL, ROLL_UP))
 Pair = tuple[dict[Any, float], dict[Any, float]]

@@ -24,8 +24,6 @@ from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
 from sqlanon.mechanisms.words import below_each
 from tests.unit.test_words import WORD, Script
 
-pytestmark = pytest.mark.one_line
-
 PRECISE = Context(prec=400, Emin=MIN_EMIN, Emax=MAX_EMAX)
 ONES = 2**64 - 1
 MORE_WORDS = [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB]

@@ -17,8 +17,6 @@ from sqlanon.evaluation.plans import LINES, NAME, plan_chart, reported, shares
 from sqlanon.evaluation.results import write_files
 from sqlanon.model.sampled_classes import least_rows
 
-pytestmark = pytest.mark.one_line
-
 
 @pytest.fixture(scope="module", params=[False, True])
 def plan(request: pytest.FixtureRequest) -> EpsilonSafePlan:

@@ -17,8 +17,6 @@ from sqlanon.model.sampled_classes import delta, delta_on_sample, gamma, maximum
 from sqlanon.papers.thesis.epsilon_safe_delta import deltas, least_k
 from tests.effort import examples
 
-pytestmark = pytest.mark.one_line
-
 
 def test_reference_values() -> None:
     found = [*deltas()]

@@ -14,8 +14,6 @@ from sqlanon.methods.synthetic.bounds import ERROR, NoisyMarginal, largest_noise
 from sqlanon.methods.synthetic.candidates import candidates_of
 from sqlanon.methods.synthetic.choosing import Problem, chosen
 
-pytestmark = pytest.mark.one_line
-
 Floats = NDArray[np.float64]
 
 

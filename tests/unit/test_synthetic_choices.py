@@ -18,8 +18,6 @@ from sqlanon.methods.synthetic.choosing import GRID, Problem, chosen, distance_o
 from sqlanon.methods.synthetic.rows import weights_within
 from sqlanon.methods.synthetic.tree import Columns
 
-pytestmark = pytest.mark.one_line
-
 SIZES = (2, 2)
 WEIGHTS = candidates_of(SIZES, {(0, 1): 1}, 100)
 Counts = NDArray[np.int64]

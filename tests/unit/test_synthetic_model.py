@@ -18,8 +18,6 @@ from sqlanon.methods.synthetic.drawing import drawn
 from sqlanon.methods.synthetic.fitting import Measurement, fitted, total_of
 from sqlanon.methods.synthetic.tree import Columns, JunctionTree, cells_of, mask_of
 
-pytestmark = pytest.mark.one_line
-
 Numbers = NDArray[Any]
 SIZES = (3, 4, 2, 5, 3)
 CYCLE: list[Columns] = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 2)]

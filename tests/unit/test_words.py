@@ -21,8 +21,6 @@ from sqlanon.mechanisms.binomial import _cumulative, binomial
 from sqlanon.mechanisms.discrete_laplace import Tail
 from sqlanon.mechanisms.probability import Interval, bounds, power_ceiling, power_floor
 
-pytestmark = pytest.mark.one_line
-
 WORD = st.integers(0, 2**64 - 1)
 
 

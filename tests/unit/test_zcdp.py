@@ -18,8 +18,6 @@ from sqlanon.mechanisms.accountant import Accountant, RhoCharge, RhoPortions, re
 from sqlanon.mechanisms.scales import cost_in_rho, scale_in_rho
 from sqlanon.mechanisms.zcdp import epsilon_of, rho_of
 
-pytestmark = pytest.mark.one_line
-
 MILLIONTH = Fraction(1, 10**6)
 
 

@@ -44,8 +44,6 @@ from tests.neighbours import (
     tables,
 )
 
-pytestmark = pytest.mark.one_line
-
 SEXES, EYES, ILLNESSES, ITEMS = ("f", "m"), ("blue", "brown"), ("cold", "flu"), ("cheese", "milk")
 
 

@@ -24,8 +24,6 @@ from sqlanon.papers.thesis.epsilon_safe_releases import FOUR, NINE
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
 from tests.papers.invented_adult import write_adult
 
-pytestmark = pytest.mark.one_line
-
 PARTS = [DELTA, MINIMUM_K, CHOICE, FOUR, NINE]
 
 
@@ -42,7 +40,6 @@ def run(*arguments: str | Path) -> Any:
     return CliRunner().invoke(app, ["reproduce", "epsilon-safe", *map(str, arguments)])
 
 
-@pytest.mark.deep
 def test_files_repeat_themselves(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a few of the releases, of as many kinds."""
     few = [each for each in epsilon_safe_releases.contenders() if each.weight in (None, 5)]
@@ -167,7 +164,6 @@ class TestChoiceOnAdult:
 
 
 @pytest.mark.adult
-@pytest.mark.deep
 class TestReleasesOfAdult:
     def test_all_that_is_printed_is_computed(self, found: Reproduced) -> None:
         counts = ("70 of 70", "45 of 45", "16 of 16", "16 of 16")

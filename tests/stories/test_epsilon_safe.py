@@ -370,7 +370,7 @@ def test_a_killed_run_leaves_its_charge_and_the_old_release(warehouse: Path, tmp
         connection.execute("CREATE TABLE released AS SELECT 'old' AS text")
     program = """
 import os, signal, sqlanon as sa
-from tests.integration.test_epsilon_safe import POLICY
+from tests.stories.test_epsilon_safe import POLICY
 def die(event):
     if (event.stage, event.state) == ("release", "started"):
         os.kill(os.getpid(), signal.SIGKILL)

@@ -13,7 +13,7 @@ from sqlanon.mechanisms.accountant import RhoCharge
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.synthetic import checks, choosing, fitting
 from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
-from tests.integration.test_synthetic import Silent, make_warehouse, policy
+from tests.stories.test_synthetic import Silent, make_warehouse, policy
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,7 @@ from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.datasets import KnownSource
 from tests.commands import sqlanon
-from tests.integration.test_private_runs import METHOD, POLICY, ROLES, TOML, make_warehouse
-
-pytestmark = pytest.mark.one_line
+from tests.stories.test_private_runs import METHOD, POLICY, ROLES, TOML, make_warehouse
 
 QUERY = "SELECT * FROM people"
 SPENT = sa.Budget(1, "0.01")

@@ -438,7 +438,7 @@ class TestCutShort:
         program = (
             "import resource, signal, sys, pathlib\n"
             "import sqlanon as sa\n"
-            "from tests.integration.test_ledger import at, expense\n"
+            "from tests.stories.test_ledger import at, expense\n"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
             "try:\n"

@@ -17,8 +17,6 @@ from sqlanon.model.methods.noisy import NODE
 from tests.effort import examples
 from tests.node_choices import ELSEWHERE, ROW, Neighbours, NotedChoices, Row, exact_audit, method, policy, threshold
 
-pytestmark = pytest.mark.one_line
-
 RUNS = 5_000
 CONFIDENCE = 0.9999
 """One in 10,000 audits may call a sound mechanism a violation; the seeds are fixed, so that it is settled by now."""

@@ -26,8 +26,6 @@ from sqlanon.papers.ipa import published_queries as queries
 from sqlanon.queries.kit.macros import schema_statements
 from tests.fixed_chance import FixedChance
 
-pytestmark = pytest.mark.one_line
-
 NODE = {"years": 1, "gender": 0, "zip_code": 1}
 TEENS = ("[10 - 19]", "M", "[20000 - 29999]")
 TWENTIES = ("[20 - 29]", "F", "[30000 - 39999]")
@@ -124,7 +122,6 @@ def deviations(found: float, expected: float, runs: int) -> float:
     return abs(found - expected) / math.sqrt(expected * (1 - expected) / runs)
 
 
-@pytest.mark.fast
 class TestTablesOfThePaper:
     def released(self, warehouse: sa.Session, threshold: float, counterfeits: float) -> Counter[tuple[str, ...]]:
         method = IPAAsPublished(node=NODE)
@@ -158,7 +155,6 @@ class TestTablesOfThePaper:
         return float(row["utility"])
 
 
-@pytest.mark.one_line
 class TestChances:
     @pytest.mark.parametrize("t", [2, 5, 10, 50])
     def test_a_class_of_one_is_shown_as_often_whatever_the_threshold(self, warehouse: sa.Session, t: int) -> None:
@@ -271,7 +267,6 @@ class RememberingSource(sa.SeededSource):
         return super().softmax_choice(log_weights, runs=runs)
 
 
-@pytest.mark.one_line
 class TestBrokenPromises:
     def test_a_value_that_one_person_has_is_always_shown(self, warehouse: sa.Session) -> None:
         """E1: without the person it is never shown, so that no ε and no δ < 1 hold."""

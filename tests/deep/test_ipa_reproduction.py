@@ -16,8 +16,6 @@ from sqlanon.evaluation import query_answers, stroke_queries
 from sqlanon.papers.ipa import experiment as ipa
 from sqlanon.papers.ipa.experiment import Contender
 
-pytestmark = pytest.mark.one_line
-
 ROW_COUNT = 20_000
 SHARE = ROW_COUNT / ipa.ROW_COUNT
 
@@ -115,7 +113,6 @@ class TestCommand:
         assert isinstance(refused, sa.PolicyError)
         assert "leave out --data" in str(refused)
 
-    @pytest.mark.deep
     def test_files_repeat_themselves(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ipa, "ROW_COUNT", 2_000)
         out = tmp_path / "out"

@@ -20,7 +20,6 @@ DECIDING = "what decides between two columns"
 
 
 @pytest.mark.deep
-@pytest.mark.one_line
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("share", SHARES)
 def test_no_violation_is_found(share: str, name: str) -> None:
@@ -29,7 +28,6 @@ def test_no_violation_is_found(share: str, name: str) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.one_line
 @pytest.mark.parametrize("share", SHARES)
 def test_nor_by_individual(share: str) -> None:
     """Of two rows, which both are counted."""
@@ -66,7 +64,6 @@ class SharperChoice(sa.SeededSource):
 
 
 @pytest.mark.deep
-@pytest.mark.one_line
 @pytest.mark.parametrize(
     ("share", "name", "source"),
     [

@@ -23,8 +23,6 @@ from sqlanon.mechanisms.accountant import Charge, RhoCharge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold
 from sqlanon.mechanisms.source import RandomSource
 
-pytestmark = [pytest.mark.one_line, pytest.mark.deep]
-
 FALSE_ALARM = 1e-9
 OFF = (0.7, 1.3)
 

@@ -21,8 +21,6 @@ from sqlanon.papers.h_ceiling import drawn
 from tests.commands import sqlanon
 from tests.conftest import data_folder
 
-pytestmark = pytest.mark.one_line
-
 NOT_SAID = "alice-1970"
 
 
@@ -235,7 +233,6 @@ def reproduced() -> h_ceiling.Reproduced:
 
 @pytest.mark.adult
 @pytest.mark.deep
-@pytest.mark.one_line
 class TestAdult:
     """spec/hceiling.md (d): own targets, and the inequalities that the paper finds."""
 

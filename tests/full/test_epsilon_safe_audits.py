@@ -16,8 +16,6 @@ from sqlanon.queries.kit.named import Queries
 from tests.hostile import FIRST_CELL, LAST_CELL, Pair, Person, session_on
 from tests.node_choices import ELSEWHERE, ROW, Neighbours, exact_audit
 
-pytestmark = pytest.mark.one_line
-
 RUNS = 10_000
 CONFIDENCE = 0.9999
 """One in 10,000 audits may call a sound mechanism a violation; the seeds are fixed, so that it is settled by now."""

@@ -15,8 +15,6 @@ from sqlanon.methods.noisy_node.ipa import Domains, thresholds
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, Person, pairs, pairs_of_many_rows, policy, session_on
 
-pytestmark = [pytest.mark.one_line, pytest.mark.deep]
-
 RUNS = 10_000
 CONFIDENCE = 0.9999
 """One in 10,000 audits may call a sound mechanism a violation; the seeds are fixed, so that it is settled by now."""

@@ -29,8 +29,6 @@ from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 from sqlanon.methods.synthetic.measuring import Counted, measured
 from sqlanon.methods.synthetic.tree import Columns
 
-pytestmark = pytest.mark.one_line
-
 Counts = NDArray[np.int64]
 Table = tuple[int, ...]
 

@@ -25,7 +25,7 @@ from sqlanon.mechanisms.zcdp import epsilon_of, rho_of
 from sqlanon.model.budget import Budget
 from sqlanon.model.ledger import first_broken
 from tests.commands import sqlanon
-from tests.integration.test_ledger import HASH, at, change, expense
+from tests.stories.test_ledger import HASH, at, change, expense
 
 ONE = Budget(1, "1e-6")
 

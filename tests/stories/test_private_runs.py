@@ -126,7 +126,7 @@ class TestCharges:
     def test_a_killed_run_leaves_its_charge_and_no_release(self, tmp_path: Path) -> None:
         program = """
 import os, signal, sqlanon as sa
-from tests.integration.test_private_runs import POLICY
+from tests.stories.test_private_runs import POLICY
 def die(event):
     if (event.stage, event.state) == ("release", "started"):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -288,7 +288,7 @@ class TestAccounts:
         program = """
 import os, signal, sqlanon as sa
 from sqlanon.ledger import table
-from tests.integration.test_private_runs import POLICY
+from tests.stories.test_private_runs import POLICY
 first = table.write_note
 def write(engine, path, sha256):
     if sha256 == "0" * 64:
@@ -650,7 +650,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     def test_a_ledger_that_could_not_be_written_is_not_left(self, tmp_path: Path) -> None:
         program = """
 import resource, sqlanon as sa
-from tests.integration.test_private_runs import POLICY
+from tests.stories.test_private_runs import POLICY
 with sa.connect("w.duckdb", ledger="l.duckdb") as session:
     session.ledger._note_in_warehouse()
 with sa.connect("w.duckdb", read_only=True, ledger="l.duckdb") as session:

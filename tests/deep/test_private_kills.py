@@ -1,0 +1,91 @@
+"""Private runs that are killed, and two at the same time: what was charged stays, and nothing is released."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import sqlanon as sa
+from tests.commands import environment, started
+from tests.conftest import ROOT
+from tests.stories.test_private_runs import POLICY, TOML, make_warehouse
+
+
+@pytest.mark.usefixtures("warehouse")
+def test_a_killed_run_leaves_its_charge_and_no_release(tmp_path: Path) -> None:
+    program = """
+import os, signal, sqlanon as sa
+from tests.stories.test_private_runs import POLICY
+def die(event):
+    if (event.stage, event.state) == ("release", "started"):
+        os.kill(os.getpid(), signal.SIGKILL)
+with sa.connect("w.duckdb") as session:
+    session.anonymize("people", POLICY, INTO, progress=die)
+"""
+    for into in ("released", "released.parquet"):
+        killed = subprocess.run(
+            [sys.executable, "-c", program.replace("INTO", repr(into))],
+            cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60,
+        )  # fmt: skip
+        assert killed.returncode == -signal.SIGKILL
+    with sa.connect(tmp_path / "w.duckdb") as session:
+        assert session.ledger.spent("people") == sa.Budget(2, "0.02")
+        assert session.ledger.verify()
+        assert (
+            session.connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'released'").fetchall() == []
+        )
+        assert not (tmp_path / "released.parquet").exists()
+        assert session.anonymize("people", POLICY, tmp_path / "released.parquet").report.released_rows > 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["released.parquet", "w.duckdb"]
+
+
+@pytest.mark.usefixtures("warehouse")
+def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(tmp_path: Path) -> None:
+    program = """
+import os, signal, sqlanon as sa
+from sqlanon.ledger import table
+from tests.stories.test_private_runs import POLICY
+first = table.write_note
+def write(engine, path, sha256):
+    if sha256 == "0" * 64:
+        first(engine, path, sha256)
+    else:
+        os.kill(os.getpid(), signal.SIGKILL)
+table.write_note = write
+with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
+    session.anonymize("people", POLICY, "released")
+"""
+    killed = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60,
+    )  # fmt: skip
+    assert killed.returncode == -signal.SIGKILL
+    with sa.connect(tmp_path / "w.duckdb") as session, pytest.raises(sa.EngineError, match=r"budget\.duckdb"):
+        session.anonymize("people", POLICY, "released")
+    with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "budget.duckdb") as session:
+        assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+
+
+def test_of_two_processes_one_gets_the_last_of_a_budget(tmp_path: Path) -> None:
+    with make_warehouse(tmp_path / "w.duckdb") as session:
+        dataset = "people"
+        session.connection.execute("COPY people TO ? (FORMAT parquet)", [str(tmp_path / "people.parquet")])
+    with sa.connect(ledger=tmp_path / "l.duckdb") as custodian:
+        custodian.ledger.cap(dataset, sa.Budget(1, "0.01"))
+    (tmp_path / "private.toml").write_text(TOML)
+
+    def run(place: int) -> int:
+        return started(
+            "run", "people", "--db", "w.duckdb", "--policy", "private.toml", "--into", f"{place}.parquet",
+            "--ledger", "l.duckdb", folder=tmp_path,
+        ).returncode  # fmt: skip
+
+    with ThreadPoolExecutor(2) as both:
+        codes = sorted(both.map(run, range(2)))
+    assert codes == [0, 4]
+    assert len(list(tmp_path.glob("[01].parquet"))) == 1

@@ -1,0 +1,419 @@
+"""Accounts of private releases: what is charged to which, which ledger a warehouse has, and what failures leave."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlglot import parse_one
+
+import sqlanon as sa
+from sqlanon.cli.sessions import writing
+from sqlanon.ledger import table
+from sqlanon.ledger.datasets import DataSet, charged
+from sqlanon.ledger.opening import open_ledger
+from sqlanon.mechanisms.accountant import Expense
+from sqlanon.methods.noisy_node import ipa as noisy_counts
+from sqlanon.model.destination import destination
+from sqlanon.model.ledger import START
+from sqlanon.queries.noise import scores
+from tests.commands import sqlanon
+from tests.stories.test_private_runs import POLICY, ROLES, TOML, make_warehouse
+
+
+class TestAccounts:
+    def test_a_cap_holds_for_what_is_released_however_it_is_spelled(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "lake").mkdir()
+        session.connection.execute("COPY people TO ? (FORMAT parquet)", [str(tmp_path / "lake" / "a.parquet")])
+        session.connection.execute("CREATE VIEW seen AS FROM people")
+        for spelled, source in (('"people"', "people"), (str(tmp_path / "lake"), f"{tmp_path}/lake/")):
+            session.ledger.cap(spelled, sa.Budget("0.1"))
+            with pytest.raises(sa.BudgetError):
+                session.anonymize(source, POLICY, "released")
+        with pytest.raises(sa.PolicyError, match="no budget of its own"):
+            session.ledger.cap("seen", sa.Budget(1))
+        with pytest.raises(sa.PolicyError, match="a cap is a Budget"):
+            session.ledger.cap("people", 2.5)  # type: ignore[arg-type]
+        assert session.ledger.knows("people")
+        assert not session.ledger.knows("poeple")
+
+    def test_no_account_is_passed_by(self, session: sa.Session, tmp_path: Path) -> None:
+        session.ledger.cap("people", sa.Budget("0.5"))
+        with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
+            session.anonymize("people", POLICY, "released", dataset="anything")
+        session.close()
+        with (
+            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "fresh.duckdb") as beside,
+            pytest.raises(sa.EngineError, match="a ledger of its own"),
+        ):
+            beside.anonymize("people", POLICY, "released")
+
+    def test_a_ledger_that_was_never_written_binds_nobody(self, session: sa.Session, tmp_path: Path) -> None:
+        session.close()
+        with (
+            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "missing" / "b.duckdb") as other,
+            pytest.raises(sa.EngineError, match="ledger"),
+        ):
+            other.anonymize("people", POLICY, "released")
+        with sa.connect(tmp_path / "w.duckdb") as own:
+            own.anonymize("people", POLICY, "released")
+            assert own.ledger.spent("people") == sa.Budget(1, "0.01")
+
+    def test_a_ledger_that_goes_on_in_a_file_is_that_of_the_warehouse(
+        self, session: sa.Session, tmp_path: Path
+    ) -> None:
+        session.anonymize("people", POLICY, "released")
+        session.connection.execute(f"ATTACH '{tmp_path}/b.duckdb' AS b; CREATE SCHEMA b.anon")
+        session.connection.execute(
+            "CREATE TABLE b.anon.ledger AS FROM anon.ledger; ALTER TABLE b.anon.ledger ADD PRIMARY KEY (position)"
+        )
+        session.close()
+        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as moved:
+            moved.anonymize("people", POLICY, "again")
+            assert moved.ledger.spent("people") == sa.Budget(2, "0.02")
+        with sa.connect(tmp_path / "w.duckdb") as own, pytest.raises(sa.EngineError, match="name it with ledger="):
+            own.anonymize("people", POLICY, "third")
+
+    @pytest.mark.usefixtures("warehouse")
+    def test_a_warehouse_that_is_open_read_only_must_know_its_ledger(self, tmp_path: Path) -> None:
+        """Else every other file that is named would be a fresh account."""
+        for name in ("b1.duckdb", "b2.duckdb"):
+            with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / name) as session:
+                with pytest.raises(sa.EngineError, match=r"open it writable once .* so that it notes its ledger"):
+                    session.anonymize("people", POLICY, tmp_path / "r.parquet")
+                with pytest.raises(sa.EngineError, match="has not noted its ledger"):
+                    session.ledger.cap("people", sa.Budget(9))
+                assert session.ledger.spent("people") == sa.Budget(0)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
+        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b1.duckdb") as session:
+            session.ledger.cap("people", None)
+        with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b1.duckdb") as session:
+            session.anonymize("people", POLICY, tmp_path / "r.parquet")
+        with (
+            sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b2.duckdb") as session,
+            pytest.raises(sa.EngineError, match="is not that of this warehouse"),
+        ):
+            session.anonymize("people", POLICY, tmp_path / "r2.parquet")
+
+    @pytest.mark.usefixtures("warehouse")
+    def test_a_warehouse_that_nobody_here_may_write_notes_nothing(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        may = os.access
+        monkeypatch.setattr(
+            "os.access", lambda path, mode: not (mode == os.W_OK and Path(path).name == "w.duckdb") and may(path, mode)
+        )
+        with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b.duckdb") as session:
+            release = session.anonymize("people", POLICY, tmp_path / "r.parquet")
+            assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+        assert any("the ledger knows those that it recorded" in line for line in release.guarantee.conditions)
+
+    @pytest.mark.usefixtures("warehouse")
+    def test_a_run_that_cannot_note_the_ledger_of_its_warehouse_says_why(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sqlanon.engines.retries.PATIENCE", 0.2)
+        program = "import duckdb; c = duckdb.connect('w.duckdb', read_only=True); print('open', flush=True); input()"
+        run = writing(tmp_path / "w.duckdb", destination("r.parquet"), tmp_path / "b.duckdb", is_charged=True)
+        with subprocess.Popen(
+            [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as other:
+            assert other.stdout is not None
+            assert other.stdin is not None
+            assert other.stdout.readline() == "open\n"
+            with pytest.raises(sa.EngineError, match="is open in another program"), run:
+                pass
+            other.stdin.close()
+
+    def test_files_of_several_accounts_are_charged_to_none(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "lake").mkdir()
+        for name, rows in (("a", 400), ("b", 399), ("c", 398)):
+            path = str(tmp_path / "lake" / f"{name}.parquet")
+            session.connection.execute(f"COPY (FROM people LIMIT {rows}) TO '{path}'")
+            if name != "c":
+                session.anonymize(path, POLICY, f"of_{name}")
+        for call in (
+            lambda: session.anonymize(tmp_path / "lake", POLICY, "all"),
+            lambda: session.ledger.cap(str(tmp_path / "lake"), sa.Budget(9)),
+        ):
+            with pytest.raises(sa.PolicyError, match="belong to other data sets") as error:
+                call()
+            assert [line.endswith('.parquet"') for line in error.value.problems] == [True, True]
+        assert session.ledger.entries().num_rows == 6
+
+    def test_a_lake_that_was_one_file_first_goes_on_under_its_name(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "lake").mkdir()
+        for name, rows in (("a", 400), ("b", 399)):
+            session.connection.execute(f"COPY (FROM people LIMIT {rows}) TO '{tmp_path}/lake/{name}.parquet'")
+        for source in ("lake/a.parquet", "lake", "lake/b.parquet"):
+            session.anonymize(tmp_path / source, POLICY, "released", replace=True)
+        assert session.ledger.spent(str(tmp_path / "lake" / "b.parquet")) == sa.Budget(3, "0.03")
+        (tmp_path / "lake" / "a.parquet").unlink()
+        session.anonymize(tmp_path / "lake", POLICY, "released", replace=True)
+        assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(4, "0.04")
+
+    def test_files_that_were_not_there_are_known_by_their_place(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "lake").mkdir()
+        session.connection.execute(f"COPY people TO '{tmp_path}/lake/a.parquet'")
+        open_ledger(session._engine, None).commit([Expense(f"{tmp_path}/lake/", "ipa", "cells", sa.Budget(1), "")])
+        session.anonymize(tmp_path / "lake" / "a.parquet", POLICY, "released")
+        assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(2, "0.01")
+
+    def test_a_data_set_that_nobody_declared_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
+        for given in ("visits", str(tmp_path / "missing.parquet")):
+            with pytest.raises(sa.PolicyError, match="nobody has declared the data set"):
+                session.anonymize("FROM people", POLICY, "released", dataset=given)
+        assert session.ledger.entries().num_rows == 0
+        session.ledger.cap("visits", None)
+        session.anonymize("FROM people", POLICY, "released", dataset="Visits")
+        assert session.ledger.spent("visits") == sa.Budget(1, "0.01")
+
+    def test_releases_that_were_charged_to_no_ledger_miss_none(self, session: sa.Session) -> None:
+        session.anonymize("people", POLICY, "seeded", random_source=sa.SeededSource(1))
+        session.anonymize("people", sa.Policy(**ROLES, privacy=[sa.KAnonymity(2)]), "classes")
+        session.connection.execute("COMMENT ON TABLE people IS 'ledger_sha256 {'")
+        session.anonymize("people", POLICY, "first")
+        session.connection.execute("ATTACH ':memory:' AS other; CREATE TABLE other.copied AS FROM first")
+        session.connection.execute('COMMENT ON TABLE other.copied IS \'{"sqlanon": {"ledger_sha256": "of another"}}\'')
+        assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+
+    def test_a_file_whose_newest_rows_were_deleted_is_missed_without_notes(
+        self, session: sa.Session, tmp_path: Path
+    ) -> None:
+        session.close()
+        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as charged:
+            charged.anonymize("people", POLICY, "first")
+            charged.connection.execute(f"DELETE FROM anon.ledger_note WHERE sha256 <> '{START}'")
+        (tmp_path / "b.duckdb").unlink()
+        with (
+            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as charged,
+            pytest.raises(sa.EngineError, match="a row is missing that was written before"),
+        ):
+            charged.anonymize("people", POLICY, "second")
+
+    def test_a_target_that_comes_up_meanwhile_tells_what_was_spent(self, session: sa.Session, tmp_path: Path) -> None:
+        target = tmp_path / "released.parquet"
+
+        def meanwhile(event: sa.Event) -> None:
+            if (event.stage, event.state) == ("publish", "started"):
+                target.write_text("of somebody else")
+
+        with pytest.raises(sa.EngineError, match="exists") as error:
+            session.anonymize("people", POLICY, target, progress=meanwhile)
+        assert error.value.spent == {"epsilon": "1", "delta": "0.01"}
+        assert target.read_text() == "of somebody else"
+
+    def test_too_many_rows_for_exact_scores_are_refused_before_anything_is_charged(
+        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(noisy_counts, "MAX_ROWS", 5)
+        with pytest.raises(sa.PolicyError, match="up to 5 rows; give the method a public node"):
+            session.anonymize("people", POLICY, "released")
+        assert session.ledger.spent("people") == sa.Budget(0)
+
+    def test_a_ledger_that_a_killed_process_has_left_empty_says_what_to_do(self, tmp_path: Path) -> None:
+        with make_warehouse(tmp_path / "w.duckdb"):
+            (tmp_path / "l.duckdb").write_bytes(bytes(4096))
+        with (
+            sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "l.duckdb") as session,
+            pytest.raises(sa.EngineError, match=r"it was never written, .* remove it"),
+        ):
+            session.anonymize("people", POLICY, tmp_path / "released.parquet")
+
+    def test_a_warehouse_knows_its_ledger(self, warehouse: Path, tmp_path: Path) -> None:
+        """Else a run that forgets to name the ledger would open a fresh account."""
+        budget = tmp_path / "budget.duckdb"
+        with sa.connect(warehouse, ledger=budget) as session:
+            session.anonymize("people", POLICY, "released")
+            old = budget.read_bytes()
+            session.anonymize("people", POLICY, "again")
+            assert session.ledger.spent("people") == sa.Budget(2, "0.02")
+        for read_only in (False, True):
+            with sa.connect(warehouse, read_only=read_only) as session:
+                for call in (
+                    lambda session=session: session.anonymize("people", POLICY, tmp_path / "r.parquet"),
+                    lambda session=session: session.ledger.cap("people", sa.Budget(9)),
+                    lambda session=session: session.ledger.spent("people"),
+                ):
+                    with pytest.raises(sa.EngineError, match=r"budget\.duckdb; name it with ledger=|read-only"):
+                        call()
+        (tmp_path / "copy.duckdb").write_bytes(old)
+        for other in ("new.duckdb", "copy.duckdb"):
+            with (
+                sa.connect(warehouse, ledger=tmp_path / other) as session,
+                pytest.raises(sa.EngineError, match=r"is not that of this warehouse, or an old copy .*budget\.duckdb"),
+            ):
+                session.anonymize("people", POLICY, "third")
+        assert not (tmp_path / "new.duckdb").exists()
+        budget.rename(tmp_path / "moved.duckdb")
+        with sa.connect(warehouse, ledger=tmp_path / "moved.duckdb") as session:
+            session.anonymize("people", POLICY, "third")
+            assert session.ledger.spent("people") == sa.Budget(3, "0.03")
+        with sa.connect(warehouse) as session, pytest.raises(sa.EngineError, match="moved"):
+            session.ledger.spent("people")
+
+    def test_a_warehouse_knows_the_ledger_of_a_run_that_was_cut_short(
+        self, warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first = table.write_note
+
+        def write(engine: Any, path: str, sha256: str) -> None:
+            if sha256 != START:
+                raise KeyboardInterrupt
+            first(engine, path, sha256)
+
+        with monkeypatch.context() as patch, sa.connect(warehouse, ledger=tmp_path / "budget.duckdb") as session:
+            patch.setattr(table, "write_note", write)
+            with pytest.raises(KeyboardInterrupt):
+                session.anonymize("people", POLICY, "released")
+        with sa.connect(warehouse) as session, pytest.raises(sa.EngineError, match=r"budget\.duckdb"):
+            session.anonymize("people", POLICY, "released")
+        with sa.connect(warehouse, ledger=tmp_path / "budget.duckdb") as session:
+            assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+
+    @pytest.mark.usefixtures("warehouse")
+    def test_a_warehouse_knows_its_ledger_by_runs_into_files(self, tmp_path: Path) -> None:
+        """On the command line they open the warehouse read-only, so that several can run at the same time."""
+        (tmp_path / "policy.toml").write_text(TOML)
+        command = ("run", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--replace", "--into", "r.parquet")
+        assert sqlanon(*command, "--ledger", "b.duckdb", folder=tmp_path).returncode == 0
+        forgotten = sqlanon(*command, folder=tmp_path)
+        assert (forgotten.returncode, "b.duckdb; name it with --ledger" in forgotten.stderr) == (1, True)
+
+    def test_files_have_one_account_by_whatever_path(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "lake").mkdir()
+        (tmp_path / "other").mkdir()
+        session.connection.execute("COPY people TO 'lake/a.parquet'; COPY (FROM people LIMIT 9) TO 'lake/b.parquet'")
+        os.link("lake/a.parquet", "linked.parquet")
+        Path("symbolic.parquet").symlink_to(tmp_path / "lake" / "a.parquet")
+        shutil.copyfile("lake/a.parquet", "copy.parquet")
+        os.link("lake/a.parquet", "other/c.parquet")
+        lake = str((tmp_path / "lake").resolve())
+        session.anonymize("lake", POLICY, "first")
+        for again in (
+            "lake", "lake/*.parquet", "lake/a.parquet", "./lake/../lake/[a].parquet", "linked.parquet",
+            "symbolic.parquet", "copy.parquet", "other", "**/a.parquet",
+        ):  # fmt: skip
+            assert self.account(session, again).name == lake, again
+            session.ledger.cap(again, sa.Budget("1.5", "0.1"))
+            assert session.ledger.remaining("lake") == sa.Budget("0.5", "0.09") == session.ledger.remaining(again)
+        session.connection.execute("COPY (FROM people LIMIT 8) TO 'lake/c.parquet'")
+        for source in ("lake/c.parquet", "lake"):
+            with pytest.raises(sa.BudgetError, match="lake"):
+                session.anonymize(source, POLICY, "third")
+        files = [file for files in session.ledger.entries()["sources"].to_pylist() for file in files or ()]
+        assert len({file["name"] for file in files}) == len(files)
+        assert session.ledger.verify()
+
+    @staticmethod
+    def account(session: sa.Session, source: str, given: str | None = None) -> DataSet:
+        """The account that a release of the source is charged to."""
+        engine = session._engine
+        return charged(engine, open_ledger(engine, None), engine.resolve(source), given)
+
+    def test_what_has_no_account_may_be_charged_to_one_that_is_named(self, session: sa.Session) -> None:
+        session.connection.execute(
+            """
+            CREATE TABLE others AS FROM people;
+            CREATE TABLE codes AS SELECT DISTINCT age FROM people;
+            CREATE SCHEMA elsewhere;
+            CREATE TABLE elsewhere.others AS FROM people;
+            CREATE VIEW elsewhere.seen AS FROM elsewhere.others;
+            """
+        )
+        session.ledger.cap("people", None)
+        session.ledger.cap("hospital", sa.Budget(9, "0.5"))
+        for source in (
+            "WITH people AS (FROM others) FROM people",
+            "SELECT o.* FROM others AS o SEMI JOIN codes AS c ON o.age = c.age",
+            "FROM elsewhere.seen",
+        ):
+            assert self.account(session, source, "hospital").name == "hospital"
+
+    def test_the_command_line_pays_from_no_other_account(self, session: sa.Session, tmp_path: Path) -> None:
+        session.ledger.cap("people", None)
+        session.ledger.cap("other", None)
+        session.close()
+        (tmp_path / "policy.toml").write_text(TOML)
+        command = ("run", "FROM people", "--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
+        for account, reason in (
+            ("visits", "nobody has declared the data set"),
+            ("other", "name that one with --dataset"),
+        ):
+            refused = sqlanon(*command, "--dataset", account, folder=tmp_path)
+            assert (refused.returncode, reason in refused.stderr) == (2, True), refused.stderr
+
+    def test_a_release_in_the_warehouse_misses_rows_of_the_ledger(self, session: sa.Session) -> None:
+        """Else who deletes the newest rows, which nobody has noted elsewhere, has their budget back."""
+        session.anonymize("people", POLICY, "first")
+        session.anonymize("people", POLICY, "it's second")
+        for lost, releases in (("position >= 3", ['"it\'s second"']), ("TRUE", ['"first"', '"it\'s second"'])):
+            session.connection.execute(f"DELETE FROM anon.ledger WHERE {lost}")
+            for refused in (
+                lambda: session.ledger.verify(),
+                lambda: session.ledger.spent("people"),
+                lambda: session.ledger.cap("people", sa.Budget(9)),
+                lambda: session.anonymize("people", POLICY, "third"),
+            ):
+                with pytest.raises(sa.EngineError, match="a row is missing that was written before") as error:
+                    refused()
+                assert all(name in str(error.value) for name in releases)
+        session.connection.execute('DROP TABLE first; COMMENT ON TABLE "it\'s second" IS NULL')
+        session.anonymize("people", POLICY, "third")
+
+
+class TestFailures:
+    def test_a_failure_tells_what_was_spent(self, session: sa.Session) -> None:
+        def stop(event: sa.Event) -> None:
+            if (event.stage, event.state) == ("release", "started"):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as error:
+            session.anonymize("people", POLICY, "released", progress=stop)
+        assert error.value.spent == {"epsilon": "1", "delta": "0.01"}
+        assert "see the ledger" in error.value.__notes__[0]
+
+    def test_what_was_spent_before_is_not_told_of_as_spent(self, session: sa.Session) -> None:
+        session.ledger.cap("people", sa.Budget("0.1"))
+        with pytest.raises(sa.BudgetError) as error:
+            session.anonymize("people", POLICY, "released")
+        assert not hasattr(error.value, "spent")
+
+    def test_a_score_that_fails_is_what_is_told(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        failing = parse_one("SELECT error('memory is full') AS node", dialect="duckdb")
+        monkeypatch.setattr(scores, "node_scores", lambda *_, **__: failing.copy())
+        with pytest.raises(sa.EngineError) as raised:
+            session.anonymize("people", POLICY, "released")
+        assert raised.value.step == "scores of nodes"
+
+    def test_a_ledger_that_could_not_be_written_is_not_left(self, warehouse: Path, tmp_path: Path) -> None:
+        with sa.connect(warehouse, ledger=tmp_path / "l.duckdb") as session:
+            session.ledger._note_in_warehouse()
+        with sa.connect(warehouse, read_only=True, ledger=tmp_path / "l.duckdb") as session:
+            with files_of_at_most(4096), pytest.raises(sa.EngineError):
+                session.anonymize("people", POLICY, tmp_path / "released.parquet")
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
+            session.anonymize("people", POLICY, tmp_path / "released.parquet")
+            assert session.ledger.spent("people").epsilon > 0
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """A full disk: no file of this process grows beyond that."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))

@@ -13,6 +13,8 @@ import pytest
 import sqlanon as sa
 from tests.commands import environment, started
 from tests.conftest import ROOT
+from tests.stories import test_epsilon_safe as epsilon_safe
+from tests.stories import test_synthetic as synthetic
 from tests.stories.test_private_runs import POLICY, TOML, make_warehouse
 
 
@@ -20,6 +22,8 @@ from tests.stories.test_private_runs import POLICY, TOML, make_warehouse
 def test_a_killed_run_leaves_its_charge_and_no_release(tmp_path: Path) -> None:
     program = """
 import os, signal, sqlanon as sa
+from tests.stories import test_epsilon_safe as epsilon_safe
+from tests.stories import test_synthetic as synthetic
 from tests.stories.test_private_runs import POLICY
 def die(event):
     if (event.stage, event.state) == ("release", "started"):
@@ -49,6 +53,8 @@ def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(tmp_path: Path) -
     program = """
 import os, signal, sqlanon as sa
 from sqlanon.ledger import table
+from tests.stories import test_epsilon_safe as epsilon_safe
+from tests.stories import test_synthetic as synthetic
 from tests.stories.test_private_runs import POLICY
 first = table.write_note
 def write(engine, path, sha256):
@@ -89,3 +95,46 @@ def test_of_two_processes_one_gets_the_last_of_a_budget(tmp_path: Path) -> None:
         codes = sorted(both.map(run, range(2)))
     assert codes == [0, 4]
     assert len(list(tmp_path.glob("[01].parquet"))) == 1
+
+
+def test_a_killed_run_of_synthetic_rows_leaves_its_charge_and_the_old_release(tmp_path: Path) -> None:
+    synthetic.make_warehouse(tmp_path / "w.duckdb").close()
+    (tmp_path / "p.toml").write_text(synthetic.TOML, encoding="utf-8")
+    run = ("run", "patients", "--policy", "p.toml", "--db", "w.duckdb", "--into", "r.parquet")
+    assert started(*run, folder=tmp_path).returncode == 0
+    before = (tmp_path / "r.parquet").read_bytes()
+    code = (
+        "import os, signal, sys\n"
+        "from sqlanon.methods.synthetic import measuring\n"
+        "measuring.chosen = lambda *given: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from sqlanon.cli.app import app\n"
+        "app()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *run, "--replace"], cwd=tmp_path, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "r.parquet").read_bytes() == before
+    with sa.connect(tmp_path / "w.duckdb") as session:
+        assert session.ledger.spent("patients") == sa.Budget(4, "2e-6")
+        total = session.ledger.spent_in_rho("patients")
+        assert total is not None and 2 < total.epsilon < 3, "both charges have their ρ"
+
+
+def test_a_killed_run_of_epsilon_safe_leaves_its_charge_and_the_old_release(tmp_path: Path) -> None:
+    with epsilon_safe.make_warehouse(tmp_path / "w.duckdb") as session:
+        session.connection.execute("CREATE TABLE released AS SELECT 'old' AS text")
+    program = """
+import os, signal, sqlanon as sa
+from tests.stories.test_epsilon_safe import POLICY
+def die(event):
+    if (event.stage, event.state) == ("release", "started"):
+        os.kill(os.getpid(), signal.SIGKILL)
+with sa.connect("w.duckdb") as session:
+    session.anonymize("people", POLICY, "released", replace="anything", progress=die)
+"""
+    killed = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60
+    )
+    assert killed.returncode == -signal.SIGKILL
+    with sa.connect(tmp_path / "w.duckdb") as session:
+        assert session.ledger.spent("people") == sa.Budget("1.1", epsilon_safe.DELTA)
+        assert session.connection.execute("FROM released").fetchall() == [("old",)]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -17,7 +16,6 @@ from sqlanon.cli.app import app
 from sqlanon.evaluation import CountQuery
 from sqlanon.evaluation import results as files
 from sqlanon.papers import adult, h_ceiling
-from sqlanon.papers.h_ceiling import drawn
 from tests.commands import sqlanon
 from tests.conftest import data_folder
 
@@ -218,52 +216,3 @@ class TestFiles:
         monkeypatch.setattr(files, "required_altair", missing)
         assert isinstance(run("h-ceiling", "--data", data, "--out", out).exception, sa.EngineError)
         assert not out.exists()
-
-
-@pytest.fixture(scope="module")
-def reproduced() -> h_ceiling.Reproduced:
-    """The releases for k = 5 and h = 0.3: all would take minutes, and what they need is in test_h_ceiling.py."""
-    folder = data_folder("adult_uci")
-    told: list[str] = []
-    with mock.patch.multiple(h_ceiling, CLASS_SIZES=(5,), CEILINGS=(0.3,)), sa.connect(":memory:") as session:
-        found = h_ceiling.run(session, folder, [20], told.append)
-    assert len(told) == len(found.rows)
-    return found
-
-
-@pytest.mark.adult
-@pytest.mark.deep
-class TestAdult:
-    """spec/hceiling.md (d): own targets, and the inequalities that the paper finds."""
-
-    def by_method(self, found: h_ceiling.Reproduced, measure: str) -> Callable[[str, int], Any]:
-        figures = {(row["method"], row["k"]): row[measure] for row in found.rows if row["catalog"] is None}
-        return lambda method, k: figures[method, k]
-
-    def test_losses(self, reproduced: h_ceiling.Reproduced) -> None:
-        lm, counterfeits = self.by_method(reproduced, "lm"), self.by_method(reproduced, "counterfeits")
-        assert round(lm("h-ceiling, h = 0.3", 5), 4) == 0.2772
-        assert counterfeits("h-ceiling, h = 0.3", 5) == 1471
-        assert round(lm("k-anonymity", 5), 4) == 0.5629
-
-    def test_all_that_the_paper_finds_to_be_lower_is_lower(self, reproduced: h_ceiling.Reproduced) -> None:
-        assert len(reproduced.findings) == 5
-        assert all(finding.endswith("in 1 of 1 releases") for finding in reproduced.findings[:4])
-
-    def test_a_catalog_has_the_reconstruction_error_decide(self, reproduced: h_ceiling.Reproduced) -> None:
-        """Without one the fewest counterfeits do, which are free then: no other node has fewer."""
-        by_key = {(row["method"], row["k"], row["catalog"]): row for row in reproduced.rows if row["h"] is not None}
-        pairs = [(row, by_key[method, k, None]) for (method, k, catalog), row in by_key.items() if catalog is not None]
-        assert pairs
-        for row, other in pairs:
-            assert row["counterfeits"] >= other["counterfeits"], (row, other)
-            assert row["released_rows"] - row["counterfeits"] == other["released_rows"] - other["counterfeits"]
-
-    def test_suppression_and_relocation_lose_the_same_rows(self, reproduced: h_ceiling.Reproduced) -> None:
-        lost = self.by_method(reproduced, "lost_rows")
-        assert 0 < lost("k-anonymity, 5 % suppressed", 5) == lost("relocation, 5 % moved", 5) <= 0.05 * 32561
-        assert lost("h-ceiling, h = 0.3", 5) == lost("k-anonymity", 5) == 0
-
-    def test_the_chart_has_all_releases(self, reproduced: h_ceiling.Reproduced) -> None:
-        drawing = json.dumps(drawn(reproduced.rows, h_ceiling.QUASI_IDENTIFIERS).to_dict())
-        assert all(str(row["method"]) in drawing for row in reproduced.rows)

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from typer.testing import CliRunner
 
@@ -19,8 +14,6 @@ import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation import exact
 from sqlanon.methods.noisy_node import epsilon_safe as scores
-from tests.commands import environment
-from tests.conftest import ROOT
 from tests.fixed_noise import FixedNoise
 
 HOSTILE = '"a""b"; drop table x --'
@@ -322,24 +315,6 @@ class TestReleases:
 class TestProbabilities:
     """Of nodes, of tables that are public."""
 
-    @pytest.mark.deep
-    def test_they_are_those_of_what_is_drawn(self, session: sa.Session) -> None:
-        found = sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
-        assert sum(each.probability for each in found) == pytest.approx(1)
-        assert [each.probability for each in found] == sorted((each.probability for each in found), reverse=True)
-        drawn = Counter(
-            tuple(
-                session.anonymize(
-                    "people", POLICY, "drawn", replace=True, random_source=sa.SeededSource(seed)
-                ).report.node.items()
-            )
-            for seed in range(30)
-        )
-        likely = {tuple(each.node.items()): each.probability for each in found}
-        assert likely.keys() >= drawn.keys()
-        assert drawn.most_common(1)[0][0] in [tuple(each.node.items()) for each in found[:2]]
-        assert session.ledger.spent("people") == sa.Budget(0)
-
     def test_those_of_ipa(self, session: sa.Session) -> None:
         policy = sa.Policy(quasi_identifiers=["age"], sensitive=["sex"], identifiers=["person"], method=sa.IPA())
         found = sa.evaluation.node_probabilities(session, "people", policy, is_public=True)
@@ -362,25 +337,3 @@ class TestProbabilities:
         monkeypatch.setattr(exact, "MAX_NODES", 5)
         with pytest.raises(sa.PolicyError, match="6 nodes, but at most 5 can be shown"):
             sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
-
-
-@pytest.mark.deep
-def test_a_killed_run_leaves_its_charge_and_the_old_release(warehouse: Path, tmp_path: Path) -> None:
-    with duckdb.connect(str(warehouse)) as connection:
-        connection.execute("CREATE TABLE released AS SELECT 'old' AS text")
-    program = """
-import os, signal, sqlanon as sa
-from tests.stories.test_epsilon_safe import POLICY
-def die(event):
-    if (event.stage, event.state) == ("release", "started"):
-        os.kill(os.getpid(), signal.SIGKILL)
-with sa.connect("w.duckdb") as session:
-    session.anonymize("people", POLICY, "released", replace="anything", progress=die)
-"""
-    killed = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60
-    )
-    assert killed.returncode == -signal.SIGKILL
-    with sa.connect(warehouse) as session:
-        assert session.ledger.spent("people") == sa.Budget("1.1", DELTA)
-        assert session.connection.execute("FROM released").fetchall() == [("old",)]

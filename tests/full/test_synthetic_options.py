@@ -1,0 +1,131 @@
+"""Rarer columns and options of synthetic rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.evaluation import CountQuery
+from tests.stories.test_synthetic import TOML, Silent, counts, make_warehouse, policy
+from tests.strategies import HOSTILE_NAMES
+
+
+@pytest.fixture
+def session() -> Iterator[sa.Session]:
+    """In memory: what is drawn by a seed is charged to no ledger."""
+    with make_warehouse(":memory:") as found:
+        yield found
+
+
+def test_null_is_one_more_value(session: sa.Session) -> None:
+    session.connection.execute(
+        "UPDATE patients SET age = NULL WHERE age < 40; UPDATE patients SET sex = NULL WHERE age > 70"
+    )
+    nullable = policy(nulls=["age", "sex"], workload="triples", refine=["age"])
+    session.anonymize("patients", nullable, into="released", random_source=Silent(1))
+    for column in ("age", "sex"):
+        found, wanted = (counts(session, table, f"{column} IS NULL") for table in ("released", "patients"))
+        assert abs(found[True,] - wanted[True,]) <= 2
+
+
+def test_numbers_of_all_kinds(session: sa.Session) -> None:
+    session.connection.execute(
+        """
+        CREATE TABLE numbers AS
+        SELECT (i % 50) / 10 AS real, CAST(i % 50 / 10 AS DECIMAL(9, 2)) AS price, CAST(i % 5 AS UTINYINT) AS small
+        FROM range(500) AS numbers (i)
+        """
+    )
+    bins = {"real": [0, 1, 2.5, 5], "price": ("0", "5", "0.5"), "small": [0, 2, 5]}
+    wanted = sa.Policy(quasi_identifiers=["real", "price", "small"], method=sa.Synthetic(numeric=bins))
+    session.anonymize("numbers", wanted, into="released", random_source=Silent(1))
+    types = session.connection.execute("SELECT column_type FROM (DESCRIBE released)").fetchall()
+    assert types == [("DOUBLE",), ("DECIMAL(9,2)",), ("UTINYINT",)]
+    ends = session.connection.execute(
+        "SELECT min(real) >= 0, max(real) < 5, min(price) >= 0, max(price) <= 5, max(small) FROM released"
+    ).fetchall()
+    assert ends == [(True, True, True, True, 4)]
+
+
+def test_a_table_of_hardly_any_rows(session: sa.Session) -> None:
+    for rows in (1, 0):
+        session.connection.execute(f"DELETE FROM patients WHERE rowid >= {rows}")
+        source = sa.SeededSource(rows)
+        release = session.anonymize("patients", policy(), into="released", replace=True, random_source=source)
+        assert release.report.released_rows >= 0
+        assert not session.verify("released", policy()).shortfalls
+
+
+def test_rows_of_individuals(session: sa.Session) -> None:
+    """Each has two rows, and one of them is counted."""
+    counted = policy().model_copy(update={"individual": "person"})
+    released = session.anonymize("patients", counted, into="released", random_source=Silent(1))
+    assert abs(released.report.released_rows - 600) <= 1
+
+
+def test_a_target_joins_the_workload(session: sa.Session) -> None:
+    aimed = policy(workload=[["age", "sex"]], target="disease", max_cells=100)
+    report = session.anonymize("patients", aimed, into="released", random_source=Silent(1)).report
+    assert ("age", "sex", "disease") in {each.columns for each in report.measured}
+
+
+def test_queries_as_workload(session: sa.Session, tmp_path: Path) -> None:
+    """Each is the set of its columns; no value of its conditions is in the policy."""
+    count = CountQuery(column="Age", width=10, where={"Disease": "flu"})
+    given = policy(workload=[count, {"together": count, "weight": 3}, ["sex", "disease"]])
+    assert isinstance(given.method, sa.Synthetic)
+    assert given.method.sets(given) == {(0, 2): 4, (1, 2): 1}
+    assert "flu" not in given.model_dump_json()
+    (tmp_path / "p.toml").write_text(
+        TOML.replace(
+            "[method]",
+            "[method]\nworkload = [{ column = 'AGE', width = 10, where = { disease = 'flu' }, weight = 4 },"
+            " ['sex', 'disease']]",
+        ),
+        encoding="utf-8",
+    )
+    read = sa.Policy.from_toml(tmp_path / "p.toml")
+    assert isinstance(read.method, sa.Synthetic)
+    assert read.method.sets(read) == given.method.sets(given)
+    report = session.anonymize("patients", given, into="released", random_source=Silent(1)).report
+    measured = {each.columns for each in report.measured if len(each.columns) > 1}
+    assert ("age", "disease") in measured
+    assert ("age", "sex") not in measured
+
+
+def test_names_in_any_case(session: sa.Session) -> None:
+    session.connection.execute("UPDATE patients SET age = NULL WHERE age < 30")
+    shouted = policy(
+        numeric={"AGE": [0, 50, 100]},
+        nulls=["AGE"],
+        levels={"DISEASE": 1},
+        refine=["Disease"],
+        workload=[["AGE", "Sex"], ["DISEASE", "sex"]],
+        target="Sex",
+        impossible=[{"SEX": "m", "AGE": "[0, 50)"}],
+    )
+    assert session.anonymize("patients", shouted, into="released", random_source=Silent(1)).report.released_rows
+
+
+def test_columns_called_like_a_workload(session: sa.Session) -> None:
+    session.connection.execute("CREATE TABLE odd AS SELECT age AS PAIRS, age AS Triples FROM patients")
+    bins = {"PAIRS": (0, 110, 10), "Triples": (0, 110, 10)}
+    for workload in ("pairs", "triples"):
+        wanted = sa.Policy(quasi_identifiers=["PAIRS", "Triples"], method=sa.Synthetic(numeric=bins, workload=workload))
+        assert session.anonymize("odd", wanted, into="released", replace=True, random_source=Silent(1))
+
+
+def test_hostile_names(session: sa.Session) -> None:
+    first, second = HOSTILE_NAMES[:2]
+    session.connection.table("patients").project(
+        duckdb.ColumnExpression("sex").alias(first), duckdb.ColumnExpression("disease").alias(second)
+    ).create("hostile")
+    for old, new in (("sex", first), ("disease", second)):
+        session.taxonomies.load(new, sa.Taxonomy.flat(["m", "f"] if old == "sex" else ["flu", "cold", "burn", "cut"]))
+    wanted = sa.Policy(quasi_identifiers=[first], sensitive=[second], method=sa.Synthetic())
+    session.anonymize("hostile", wanted, into="released", random_source=Silent(1))
+    assert session.connection.table("released").columns == [first, second]

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
-import os
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -22,7 +17,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.engines import retries
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.ledger import ledger as ledger_module
@@ -31,13 +25,10 @@ from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import ROW, Budget, Unit, sequential_composition
-from sqlanon.model.datasets import KnownSource, dataset_named, dataset_of_table
+from sqlanon.model.datasets import dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
-from tests.commands import document, sqlanon
-from tests.conftest import ROOT
 
 HASH = "ab" * 32
-HOSTILE = 'a"; [red]drop\x1b\n --'
 COLUMNS = {
     "position": "99",
     "kind": "'cap'",
@@ -61,15 +52,6 @@ COLUMNS = {
 
 def expense(epsilon: Any, delta: Any = 0, dataset: str = "visits", unit: Unit = ROW) -> Expense:
     return Expense(dataset, "ipa", "best node", Budget(epsilon, delta), HASH, unit)
-
-
-@pytest.fixture(params=["warehouse", "file"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[DuckDBEngine, WarehouseLedger]]:
-    """An engine and its ledger: in the warehouse, or in a file beside one in memory."""
-    in_file = request.param == "file"
-    engine = OpenedDatabase.at(":memory:" if in_file else tmp_path / "w.duckdb").engine()
-    yield engine, open_ledger(engine, tmp_path / "b.duckdb" if in_file else None)
-    engine.close()
 
 
 @pytest.fixture
@@ -299,46 +281,43 @@ class TestTampering:
         assume(changed != chain[position])
         assert first_broken([*chain[:position], changed, *chain[position + 1 :]]) == position
 
-    @pytest.mark.parametrize("position", range(4))
-    def test_a_row_that_was_changed_and_sealed_anew_is_missed_by_the_next(
-        self, chain: list[Entry], position: int
-    ) -> None:
-        changed = replace(chain[position], epsilon="0.0")
-        sealed = replace(changed, sha256=changed.seal())
-        assert first_broken([*chain[:position], sealed, *chain[position + 1 :]]) == position + 1
+    def test_a_row_that_was_changed_and_sealed_anew_is_missed_by_the_next(self, chain: list[Entry]) -> None:
+        for position in range(4):
+            changed = replace(chain[position], epsilon="0.0")
+            sealed = replace(changed, sha256=changed.seal())
+            assert first_broken([*chain[:position], sealed, *chain[position + 1 :]]) == position + 1
 
     def test_a_row_that_was_removed_is_missed_though_all_after_it_were_sealed_anew(self, chain: list[Entry]) -> None:
         moved = [replace(entry, position=entry.position - 1) for entry in chain[2:]]
         sealed = [replace(entry, sha256=entry.seal()) for entry in moved]
         assert first_broken([chain[0], *sealed]) == 1
 
-    @pytest.mark.parametrize("column", COLUMNS)
-    def test_a_value_that_was_changed_in_the_table_is_found(self, written: Path, column: str) -> None:
+    def test_a_value_that_was_changed_in_the_table_is_found(self, first_rows: bytes, tmp_path: Path) -> None:
         without_key = ["CREATE TABLE t AS FROM anon.ledger", "DROP TABLE anon.ledger"]
-        again = [*without_key, "CREATE TABLE anon.ledger AS FROM t"] if column == "position" else []
-        change(written, *again, f"UPDATE anon.ledger SET {column} = {COLUMNS[column]} WHERE position = 2")
-        with pytest.raises(sa.EngineError, match="was tampered with: row 2 "):
-            at(written).commit([expense("0.1")])
+        for column, value in COLUMNS.items():
+            path = tmp_path / f"{column}.duckdb"
+            path.write_bytes(first_rows)
+            again = [*without_key, "CREATE TABLE anon.ledger AS FROM t"] if column == "position" else []
+            change(path, *again, f"UPDATE anon.ledger SET {column} = {value} WHERE position = 2")
+            with pytest.raises(sa.EngineError, match="was tampered with: row 2 "):
+                at(path).commit([expense("0.1")])
 
-    @pytest.mark.parametrize(
-        ("position", "statements"),
-        [
-            (1, ["DELETE FROM anon.ledger WHERE position = 1"]),
-            (0, ["DELETE FROM anon.ledger WHERE position = 0"]),
-            (1, ["DELETE FROM anon.ledger WHERE position = 1",
-                 "UPDATE anon.ledger SET position = position - 1 WHERE position > 1"]),
-            (5, ["INSERT INTO anon.ledger SELECT * REPLACE (5 AS position) FROM anon.ledger WHERE position = 4"]),
-            (1, ["UPDATE anon.ledger SET position = 9 WHERE position = 1",
-                 "UPDATE anon.ledger SET position = 1 WHERE position = 2",
-                 "UPDATE anon.ledger SET position = 2 WHERE position = 9"]),
-            (0, ["INSERT INTO anon.ledger SELECT * REPLACE (-1 AS position) FROM anon.ledger WHERE position = 4"]),
-        ],
-        ids=["removed", "first removed", "closed up", "added", "swapped", "put before"],
-    )  # fmt: skip
-    def test_rows_that_were_moved_are_found(self, written: Path, position: int, statements: list[str]) -> None:
-        change(written, *statements)
-        with pytest.raises(sa.EngineError, match=rf"row {position} "):
-            at(written).commit([expense("0.1")])
+    def test_rows_that_were_moved_are_found(self, first_rows: bytes, tmp_path: Path) -> None:
+        delete, insert = "DELETE FROM anon.ledger WHERE position = {}", "INSERT INTO anon.ledger SELECT * REPLACE "
+        move = "UPDATE anon.ledger SET position = {} WHERE position {}"
+        for kind, position, statements in (
+            ("removed", 1, [delete.format(1)]),
+            ("first removed", 0, [delete.format(0)]),
+            ("closed up", 1, [delete.format(1), move.format("position - 1", "> 1")]),
+            ("added", 5, [f"{insert} (5 AS position) FROM anon.ledger WHERE position = 4"]),
+            ("swapped", 1, [move.format(9, "= 1"), move.format(1, "= 2"), move.format(2, "= 9")]),
+            ("put before", 0, [f"{insert} (-1 AS position) FROM anon.ledger WHERE position = 4"]),
+        ):
+            path = tmp_path / f"{kind}.duckdb"
+            path.write_bytes(first_rows)
+            change(path, *statements)
+            with pytest.raises(sa.EngineError, match=rf"row {position} "):
+                at(path).commit([expense("0.1")])
 
     def test_newest_rows_that_were_removed_are_missed_by_who_noted_their_hash(self, written: Path) -> None:
         noted = at(written).verify()
@@ -349,195 +328,11 @@ class TestTampering:
         with pytest.raises(sa.EngineError, match="newest rows were removed or rewritten"):
             at(written).verify(noted)
 
-    @pytest.mark.parametrize(
-        "statement", ["ALTER TABLE anon.ledger DROP delta", "ALTER TABLE anon.ledger RENAME epsilon TO e"]
-    )
-    def test_another_table_is_no_ledger(self, written: Path, statement: str) -> None:
-        change(written, statement)
-        with pytest.raises(sa.EngineError, match="is not what sqlanon made"):
-            at(written).commit([expense("0.1")])
-
-
-PROGRAM = """
-import os, signal, sys
-from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.errors import BudgetError
-from sqlanon.mechanisms.accountant import Expense
-from sqlanon.model.budget import Budget
-from sqlanon.ledger.opening import open_ledger
-
-warehouse, file, processes = sys.argv[1:]
-
-def spend():
-    engine = OpenedDatabase.at(warehouse).engine()
-    engine.connection.begin()
-    engine.connection.execute("CREATE TABLE unpublished AS SELECT 1 AS i")
-    try:
-        found = open_ledger(engine, file or None).commit([Expense("visits", "ipa", "counts", Budget("0.1"), "")])
-    except BudgetError:
-        found = ["refused"]
-    os.write(1, "".join(f"{position}\\n" for position in found).encode())
-    os.kill(os.getpid(), signal.SIGKILL)
-
-children = []
-for _ in range(int(processes)):
-    children.append(os.fork())
-    if not children[-1]:
-        spend()
-for child in children:
-    os.waitpid(child, 0)
-"""
-
-
-def outcomes_of(processes: int, warehouse: str, file: Path | str) -> list[str]:
-    """What becomes of processes that ask for a tenth at the same time, and are killed when they have it or not."""
-    command = [sys.executable, "-c", PROGRAM, warehouse, str(file), str(processes)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return sorted(done.stdout.split())
-
-
-class TestCutShort:
-    def test_a_killed_run_keeps_its_charge_and_nothing_else(self, tmp_path: Path) -> None:
-        for warehouse, file in ((str(tmp_path / "w.duckdb"), ""), (":memory:", str(tmp_path / "b.duckdb"))):
-            assert outcomes_of(1, warehouse, file) == ["0"]
-            assert at(Path(file or warehouse)).account("visits").spent == Budget("0.1")
-        with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
-            assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("ledger",)]
-
-    def test_a_run_that_is_rolled_back_keeps_its_charge(self, opened: tuple[DuckDBEngine, WarehouseLedger]) -> None:
-        engine, ledger = opened
-        with pytest.raises(ZeroDivisionError), engine.transaction():
-            engine.connection.execute("CREATE TABLE t AS SELECT 1 AS i")
-            ledger.commit([expense("0.5")])
-            raise ZeroDivisionError
-        assert ledger.account("visits").spent == Budget("0.5")
-        assert engine.find("t") is None
-        with engine.transaction():
-            assert ledger.commit([expense("0.5")]) == [1]
-
-    def test_a_charge_waits_for_the_disk(
-        self, opened: tuple[DuckDBEngine, WarehouseLedger], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """If that cannot tell that it is written, nobody may draw."""
-        _, ledger = opened
-        waited: list[Path] = []
-        monkeypatch.setattr(ledger_module, "flush", waited.append)
-        ledger.commit([expense("0.5"), expense("0.25")])
-        assert waited == [tmp_path]
-
-        def failing(_: Path) -> None:
-            raise OSError(5, "the disk is gone")
-
-        monkeypatch.setattr(ledger_module, "flush", failing)
-        with pytest.raises(sa.EngineError, match="is not known to be on the disk: the disk is gone"):
-            ledger.commit([expense("0.5")])
-
-    def test_a_full_disk(self, written: Path) -> None:
-        """What cannot be written is not charged, and the ledger is what it was."""
-        program = (
-            "import resource, signal, sys, pathlib\n"
-            "import sqlanon as sa\n"
-            "from tests.stories.test_ledger import at, expense\n"
-            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-            "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
-            "try:\n"
-            "    at(pathlib.Path(sys.argv[1])).commit([expense(1)])\n"
-            "except sa.EngineError as error:\n"
-            "    print(error)\n"
-        )
-        done = subprocess.run([sys.executable, "-c", program, str(written)], cwd=ROOT, capture_output=True, text=True)
-        assert "ledger" in done.stdout, done.stderr
-        assert "Traceback" not in done.stderr
-        assert len(at(written).entries()) == 5
-
-
-class TestRaces:
-    def test_of_threads(self, opened: tuple[DuckDBEngine, WarehouseLedger], tmp_path: Path) -> None:
-        """Eight threads with a session each, on one connection or one file, for three tenths."""
-        engine, ledger = opened
-        ledger.cap("visits", Budget("0.35"))
-        path = ledger._file
-        outcomes: list[object] = []
-        together = threading.Barrier(8)
-
-        def spend() -> None:
-            own = OpenedDatabase(engine.connection.cursor(), owned=True).engine()
-            together.wait()
-            try:
-                outcomes.extend(open_ledger(own, path).commit([expense("0.1")]))
-            except Exception as error:
-                outcomes.append(type(error))
-
-        threads = [threading.Thread(target=spend) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert sorted(map(str, outcomes)) == sorted(map(str, [1, 2, 3, *[sa.BudgetError] * 5]))
-        assert ledger.account("visits").spent == Budget("0.3")
-
-    def test_files_that_another_run_has_charged_meanwhile(self, ledger: WarehouseLedger) -> None:
-        """Under another name, which was theirs when both looked."""
-        files = (KnownSource("/lake/a.parquet", "ab"),)
-        first, second = (replace(expense("0.5", dataset=name), sources=files) for name in ("/lake", "/lake/a.parquet"))
-        ledger.commit([first])
-        with pytest.raises(sa.PolicyError, match="belong to other data sets"):
-            ledger.commit([second])
-        assert ledger.commit([first]) == [1]
-
-    def test_of_processes(self, tmp_path: Path) -> None:
-        """Four processes for the last two tenths, which also race to make the file."""
-        path = tmp_path / "b.duckdb"
-        assert outcomes_of(4, ":memory:", path) == ["0", "1", "2", "3"]
-        at(path).cap("visits", Budget("0.6"))
-        assert outcomes_of(4, ":memory:", path) == ["5", "6", "refused", "refused"]
-        assert at(path).account("visits").remaining == Budget(0)
-
-
-class TestPlaces:
-    def test_a_file_that_is_open_elsewhere_says_so(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(retries, "PATIENCE", 0.1)
-        program = "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.readline()"
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        with subprocess.Popen([sys.executable, "-c", program, str(written)], **pipes) as process:
-            assert process.stdout is not None and process.stdout.readline() == "open\n"
-            with pytest.raises(sa.EngineError, match=rf"is open in another program \(process {process.pid}\)"):
-                at(written).commit([expense(1)])
-            monkeypatch.setattr(retries, "PATIENCE", 10)
-            threading.Timer(0.2, process.kill).start()
-            assert at(written).commit([expense(1)]) == [5]
-        other = duckdb.connect(str(written), config={"threads": 1})
-        monkeypatch.setattr(retries, "PATIENCE", 0.1)
-        with other, pytest.raises(sa.EngineError, match="is open in this program"):
-            at(written).commit([expense(1)])
-
-    def test_no_ledger_is_kept_where_it_would_be_lost(self, written: Path) -> None:
-        with pytest.raises(sa.EngineError, match=r"needs a ledger that outlives the session; name a file with ledger="):
-            open_ledger(OpenedDatabase.at(":memory:").engine(), None)
-        with pytest.raises(sa.EngineError, match=r"read-only.*; name another file with ledger="):
-            open_ledger(OpenedDatabase.at(written, read_only=True).engine(), None)
-
-    def test_a_file_that_can_only_be_read(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(os, "access", lambda *_: False)  # a user's rights; the tests may run as root
-        with pytest.raises(sa.EngineError, match="cannot be written, and a charge must be"):
-            at(written).commit([expense(1)])
-        assert at(written).account("patients").spent == Budget("0.5")
-
-    @pytest.mark.parametrize("name", ["missing/b.duckdb", "text.duckdb", "."])
-    def test_a_place_where_none_can_be(self, tmp_path: Path, name: str) -> None:
-        (tmp_path / "text.duckdb").write_text("not a ledger " * 2000)
-        with pytest.raises(sa.EngineError, match="ledger"):
-            at(tmp_path / name).commit([expense(1)])
-
-    def test_looking_makes_no_file(self, tmp_path: Path) -> None:
-        assert at(tmp_path / "b.duckdb").account("visits").remaining is None
-        assert not list(tmp_path.iterdir())
-
-    def test_the_file_of_the_warehouse_is_the_warehouse(self, written: Path) -> None:
-        with sa.connect(written) as session:
-            assert open_ledger(session._engine, written).commit([expense(1)]) == [5]
-        assert len(at(written).entries()) == 6
+    def test_another_table_is_no_ledger(self, written: Path) -> None:
+        for statement in ("RENAME epsilon TO e", "DROP delta"):
+            change(written, f"ALTER TABLE anon.ledger {statement}")
+            with pytest.raises(sa.EngineError, match="is not what sqlanon made"):
+                at(written).commit([expense("0.1")])
 
 
 class TestDataSets:
@@ -599,9 +394,9 @@ class TestDataSets:
         assert of_table == dataset_named(of_table) == dataset_named(quoted) == dataset_named(f"main.{quoted}")
         assert dataset_of_table("clinic", name) != of_table
 
-    @pytest.mark.parametrize("name", ["a" * 300 + ".parquet", "/" + "x" * 300 + "/", "y" * 5000 + "/*.parquet"])
-    def test_a_path_that_no_disk_takes_is_a_name_as_well(self, name: str) -> None:
-        assert dataset_named(name) == dataset_named(dataset_named(name))
+    def test_a_path_that_no_disk_takes_is_a_name_as_well(self) -> None:
+        for name in ("a" * 300 + ".parquet", "/" + "x" * 300 + "/", "y" * 5000 + "/*.parquet"):
+            assert dataset_named(name) == dataset_named(dataset_named(name))
 
     def test_files_have_one_name_by_whatever_path(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
@@ -695,68 +490,3 @@ class TestSessions:
             session.taxonomies.load("i", sa.Taxonomy.flat([1]))
             with pytest.raises(sa.EngineError, match='schema "anon" is reserved'):
                 session.anonymize("SELECT 1 AS i", policy, into="anon.ledger", replace=True)
-
-
-class TestCommands:
-    def test_a_cap_is_set_shown_spent_and_lifted(self, tmp_path: Path) -> None:
-        place = ("--ledger", "b.duckdb")
-        capped = sqlanon("ledger", "cap", "Visits", *place, "--epsilon", "1/3", folder=tmp_path)
-        assert (capped.returncode, capped.stdout) == (0, "")
-        assert 'Data set "visits" may spend (ε = 1/3, δ = 0) in all' in capped.stderr
-        at(tmp_path / "b.duckdb").commit([expense("0.25", dataset=HOSTILE)])
-        left = sqlanon("ledger", "remaining", "main.visits", *place, folder=tmp_path)
-        assert left.stdout == "(ε = 1/3, δ = 0)\n"
-        shown = sqlanon("ledger", "show", *place, folder=tmp_path)
-        assert "0.25" in shown.stdout and "\x1b" not in shown.stdout
-        found = json.loads(sqlanon("ledger", "show", *place, "--json", folder=tmp_path).stdout)
-        assert [each["dataset"] for each in found["datasets"]] == ["visits", dataset_named(HOSTILE)]
-        assert [entry["epsilon"] for entry in found["entries"]] == ["1/3", "0.25"]
-        lifted = sqlanon(
-            "ledger", "cap", "visits", *place, "--lift", "--individual", "person", "--json", folder=tmp_path
-        )
-        assert json.loads(lifted.stdout)["cap"] is None
-        assert json.loads(lifted.stdout)["individual"] == "person"
-
-    def test_accounts_are_those_of_what_is_released(self, tmp_path: Path) -> None:
-        change(tmp_path / "w.duckdb", "CREATE TABLE people AS SELECT 1 AS i; CREATE VIEW seen AS FROM people")
-        capped = sqlanon("ledger", "cap", '"people"', "--db", "w.duckdb", "--epsilon", "0.5", folder=tmp_path)
-        assert 'Data set "people" may spend' in capped.stderr
-        for spelled in ('"people"', "w.people", "PEOPLE"):
-            left = sqlanon("ledger", "remaining", spelled, "--db", "w.duckdb", folder=tmp_path)
-            assert left.stdout == "(ε = 0.5, δ = 0)\n"
-        slip = sqlanon("ledger", "remaining", "poeple", "--db", "w.duckdb", folder=tmp_path)
-        assert (slip.stdout, "is the name spelled right?" in slip.stderr) == ("no cap\n", True)
-        assert sqlanon("ledger", "remaining", "seen", "--db", "w.duckdb", folder=tmp_path).returncode == 2
-
-    def test_the_ledger_of_a_warehouse_is_verified(self, written: Path) -> None:
-        place = ("--db", written.name)
-        head = sqlanon("ledger", "verify", *place, folder=written.parent).stdout.strip()
-        assert sqlanon("ledger", "verify", *place, "--head", head, folder=written.parent).returncode == 0
-        change(written, "DELETE FROM anon.ledger WHERE position = 4")
-        assert sqlanon("ledger", "verify", *place, folder=written.parent).returncode == 0
-        missed = sqlanon("ledger", "verify", *place, "--head", head, "--json", folder=written.parent)
-        assert missed.returncode == 1
-        assert "newest rows were removed" in document(missed)["error"]["message"]
-        change(written, "UPDATE anon.ledger SET epsilon = '0' WHERE position = 2")
-        for command in (["show"], ["cap", "visits", "--epsilon", "1"]):
-            refused = sqlanon("ledger", *command, *place, folder=written.parent)
-            assert (refused.returncode, refused.stdout) == (1, "")
-            assert "row 2 " in refused.stderr
-
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            ["show"],
-            ["show", "--db", "b.duckdb", "--ledger", "b.duckdb"],
-            ["remaining", "visits", "--ledger", "missing.duckdb"],
-            ["cap", "visits", "--ledger", "new.duckdb", "--delta", "0"],
-            ["cap", "visits", "--ledger", "new.duckdb", "--epsilon", "1", "--lift"],
-            ["cap", "visits", "--ledger", "new.duckdb", "--epsilon", "1", "--delta", "1"],
-            ["cap", " ", "--ledger", "new.duckdb", "--epsilon", "1"],
-        ],
-        ids=" ".join,
-    )
-    def test_what_cannot_be_meant_is_refused(self, written: Path, arguments: list[str]) -> None:
-        refused = sqlanon("ledger", *arguments, folder=written.parent)
-        assert (refused.returncode, refused.stdout) == (2, "")
-        assert not (written.parent / "new.duckdb").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -13,6 +14,9 @@ import sqlanon as sa
 from sqlanon.papers import h_ceiling
 from sqlanon.papers.h_ceiling import drawn
 from tests.conftest import data_folder
+from tests.full.test_reproductions import data, fewer, out, run
+
+__all__ = ["data", "fewer", "out"]
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +65,15 @@ class TestAdult:
     def test_the_chart_has_all_releases(self, reproduced: h_ceiling.Reproduced) -> None:
         drawing = json.dumps(drawn(reproduced.rows, h_ceiling.QUASI_IDENTIFIERS).to_dict())
         assert all(str(row["method"]) in drawing for row in reproduced.rows)
+
+
+@pytest.mark.usefixtures("fewer")
+def test_files_repeat_themselves(data: Path, out: Path) -> None:
+    command = ("h-ceiling", "--data", data, "--out", out, "--seed", "3")
+    assert run(*command).exit_code == 0
+    made = {path.name: path.read_bytes() for path in out.iterdir()}
+    again = run(*command, "--replace", "--json")
+    assert again.exit_code == 0, again.output
+    told = json.loads(again.stdout)
+    assert (told["name"], told["seed"], len(told["rows"])) == ("h-ceiling", 3, 5)
+    assert [Path(path).read_bytes() for path in told["files"]] == [made[Path(path).name] for path in told["files"]]

@@ -21,7 +21,7 @@ def policy(method: sa.EpsilonSafe, *quasi_identifiers: str) -> sa.Policy:
 
 class TestChoice:
     @pytest.mark.parametrize("method", [ON_NODE, OF_ONE_WEIGHT], ids=["five weights", "one weight"])
-    @pytest.mark.parametrize("rows", [0, 8, 9, 10, 18])
+    @pytest.mark.parametrize("rows", [0, 9])
     def test_it_loses_no_more_than_is_claimed(self, method: sa.EpsilonSafe, rows: int) -> None:
         for more in (ROW, ELSEWHERE):
             audit = exact_audit(Neighbours([ROW] * rows, [more]), policy(method, "age", "sex"))

@@ -32,14 +32,14 @@ def at_the_threshold(wanted: sa.IPA, rows: int = 0) -> Neighbours:
 
 class TestExactly:
     @pytest.mark.parametrize("name", METHODS)
-    @pytest.mark.parametrize("rows", [0, 1])
-    def test_a_choice_loses_what_is_claimed_and_no_less(self, name: str, rows: int) -> None:
+    def test_a_choice_loses_what_is_claimed_and_no_less(self, name: str) -> None:
         """No less, so that what is wrong by any factor shows: the loss is more, or it is less."""
         wanted = METHODS[name]
-        audit = exact_audit(at_the_threshold(wanted, rows), policy(wanted))
-        assert audit.claimed == wanted.budgets[NODE]
-        assert not audit.violates
-        assert audit.lower_bound == pytest.approx(float(audit.claimed.epsilon), rel=1e-6)
+        for rows in (0, 1) if name == "a row" else (0,):
+            audit = exact_audit(at_the_threshold(wanted, rows), policy(wanted))
+            assert audit.claimed == wanted.budgets[NODE]
+            assert not audit.violates
+            assert audit.lower_bound == pytest.approx(float(audit.claimed.epsilon), rel=1e-6)
 
     def test_nodes_between_lose_no_more(self) -> None:
         """Of two quasi-identifiers, one of them with three levels."""
@@ -59,8 +59,7 @@ class TestExactly:
         assert threshold(wanted) < 15
         assert not exact_audit(Neighbours(rows, more), policy(wanted, "age", "sex")).violates
 
-    @pytest.mark.parametrize("name", METHODS)
-    @pytest.mark.parametrize("part", [2, 7])
+    @pytest.mark.parametrize(("name", "part"), [("a row, at another ε", 2), ("seven rows of one", 7)])
     def test_a_sensitivity_that_is_too_small_is_found(self, name: str, part: int) -> None:
         """Of scores in parts of a row, so that half of it is a whole number still."""
         wanted = METHODS[name]

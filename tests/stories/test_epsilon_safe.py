@@ -63,9 +63,9 @@ def make_warehouse(path: Path) -> sa.Session:
 
 
 class TestSettings:
-    @pytest.mark.parametrize(
-        ("options", "problem"),
-        [
+    def test_what_is_refused(self) -> None:
+        of_k = {"k": 10, "beta": "1/2"}
+        cases: list[tuple[dict[str, Any], str]] = [
             ({}, "give k or beta or delta: of k, beta and delta two are given"),
             ({"k": 10}, "give beta or delta"),
             ({"k": 1, "beta": "1/2"}, "k: input should be greater than or equal to 2"),
@@ -73,21 +73,20 @@ class TestSettings:
             ({"k": 10, "beta": 1}, "beta must be above 0 and below 1"),
             ({"k": 10, "delta": 0}, "delta must be above 0 and below 1"),
             ({"k": 10, "beta": 0.75}, r"epsilon_sampling must be at least -ln\(1 - beta\), 1.38629"),
-            ({"k": 10, "beta": "1/2", "delta": "1e-6"}, "δ is 0.01929, more than the delta of 1e-06"),
+            ({**of_k, "delta": "1e-6"}, "δ is 0.01929, more than the delta of 1e-06"),
             ({"beta": "1/2", "delta": "1e-6", "epsilon_sampling": "0.69314718055"}, "at least -ln"),
             ({"k": 2, "delta": "1e-12"}, "no beta of 1/1000 or more costs so little δ"),
-            ({"k": 10, "beta": "1/2", "epsilon_node": 0}, "epsilon_node must be positive for a node that is drawn"),
-            ({"k": 10, "beta": "1/2", "epsilon_node": 1, "node": {"age": 0}}, "a public node costs nothing"),
-            ({"k": 10, "beta": "1/2", "suppressed_weight": 0}, "suppressed_weight"),
-            ({"k": 10, "beta": "1/2", "rows_per_individual": 2}, "rows_per_individual must be 1"),
-            ({"k": 10, "beta": "1/2", "select_on": "sample"}, 'select_on "sample" needs delta'),
+            ({**of_k, "epsilon_node": 0}, "epsilon_node must be positive for a node that is drawn"),
+            ({**of_k, "epsilon_node": 1, "node": {"age": 0}}, "a public node costs nothing"),
+            ({**of_k, "suppressed_weight": 0}, "suppressed_weight"),
+            ({**of_k, "rows_per_individual": 2}, "rows_per_individual must be 1"),
+            ({**of_k, "select_on": "sample"}, 'select_on "sample" needs delta'),
             ({"select_on": "sample", "tight": True, "node": {"age": 0}}, "a public node is not drawn"),
-            ({"k": 10, "beta": "1/2", "kk": 3}, "unknown key"),
-        ],
-    )
-    def test_what_is_refused(self, options: dict[str, Any], problem: str) -> None:
-        with pytest.raises(sa.PolicyError, match=problem):
-            sa.EpsilonSafe(**options)
+            ({**of_k, "kk": 3}, "unknown key"),
+        ]
+        for options, problem in cases:
+            with pytest.raises(sa.PolicyError, match=problem):
+                sa.EpsilonSafe(**options)
 
     def test_all_problems_are_told_at_once(self) -> None:
         with pytest.raises(sa.PolicyError) as refused:
@@ -126,28 +125,19 @@ class TestSettings:
         assert json.loads(stored)["method"]["beta"] == "0.5"
 
 
-class TestPolicies:
-    @pytest.mark.parametrize(
-        ("roles", "problem"),
-        [
-            (
-                {"sensitive": ["illness"]},
-                'generalizes all columns that it publishes: make "illness" a quasi-identifier',
-            ),
-            ({"insensitive": ["note"]}, 'make "note" a quasi-identifier with a taxonomy, or an identifier'),
-            ({"privacy": [sa.KAnonymity(5)]}, "takes no privacy model"),
-            ({"suppression_limit": 0.1}, "takes no suppression_limit"),
-            ({"row_weight": "weight"}, "counts rows, not the weights"),
-        ],
-    )
-    def test_what_does_not_fit(self, roles: dict[str, Any], problem: str) -> None:
+def test_policies_that_do_not_fit() -> None:
+    of_other_columns = sa.EpsilonSafe(k=10, beta="1/2", node={"age": 1})
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"sensitive": ["illness"]}, 'generalizes all columns that it publishes: make "illness" a quasi-identifier'),
+        ({"insensitive": ["note"]}, 'make "note" a quasi-identifier with a taxonomy, or an identifier'),
+        ({"privacy": [sa.KAnonymity(5)]}, "takes no privacy model"),
+        ({"suppression_limit": 0.1}, "takes no suppression_limit"),
+        ({"row_weight": "weight"}, "counts rows, not the weights"),
+        ({"method": of_other_columns}, "must give every quasi-identifier its level"),
+    ]
+    for roles, problem in cases:
         with pytest.raises(sa.PolicyError, match=problem):
-            sa.Policy(**ROLES, method=METHOD, **roles)
-
-    def test_a_node_of_other_columns(self) -> None:
-        method = sa.EpsilonSafe(k=10, beta="1/2", node={"age": 1})
-        with pytest.raises(sa.PolicyError, match="must give every quasi-identifier its level"):
-            sa.Policy(**ROLES, method=method)
+            sa.Policy(**{**ROLES, "method": METHOD, **roles})
 
 
 class TestRefusals:
@@ -175,20 +165,17 @@ class TestRefusals:
         with pytest.raises(sa.PolicyError, match=r"for up to 399 rows with a suppressed_weight of 5"):
             session.anonymize("people", POLICY, "released", replace="anything")
 
-    def test_an_epsilon_that_cannot_be_drawn_with(self, session: sa.Session) -> None:
-        method = sa.EpsilonSafe(k=10, beta="1/2", epsilon_node="1e-12")
-        with pytest.raises(sa.PolicyError, match="cannot be drawn with"):
-            session.anonymize("people", sa.Policy(**ROLES, method=method), "released", replace="anything")
-
-    def test_a_node_of_the_sample_that_costs_more_than_delta(self, session: sa.Session) -> None:
-        method = sa.EpsilonSafe(k=5, beta="1/5", delta="1e-6", select_on="sample")
-        with pytest.raises(sa.PolicyError, match=r"among 6, costs δ = .* more than the delta of 1e-06"):
-            session.anonymize("people", sa.Policy(**ROLES, method=method), "released", replace="anything")
-
-    def test_a_node_that_is_none_of_the_lattice(self, session: sa.Session) -> None:
-        method = sa.EpsilonSafe(k=10, beta="1/2", node={"age": 9, "sex": 0})
-        with pytest.raises(sa.PolicyError, match='"age" has levels 0 to 2, so not 9'):
-            session.anonymize("people", sa.Policy(**ROLES, method=method), "released", replace="anything")
+    def test_methods_that_cannot_be_run(self, session: sa.Session) -> None:
+        for method, problem in (
+            (sa.EpsilonSafe(k=10, beta="1/2", epsilon_node="1e-12"), "cannot be drawn with"),
+            (
+                sa.EpsilonSafe(k=5, beta="1/5", delta="1e-6", select_on="sample"),
+                r"among 6, costs δ = .* more than the delta of 1e-06",
+            ),
+            (sa.EpsilonSafe(k=10, beta="1/2", node={"age": 9, "sex": 0}), '"age" has levels 0 to 2, so not 9'),
+        ):
+            with pytest.raises(sa.PolicyError, match=problem):
+                session.anonymize("people", sa.Policy(**ROLES, method=method), "released", replace="anything")
 
     def test_what_a_run_may_not_ask_for(self, session: sa.Session) -> None:
         with pytest.raises(sa.PolicyError, match="draws its node, or has a public one"):
@@ -250,8 +237,7 @@ class TestReleases:
         assert release.report.released_rows == 0
         assert release.guarantee.neighbours == 'the rows of one value of "person"; at most 1 of them are counted'
 
-    @pytest.mark.parametrize("rows", [0, 1])
-    @pytest.mark.parametrize("select_on", ["table", "sample"])
+    @pytest.mark.parametrize(("rows", "select_on"), [(0, "table"), (0, "sample"), (1, "sample")])
     def test_a_table_of_hardly_any_rows_is_released(self, rows: int, select_on: str) -> None:
         method = METHOD if select_on == "table" else sa.EpsilonSafe(k=40, beta="1/10", delta="0.1", select_on="sample")
         with sa.connect() as session:
@@ -321,19 +307,15 @@ class TestProbabilities:
         assert [each.node.keys() for each in found] == [{"age"}] * 3
         assert found[0].score == max(each.score for each in found) <= 0
 
-    @pytest.mark.parametrize(
-        ("method", "is_public", "problem"),
-        [
+    def test_what_is_refused(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        for method, is_public, problem in (
             (METHOD, False, "say is_public=True if everybody may know all of them"),
             (sa.EpsilonSafe(k=10, beta="1/2", node={"age": 0, "sex": 0}), True, "draws no node by its score"),
             (sa.EpsilonSafe(k=10, beta="1/2", delta="1/2", select_on="sample"), True, "is drawn on a sample"),
-        ],
-    )
-    def test_what_is_refused(self, session: sa.Session, method: sa.EpsilonSafe, is_public: bool, problem: str) -> None:
-        with pytest.raises(sa.PolicyError, match=problem):
-            sa.evaluation.node_probabilities(session, "people", sa.Policy(**ROLES, method=method), is_public=is_public)
-
-    def test_a_lattice_of_very_many_nodes(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        ):
+            policy = sa.Policy(**ROLES, method=method)
+            with pytest.raises(sa.PolicyError, match=problem):
+                sa.evaluation.node_probabilities(session, "people", policy, is_public=is_public)
         monkeypatch.setattr(exact, "MAX_NODES", 5)
         with pytest.raises(sa.PolicyError, match="6 nodes, but at most 5 can be shown"):
             sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)

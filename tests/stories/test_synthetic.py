@@ -281,33 +281,6 @@ class TestRefusals:
         ):
             assert each in problems
 
-    def test_types_and_bins(self, session: sa.Session) -> None:
-        wanted = policy(numeric={"age": [0, 0.25, 0.5, 100], "sex": [0, 1]})
-        with pytest.raises(sa.PolicyError) as refused:
-            session.anonymize("patients", wanted, into="released")
-        assert refused.value.problems == (
-            '"age" is INTEGER, and its bin [0.25, 0.5) has no whole number',
-            '"sex" is VARCHAR, not a number: cast it in a view, or give it a taxonomy',
-        )
-
-    def test_fractions_have_no_single_values(self, session: sa.Session) -> None:
-        session.connection.execute("CREATE TABLE prices AS SELECT i / 2 AS price FROM range(10) AS numbers (i)")
-        method = sa.Synthetic(numeric={"price": [0, 5]}, refine=["price"])
-        with pytest.raises(sa.PolicyError) as refused:
-            session.anonymize("prices", sa.Policy(quasi_identifiers=["price"], method=method), into="released")
-        assert refused.value.problems == (
-            '"price" is DOUBLE, and refine counts whole numbers or labels: take it out, or cast it in a view',
-        )
-
-    def test_labels_that_are_not_in_the_domain(self, session: sa.Session) -> None:
-        with pytest.raises(sa.PolicyError) as refused:
-            session.anonymize("patients", policy(impossible=[{"sex": "male", "age": "[0, 5)"}]), into="released")
-        assert refused.value.problems == (
-            '"age" has 1 labels in impossible that are not in its domain',
-            '"sex" has 1 labels in impossible that are not in its domain',
-        )
-        assert session.ledger.spent("patients") == sa.Budget(0)
-
 
 class TestCharges:
     def test_side_outputs_do_not_depend_on_a_row(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.evaluation.exact import Bounds, hockey_stick, smallest_epsilon
@@ -131,44 +129,8 @@ class TestThresholdedCounts:
         assert removed == pytest.approx(0.9975, abs=5e-5)
         assert max(both_ways(private_counts(0, 1, rolled_up_exactly=True), 100)) == pytest.approx(1)
 
-    def test_they_are_what_simulation_gives(self) -> None:
-        """A histogram of the published cells and roll-ups of three cells of two values."""
-        table = {("1", "v"): 3, ("2", "v"): 1, ("1", "w"): 2}
-        mechanism = ThresholdedCounts(
-            NoisyThreshold(Fraction(1, 2), 3, largest=3), NoisyThreshold(Fraction(2, 5), 2, largest=4)
-        )
-        expected = mechanism.distribution(table)
-        assert math.fsum(expected.values()) == pytest.approx(1, abs=1e-12)
-        generator = np.random.default_rng(5)
-        runs = 40_000
-        y = {cell: count + noise(generator, 0.5, runs) for cell, count in table.items()}
-        left = {
-            value: sum(np.where(y[cell] < 3, count, 0) for cell, count in table.items() if cell[1] == value)
-            for value in "vw"
-        }
-        w = {value: left[value] + noise(generator, 0.4, runs) for value in "vw"}
-        both = (y["1", "v"] >= 3) & (y["2", "v"] >= 3) & (y["1", "w"] < 3) & (w["w"] == 2)
-        nothing = (y["1", "v"] < 3) & (y["2", "v"] < 3) & (y["1", "w"] < 3) & (w["v"] < 2) & (w["w"] < 2)
-        for event, probability in (
-            (
-                both,
-                sum(
-                    p
-                    for (cells, sums), p in expected.items()
-                    if len(cells) == 2 and sums == (("w", 2),) and all(cell[1] == "v" for cell, _ in cells)
-                ),
-            ),
-            (nothing, expected[(), ()]),
-        ):
-            assert event.mean() == pytest.approx(probability, abs=4 * math.sqrt(probability / runs))
-
 
 def below(epsilon: Fraction, least: int) -> float:
     """P(Z < least)."""
     a = math.exp(-epsilon)
     return sum((1 - a) / (1 + a) * a ** abs(z) for z in range(-200, least))
-
-
-def noise(generator: np.random.Generator, epsilon: float, size: int) -> NDArray[np.int64]:
-    p = 1 - math.exp(-epsilon)
-    return generator.geometric(p, size) - generator.geometric(p, size)

@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 from functools import cache
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,12 +52,6 @@ def test_of_the_thesis() -> None:
     }
 
 
-def test_of_many_at_once() -> None:
-    found = delta(np.array([[5], [10]]), 0.5, np.array([1.0, 2.0]))
-    assert found.shape == (2, 2)
-    assert found[1, 1] == delta(10, 0.5, 2.0)
-
-
 @cache
 def probability(rows: int, count: int, beta: Fraction) -> Fraction:
     """P(Bin(rows, β) = count)."""
@@ -94,15 +87,6 @@ def test_it_is_what_counts_lose(k: int, tenths: int, more: float) -> None:
 def loss_bound(beta: float, epsilon: float, rows: int) -> float:
     """exp(-rows KL), which no class of so many rows or more loses more than."""
     return math.exp(-rows * rate(gamma(beta, epsilon), beta))
-
-
-@settings(max_examples=examples(30), deadline=None)
-@given(st.integers(1, 99), st.floats(0, 3), st.integers(2, 200))
-def test_it_falls_as_k_grows(hundredths: int, more: float, k: int) -> None:
-    beta = hundredths / 100
-    epsilon = -math.log1p(-beta) + more
-    for tight in (False, True):
-        assert delta(k + 1, beta, epsilon, tight=tight) <= delta(k, beta, epsilon, tight=tight) * (1 + 1e-9)
 
 
 def test_extremes() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -37,11 +35,6 @@ class TestConversions:
     def test_the_table_of_the_specification(self, delta: str, table: list[float]) -> None:
         found = [float(rho_of(sa.Budget(epsilon, delta))) for epsilon in ("0.1", "0.5", "1", "2", "4", "10")]
         assert found == pytest.approx(table, abs=1.5e-12)
-
-    def test_runs_of_one_budget(self) -> None:
-        """spec/synthetic.md, section 2: 2, 4 and 10 runs of (1, 1e-6), at δ = 1e-6."""
-        rho = rho_of(sa.Budget(1, "1e-6"))
-        assert [round(epsilon_of(runs * rho, MILLIONTH), 4) for runs in (2, 4, 10)] == [1.4510, 2.1117, 3.4914]
 
     @given(st.fractions("1/1000", 50, max_denominator=1000), st.integers(2, 300))
     def test_what_is_converted_and_back_costs_no_more(self, epsilon: Fraction, digits: int) -> None:
@@ -130,28 +123,3 @@ class TestPortions:
             with pytest.raises(sa.BudgetError, match=r"is asked for, 0\.0243559703"):
                 whole.take("measure", rho)
         assert whole.left == whole.rho
-
-    @pytest.mark.parametrize("order", [1.5, 2.0, 8.0])
-    def test_portions_that_depend_on_draws_cost_no_more_than_the_whole(self, order: float) -> None:
-        """A run on two counts that differ by one: each answer decides on the next portion, until all is spent."""
-        whole = Fraction(3, 2)
-
-        def outputs(count: int, left: Fraction, sign: int) -> Iterator[tuple[tuple[int, ...], float]]:
-            if left == 0:
-                yield (), 1.0
-                return
-            rho = min(left, Fraction(1, 2) if sign > 0 else Fraction(1, 4))
-            scale = scale_in_rho(rho, 1)
-            values = np.arange(count - 12, count + 14)
-            masses = np.exp(-((values - count) ** 2) / (2 * scale**2))
-            masses /= masses.sum()
-            # What is above 1 and what is not: two answers are enough for the next portion.
-            for answer, side in ((1, values > 1), (0, values <= 1)):
-                for rest, mass in outputs(count, left - rho, answer or -1):
-                    yield (answer, *rest), mass * float(masses[side].sum())
-
-        here, there = dict(outputs(1, whole, 1)), dict(outputs(2, whole, 1))
-        assert here.keys() == there.keys()
-        for one, other in itertools.permutations((here, there)):
-            moment = math.fsum(one[each] ** order * other[each] ** (1 - order) for each in one)
-            assert math.log(moment) / (order - 1) <= float(whole) * order

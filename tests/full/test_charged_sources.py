@@ -407,6 +407,9 @@ class TestJoins:
             dataset = None if source == "people" else "study"
             with pytest.raises(sa.PolicyError, match=reason):
                 session.anonymize(source, POLICY, "first", dataset=dataset, public=public)
+        session.ledger.cap("codes", None)
+        with pytest.raises(sa.PolicyError, match="has an account in the ledger"):
+            session.anonymize(JOIN, POLICY, "first", dataset="study", public=["codes"])
 
     def test_public_is_for_private_methods(self, session: sa.Session) -> None:
         policy = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,8 +12,6 @@ from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
 from sqlanon.methods.h_ceiling.catalog.links import Links
 from tests.effort import examples
 from tests.worlds import Rows, every_class_can_be_without, filled, lemma_holds, links, published, worlds
-
-pytestmark = pytest.mark.one_line
 
 Example = tuple[int, list[Rows]]
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import pytest
+import sqlglot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.queries.kit.macros import expand
+from sqlanon.queries.kit.nodes import DIALECT
 from tests.effort import examples
 from tests.fixed_noise import FixedNoise
 from tests.naive_diffgen import Case, Labels, Naive, set_threshold
@@ -70,8 +72,8 @@ def session_of(case: Case) -> Iterator[sa.Session]:
     with duckdb.connect(config={"threads": 1}) as connection:
         columns = ", ".join(f'"{name}" {types.get(name, "VARCHAR")}' for name in (*case.order, "target"))
         connection.execute(f"CREATE TABLE given ({columns})")
+        marks = ", ".join("?" for _ in (*case.order, "target"))
         for row in case.rows:
-            marks = ", ".join("?" for _ in row)
             connection.execute(f"INSERT INTO given VALUES ({marks})", [row[name] for name in (*case.order, "target")])
         session = sa.connect(connection)
         for name, found in {**case.categories, **case.sets}.items():
@@ -96,17 +98,38 @@ def released(session: sa.Session, table: str) -> Counter[tuple[Any, ...]]:
 @EXAMPLES
 @given(cases(), st.integers(1, 60))
 def test_without_noise_it_is_the_naive_algorithm(case: Case, epsilon: int) -> None:
+    """And new rows get the labels of its cut, by the release and by the macro."""
     wanted = policy(case, budget=sa.Budget(epsilon), threshold=0)
+    names = ([*case.categories], [*case.numbers], [*case.sets])
+    columns = ", ".join(f'"{name}"' for name in (*case.order, "target"))
+    applied = f"anon.apply_cut('given', 'cuts', {', '.join(map(str, names))})"
+    naive = Naive(case, least_set=set_threshold(wanted.method.step))
     with session_of(case) as session:
-        session.anonymize("given", wanted, into="release", random_source=FixedNoise(0))
-        naive = Naive(case, least_set=set_threshold(wanted.method.step))
+        session.anonymize("given", wanted, "release", tables={"cuts": "cuts"}, random_source=FixedNoise(0))
         assert released(session, "release") == naive.run()
+        done = session.generalize("given", "release", "generalized")
+        own = session.connection.execute("FROM generalized LIMIT 0").description
+        queries = (f"SELECT {columns} FROM generalized", expanded(f"SELECT {columns} FROM {applied}"))
+        tables = [session.connection.execute(query).fetchall() for query in queries]
+    expected = Counter(
+        repr([*(None if row[name] is None else naive.shown(name, row) for name in case.order), row["target"]])
+        for row in case.rows
+    )
+    for rows in tables:
+        found = Counter(repr([tuple(each) if isinstance(each, list) else each for each in row]) for row in rows)
+        assert found == expected
+    assert [column[0] for column in own or []] == [*case.order, "target"] == list(done.columns)
+    assert (done.rows, done.generalized) == (len(case.rows), case.order)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_more_children_than_a_number_has_bits(seed: int) -> None:
+def expanded(query: str) -> str:
+    """A query without its macros: to install all of them takes longer than a run."""
+    return expand(sqlglot.parse_one(query, dialect=DIALECT)).sql(DIALECT)
+
+
+def test_more_children_than_a_number_has_bits() -> None:
     """The first label has eleven children of twelve items each: 132 of them are told apart at once."""
-    drawn = np.random.default_rng(seed)
+    drawn = np.random.default_rng(0)
     items = Labels(
         {f"{branch} {leaf}": ("*", str(branch), f"{branch} {leaf}") for branch in range(11) for leaf in range(12)}
     )
@@ -125,56 +148,18 @@ def test_more_children_than_a_number_has_bits(seed: int) -> None:
 @EXAMPLES
 @given(cases(), st.integers(0, 1000), st.fractions(Fraction(1, 10), 20))
 def test_the_budget_is_spent_to_the_last_part(case: Case, seed: int, epsilon: Fraction) -> None:
-    wanted = policy(case, budget=sa.Budget(epsilon))
+    """And a release of rows has as many copies of a group as one of counts says."""
+    wanted, of_rows = (policy(case, budget=sa.Budget(epsilon), output=output) for output in ("counts", "rows"))
     with session_of(case) as session:
-        release = session.anonymize("given", wanted, into="release", random_source=sa.SeededSource(seed))
+        release = session.anonymize("given", wanted, into="counts", random_source=sa.SeededSource(seed))
+        session.anonymize("given", of_rows, into="rows", random_source=sa.SeededSource(seed))
+        session.connection.execute("CREATE TABLE counted AS SELECT *, count(*) FROM rows GROUP BY ALL")
+        assert released(session, "counted") == released(session, "counts")
     spent = {each.step: each.budget.epsilon for each in release.report.spent}
     assert sum(spent.values()) == epsilon
     assert spent["leaves"] >= epsilon / 2
-    rounds = len(release.report.specialized)
-    assert spent.get("choices", 0) == wanted.method.step * rounds
-    sets = sum(name.startswith("set") for name in release.report.specialized)
+    specialized = release.report.specialized
+    assert spent.get("choices", 0) == wanted.method.step * len(specialized)
+    sets, numbers = (sum(name.startswith(kind) for name in specialized) for kind in ("set", "number"))
     assert spent.get("item sets", 0) == wanted.method.step * sets
-    numbers = len(case.numbers) + sum(name.startswith("number") for name in release.report.specialized)
-    assert spent.get("splits", 0) <= wanted.method.step * numbers
-
-
-@EXAMPLES
-@given(cases(), st.integers(0, 1000))
-def test_copies_are_as_many_as_counts(case: Case, seed: int) -> None:
-    with session_of(case) as session:
-        for output in ("counts", "rows"):
-            session.anonymize("given", policy(case, output=output), into=output, random_source=sa.SeededSource(seed))
-        session.connection.execute("CREATE TABLE counted AS SELECT *, count(*) FROM rows GROUP BY ALL")
-        assert released(session, "counted") == released(session, "counts")
-
-
-@EXAMPLES
-@given(cases(), st.integers(1, 60))
-def test_new_rows_get_the_labels_of_the_cut(case: Case, epsilon: int) -> None:
-    wanted = policy(case, budget=sa.Budget(epsilon), threshold=0)
-    with session_of(case) as session:
-        session.anonymize("given", wanted, "release", tables={"cuts": "cuts"}, random_source=FixedNoise(0))
-        done = session.generalize("given", "release", "generalized")
-        session.install()
-        names = ([*case.categories], [*case.numbers], [*case.sets])
-        session.connection.execute(
-            f"CREATE TABLE applied AS FROM anon.apply_cut('given', 'cuts', {', '.join(map(str, names))})"
-        )
-        columns = ", ".join(f'"{name}"' for name in (*case.order, "target"))
-        tables = [
-            session.connection.execute(f"SELECT {columns} FROM {table}").fetchall()
-            for table in ("generalized", "applied")
-        ]
-        own = session.connection.execute("FROM generalized LIMIT 0").description
-    naive = Naive(case, least_set=set_threshold(wanted.method.step))
-    naive.run()
-    expected = Counter(
-        repr([*(None if row[name] is None else naive.shown(name, row) for name in case.order), row["target"]])
-        for row in case.rows
-    )
-    for rows in tables:
-        found = Counter(repr([tuple(each) if isinstance(each, list) else each for each in row]) for row in rows)
-        assert found == expected
-    assert [column[0] for column in own or []] == [*case.order, "target"] == list(done.columns)
-    assert (done.rows, done.generalized) == (len(case.rows), case.order)
+    assert spent.get("splits", 0) <= wanted.method.step * (len(case.numbers) + numbers)

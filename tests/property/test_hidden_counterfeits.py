@@ -37,7 +37,7 @@ TELLING_LAST = Case(
 )
 """People whose value depends on b, and not on a, which the policy has first."""
 
-SOME = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=examples(48), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class AllCopied(sa.SeededSource):

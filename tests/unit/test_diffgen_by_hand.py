@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 import sqlanon as sa
 from sqlanon.methods.cuts.diffgen.draws import Scored, groups, threshold
@@ -18,8 +17,6 @@ from sqlanon.methods.cuts.shared.pieces import (
     Specialization,
     TaxonomyAxis,
 )
-
-pytestmark = pytest.mark.one_line
 
 AGES = {f"number {place}": (0, 10) for place in range(6)}
 

@@ -24,8 +24,6 @@ from tests.exact_diffgen import Path, path_probabilities
 from tests.naive_diffgen import Case
 from tests.property.test_diffgen import cases, policy, session_of
 
-pytestmark = pytest.mark.one_line
-
 EXAMPLES = settings(
     max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )

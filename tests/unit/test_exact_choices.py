@@ -13,8 +13,6 @@ import sqlanon as sa
 from sqlanon.evaluation.exact import permute_and_flip, smallest_epsilon
 from tests.statistical.test_samplers import permute_and_flip_masses
 
-pytestmark = pytest.mark.one_line
-
 
 @given(st.lists(st.integers(-30, 30), min_size=1, max_size=6), st.sampled_from([0.5, 2.0, 1000.0]))
 def test_they_are_those_of_its_definition(scores: list[int], scale: float) -> None:

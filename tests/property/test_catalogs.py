@@ -29,7 +29,7 @@ def tables(draw: st.DrawFn, values: str = "abcd") -> Example:
     return k, draw(st.lists(rows, min_size=1, max_size=6))
 
 
-@settings(max_examples=examples(400))
+@settings(max_examples=examples(240))
 @given(tables())
 def test_in_a_strict_catalog_no_class_is_sure_to_have_a_counterfeit(table: Example) -> None:
     k, classes = table
@@ -44,7 +44,7 @@ def test_in_a_strict_catalog_no_class_is_sure_to_have_a_counterfeit(table: Examp
         assert every_class_can_be_without(k, members)
 
 
-@settings(max_examples=examples(400))
+@settings(max_examples=examples(240))
 @given(tables())
 def test_in_a_catalog_of_the_paper_the_lemma_holds(table: Example) -> None:
     k, classes = table
@@ -55,7 +55,7 @@ def test_in_a_catalog_of_the_paper_the_lemma_holds(table: Example) -> None:
         assert all(lemma_holds([classes[position] for position in group]) for group in catalog.groups)
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(80))
 @given(tables(values="abc"))
 def test_no_catalog_links_less_than_rows_of_k_do(table: Example) -> None:
     k, classes = table

@@ -138,7 +138,7 @@ def test_keys_of_several_words() -> None:
         assert shown[row["number"]] in (nearest[own][1] if own in nearest else {own})
 
 
-@EXAMPLES
+@settings(EXAMPLES, max_examples=examples(20))
 @given(cases(min_rows=4, max_rows=14), st.integers(2, 3), st.integers(1, 3), st.randoms())
 def test_classes_that_are_compared_with_few(case: Case, k: int, neighbours: int, order: random.Random) -> None:
     """Then not all go to the nearest one, but all go somewhere, and to the same whatever the order of the source."""

@@ -30,14 +30,6 @@ def test_examples(k: int, texts: list[str], expected: list[str]) -> None:
     assert found.of(group) == max(each, key=lambda link: link.probability)
 
 
-def test_numbers_of_the_specification() -> None:
-    def link(*texts: str) -> counted.Link:
-        return Links(filled(4, [read(text) for text in texts])).of(range(len(texts)))
-
-    assert float(link("D*DAF", "DDAF").effective_k) == pytest.approx(3.43, abs=0.005)
-    assert float(link("D*DDA", "DBCE").probability) == 0.3125
-
-
 def test_without_counterfeits_it_is_one_of_the_rows_of_the_smallest_class() -> None:
     classes = filled(3, [read(text) for text in ("ABC", "AAAA", "ABCDEF")])
     assert Links(classes).of(range(3)) == counted.Link(Fraction(1, 3), exact=True)

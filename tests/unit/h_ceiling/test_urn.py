@@ -1,4 +1,4 @@
-"""Pólya's urn by enumeration: every set of rows is as likely as another to be the true ones, and what spoils it."""
+"""Pólya's urn by enumeration: every set of rows is as likely as another to be the true ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pytest
 import sqlanon as sa
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.h_ceiling.hidden import PRIOR_ROWS, drawn_from_urns
-from tests import oracle
 
 K = 4
 CHANCES = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
@@ -109,54 +108,3 @@ def test_rows_that_may_not_be_copied_leave_what_was_drawn() -> None:
     rows = drawn_from_urns(0, 4, 5, sa.SeededSource(3))
     assert rows.shape == (20,)
     assert (rows < 0).all()
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
-def test_other_beliefs_link_with_no_more_than_the_bound(n: int, epsilon: float) -> None:
-    """T3: 1 / (n + (k - n) e^-2ε), where the belief in any set of true rows is e^-ε to e^ε times that of the fill."""
-    sets = [*itertools.combinations(range(K), n)]
-    bound = 1 / (n + (K - n) * np.exp(-2 * epsilon))
-    chance = np.random.default_rng(n)
-    worst = np.array([epsilon if 0 in rows else -epsilon for rows in sets])
-    beliefs = [worst, *chance.uniform(-epsilon, epsilon, (200, len(sets)))]
-    links = [
-        sum(weight for rows, weight in zip(sets, np.exp(belief), strict=True) if row in rows) / np.exp(belief).sum() / n
-        for belief in beliefs
-        for row in range(K)
-    ]
-    assert max(links) == pytest.approx(links[0]) == pytest.approx(bound)
-
-
-class TestOtherClasses:
-    """T2 takes what is expected of a class as given: who works back from the counterfeits of others learns more."""
-
-    def test_who_knows_counterfeits_of_others_links_with_more(self) -> None:
-        """Two classes that share a label, k = 2, a true row each; of the second the attacker knows the true row.
-
-        What was drawn for it depends on the true row of the first, which is A or B, as published.
-        """
-        taxonomies = {"age": [["1", "*"], ["2", "*"]], "sex": [["f", "*"]]}
-        node = {"age": 0, "sex": 0}
-        rest = [{"age": "2", "sex": "f", "ill": "a"}]
-        posterior = {}
-        for true, fake in (("a", "b"), ("b", "a")):
-            rows = [{"age": "1", "sex": "f", "ill": true}, *rest]
-            expected = {labels: self.expected(rows, taxonomies, node, labels) for labels in (("1", "f"), ("2", "f"))}
-            # The first class under the urn with given expectations, as T2 has it: the same for both.
-            given = self.expected([{"age": "1", "sex": "f", "ill": "a"}, *rest], taxonomies, node, ("1", "f"))
-            first = given[true] * self.next(given, true, fake)
-            posterior[true] = first * self.next(expected["2", "f"], "a", "a")
-            assert first == pytest.approx(given["a"] * self.next(given, "a", "b"))
-        assert posterior["a"] / sum(posterior.values()) > 0.5 + 0.01
-
-    def expected(
-        self, rows: oracle.Rows, taxonomies: oracle.Taxonomies, node: oracle.Node, labels: tuple[str, str]
-    ) -> dict[str, float]:
-        """Before step 4, of the values a and b."""
-        found = oracle.BackOff(rows, taxonomies, node, "ill")
-        found.values = ["a", "b"]
-        return found.before_support(labels)
-
-    def next(self, expected: dict[str, float], own: str, value: str) -> float:
-        return ((own == value) + PRIOR_ROWS * expected[value]) / (1 + PRIOR_ROWS)

@@ -1,24 +1,23 @@
-"""Relocation on UCI Adult, and what it refuses; the oracle has its say in tests/property."""
+"""Relocation: one release of ten ages and both sexes, and what its rows, report and record say."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from typer.testing import CliRunner
 
 import sqlanon as sa
-from sqlanon.cli.app import app
-from sqlanon.methods.relocation.report import RelocationReport
+from tests.commands import sqlanon
 from tests.conftest import clinic_policy, open_clinic
 
 
 def session_of_people() -> sa.Session:
     """Ten ages of both sexes; of the age of 0 there is one man, and of the age of 9 one woman."""
-    session = sa.connect(duckdb.connect())
+    session = sa.connect(duckdb.connect(config={"threads": 1}))
     session.connection.execute(
         "CREATE TABLE people AS SELECT 1 + i // 10 AS age, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END AS sex, "
         "'d' || (i % 5) AS disease, i AS number FROM range(80) AS numbers (i)"
@@ -34,88 +33,104 @@ def people_policy(**settings: Any) -> sa.Policy:
     return sa.Policy(quasi_identifiers=["age", "sex"], sensitive=["disease"], insensitive=["number"], method=method)
 
 
-class TestRelease:
-    def test_what_is_told_of_it(self) -> None:
-        with session_of_people() as session:
-            release = session.anonymize("people", people_policy(), "released")
-            report = release.report
-            assert isinstance(report, RelocationReport)
-            assert release.node == {"age": 0, "sex": 0}
-            assert (report.relocated_rows, report.relocated_classes) == (2, 2)
-            # To another age below the same label of five, at (5 - 1) / (10 - 1) of age and nothing of sex.
-            assert report.mean_distance == pytest.approx(4 / 9 / 2)
-            assert report.losses["lm"] == 0
-            assert report.loss == pytest.approx(2 / 82)
-            assert report.rows_in_words == (
-                "82 rows, 2 of them untruthful (2.4 %; the limit is 5 %): they are shown in other classes, at a mean "
-                "distance of 0.222."
-            )
-            told = release.model_dump(mode="json")["report"]
-            assert (told["relocated_rows"], told["untruthful_share"]) == (2, 2 / 82)
-            assert "mean distance" in report._repr_html_()
-            assert "2 rows (2.4 %) have quasi-identifiers of other rows" in release.guarantee.not_covered[0]
-            assert 'its values of "disease", "number" are true' in release.guarantee.claims[-1]
-            # Of equally near classes, which are equally large, the first by its key.
-            moved = session.connection.sql("SELECT age, sex, disease FROM released WHERE number >= 100").fetchall()
-            assert moved == [("1", "m", "rare"), ("5", "f", None)]
-
-    def test_the_larger_of_equally_near_classes_is_taken(self) -> None:
-        with session_of_people() as session:
-            session.connection.execute("INSERT INTO people VALUES (3, 'm', 'x', 90)")
-            session.anonymize("people", people_policy(), "released")
-            (moved,) = session.connection.sql("SELECT age, sex FROM released WHERE number = 100").fetchall()
-            assert moved == ("3", "m")
-
-    def test_what_travels_with_it(self, tmp_path: Path) -> None:
-        """How many rows are not true, without how far they are from where they belong."""
-        file = tmp_path / "released.csv"
-        with session_of_people() as session:
-            session.anonymize("people", people_policy(), file)
-            facts = json.loads(session.provenance(file) or "")["sqlanon"]
-            assert facts["rows"] == {"source": 82, "released": 82, "masked": 0, "dropped": 0, "unknown": 0}
-            assert (facts["report"]["relocated_rows"], facts["report"]["untruthful_share"]) == (2, 2 / 82)
-            assert not {"mean_distance", "relocated_classes", "source", "into"} & set(facts["report"])
-            assert session.verify(file, people_policy()).met
-
-    def test_it_is_the_same_every_time(self, tmp_path: Path) -> None:
-        rows = []
-        with session_of_people() as session:
-            for order in ("number", "number DESC", "hash(number)"):
-                session.anonymize(f"FROM people ORDER BY {order}", people_policy(), "released", replace=True)
-                rows.append(session.connection.table("released").fetchall())
-        assert rows[0] == rows[1] == rows[2]
-
-    def test_a_heuristic_search(self) -> None:
-        with session_of_people() as session:
-            policy = people_policy().model_copy(update={"search": "datafly"})
-            assert session.anonymize("people", policy, "released").report.rows.released == 82
-
-    def test_its_lattice(self) -> None:
-        with session_of_people() as session:
-            nodes = session.lattice("people", people_policy())
-            found = session.connection.sql("SELECT count(*) FROM nodes WHERE satisfies").fetchall()
-            assert nodes.num_rows == 6
-            assert found == [(6,)]
-
-    def test_it_is_explained(self, clinic: sa.Session) -> None:
-        steps = clinic.explain("visits", clinic_policy(method=sa.Relocation(2)))
-        purposes = dict.fromkeys(step.purpose for step in steps)
-        wanted = ["cells", "classes by size", "where they go", "cells where they go", "the release"]
-        assert [purpose for purpose in purposes if purpose in wanted] == wanted
+@pytest.fixture(scope="module")
+def session() -> Iterator[sa.Session]:
+    with session_of_people() as session:
+        yield session
 
 
-class TestCommand:
-    def test_a_run(self, tmp_path: Path) -> None:
-        database, policy = tmp_path / "clinic.duckdb", tmp_path / "policy.toml"
-        with duckdb.connect(str(database)) as connection:
-            open_clinic(connection)
-        policy.write_text(
-            'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
-            'method = { model = "relocation", k = 2, limit = 0.5 }\n'
-        )
-        command = ["run", "visits", "--db", str(database), "--policy", str(policy), "--into"]
-        done = CliRunner().invoke(app, [*command, str(tmp_path / "moved.parquet")])
-        assert done.exit_code == 0, done.output
-        said = " ".join(done.output.split())
-        assert "12 rows, 4 of them untruthful (33.3 %; the limit is 50 %)" in said
-        assert "the release is not truthful" in said
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("released") / "released.csv"
+
+
+@pytest.fixture(scope="module")
+def release(session: sa.Session, file: Path) -> Any:
+    return session.anonymize("people", people_policy(), file)
+
+
+def moved_rows(session: sa.Session, source: str) -> list[tuple[Any, ...]]:
+    """What is shown of the man and the woman."""
+    session.anonymize(source, people_policy(), "other", replace=True)
+    return session.connection.sql("SELECT age, sex, disease FROM other WHERE number >= 100").fetchall()
+
+
+def test_report_and_guarantee(release: Any) -> None:
+    report = release.report
+    assert release.node == {"age": 0, "sex": 0}
+    assert (report.relocated_rows, report.relocated_classes) == (2, 2)
+    # To another age below the same label of five, at (5 - 1) / (10 - 1) of age and nothing of sex.
+    assert report.mean_distance == pytest.approx(4 / 9 / 2)
+    assert report.losses["lm"] == 0
+    assert report.loss == pytest.approx(2 / 82)
+    assert report.rows_in_words == (
+        "82 rows, 2 of them untruthful (2.4 %; the limit is 5 %): they are shown in other classes, at a mean distance "
+        "of 0.222."
+    )
+    told = release.model_dump(mode="json")["report"]
+    assert (told["relocated_rows"], told["untruthful_share"]) == (2, 2 / 82)
+    assert "mean distance" in report._repr_html_()
+    assert any("do not see that" in note for note in report.notes)
+    assert "2 rows (2.4 %) have quasi-identifiers of other rows" in release.guarantee.not_covered[0]
+    assert 'its values of "disease", "number" are true' in release.guarantee.claims[-1]
+
+
+@pytest.mark.usefixtures("release")
+def test_what_travels_with_it(session: sa.Session, file: Path) -> None:
+    """How many rows are not true, without how far they are from where they belong."""
+    facts = json.loads(session.provenance(file) or "")["sqlanon"]
+    assert facts["rows"] == {"source": 82, "released": 82, "masked": 0, "dropped": 0, "unknown": 0}
+    assert (facts["report"]["relocated_rows"], facts["report"]["untruthful_share"]) == (2, 2 / 82)
+    assert not {"mean_distance", "relocated_classes", "source", "into"} & set(facts["report"])
+    assert session.verify(file, people_policy()).met
+
+
+def test_rows_go_to_the_nearest_class(session: sa.Session) -> None:
+    """Of equally near classes to the largest, and of equally large ones to the first by its key."""
+    moved = moved_rows(session, "FROM people ORDER BY hash(number)")
+    assert moved == [("1", "m", "rare"), ("5", "f", None)]
+    rows = session.connection.table("other").fetchall()
+    assert moved_rows(session, "FROM people ORDER BY number DESC") == moved
+    assert session.connection.table("other").fetchall() == rows
+    assert moved_rows(session, "FROM people UNION ALL SELECT 3, 'm', 'x', 90")[0] == ("3", "m", "rare")
+
+
+def test_a_node_without_outliers_is_that_of_k_anonymity(session: sa.Session) -> None:
+    release = session.anonymize("people", people_policy(limit=0), "other", replace=True)
+    assert (release.report.relocated_rows, release.report.mean_distance) == (0, None)
+    assert not any("do not see that" in note for note in release.report.notes)
+    assert "not truthful" not in " ".join(release.guarantee.not_covered)
+    plain = people_policy().model_copy(update={"method": sa.FullDomain(), "privacy": (sa.KAnonymity(4),)})
+    session.anonymize("people", plain, "plain")
+    assert session.connection.table("other").fetchall() == session.connection.table("plain").fetchall()
+
+
+def test_a_heuristic_search_and_its_lattice(session: sa.Session) -> None:
+    policy = people_policy().model_copy(update={"search": "datafly"})
+    assert session.anonymize("people", policy, "other", replace=True).report.rows.released == 82
+    nodes = session.lattice("people", people_policy())
+    found = session.connection.sql("SELECT count(*) FROM nodes WHERE satisfies").fetchall()
+    assert nodes.num_rows == 6
+    assert found == [(6,)]
+
+
+def test_it_is_explained(clinic: sa.Session) -> None:
+    steps = clinic.explain("visits", clinic_policy(method=sa.Relocation(2)))
+    purposes = dict.fromkeys(step.purpose for step in steps)
+    wanted = ["cells", "classes by size", "where they go", "cells where they go", "the release"]
+    assert [purpose for purpose in purposes if purpose in wanted] == wanted
+
+
+def test_a_run_of_the_command(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        open_clinic(connection)
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
+        'method = { model = "relocation", k = 2, limit = 0.5 }\n'
+    )
+    options = ("--db", "clinic.duckdb", "--policy", "policy.toml", "--into", "moved.parquet")
+    done = sqlanon("run", "visits", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "12 rows, 4 of them untruthful (33.3 %; the limit is 50 %)" in said
+    assert "the release is not truthful" in said

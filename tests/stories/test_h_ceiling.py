@@ -1,27 +1,31 @@
-"""h-ceiling on UCI Adult, and what it refuses; the oracle has its say in tests/property."""
+"""h-ceiling on people of ten ages and two sexes: one release of them, and what can be chosen besides."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from typer.testing import CliRunner
 
 import sqlanon as sa
-from sqlanon.cli.app import app
-from sqlanon.methods.h_ceiling.report import CeilingReport
+from tests import oracle
+from tests.commands import sqlanon
 from tests.conftest import ROOT, clinic_policy, open_clinic
 
 SEED = sa.SeededSource(20)
+TAXONOMIES: oracle.Taxonomies = {
+    "age": [[str(age), f"[{age // 5 * 5}, {age // 5 * 5 + 5})", "*"] for age in range(10)],
+    "sex": [["f", "*"], ["m", "*"]],
+}
 
 
 def session_of_people(rows: int = 40) -> sa.Session:
     """People of ten ages and two sexes, with a disease each."""
-    session = sa.connect(duckdb.connect())
+    session = sa.connect(duckdb.connect(config={"threads": 1}))
     session.connection.execute(
         "CREATE TABLE people AS SELECT i // 4 AS age, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END AS sex, "
         f"'d' || (i % 5) AS disease FROM range({rows}) AS numbers (i)"
@@ -31,203 +35,169 @@ def session_of_people(rows: int = 40) -> sa.Session:
     return session
 
 
-def people_policy(**settings: Any) -> sa.Policy:
-    method = sa.HCeiling(**{"k": 4, "h": 0.3, **settings})
-    return sa.Policy(quasi_identifiers=["age", "sex"], sensitive=["disease"], method=method)
-
-
-class TestRelease:
-    def test_what_is_told_of_it(self) -> None:
-        with session_of_people() as session:
-            release = session.anonymize("people", people_policy(), "released", random_source=SEED)
-            report = release.report
-            assert isinstance(report, CeilingReport)
-            assert release.node == {"age": 1, "sex": 0}
-            assert report.counterfeits == 0
-            release = session.anonymize("people", people_policy(h=0.1), "other", random_source=SEED)
-            report = release.report
-            assert isinstance(report, CeilingReport)
-            assert release.node == {"age": 0, "sex": 0}
-            assert report.counterfeits == 40
-            assert report.rows_in_words == (
-                "80 rows, 40 of them counterfeits (50.0 %) in 20 of 20 classes; the class of the fewest true rows "
-                "has 1."
-            )
-            told = release.model_dump(mode="json")["report"]
-            assert (told["counterfeits"], told["fewest_true_rows"]) == (40, 1)
-            assert json.loads(release.model_dump_json())["report"] == told
-            assert "counterfeit share" in report._repr_html_()
-            claims = " ".join(release.guarantee.claims)
-            assert "4 rows or more" in claims
-            assert "rows are counted, not persons" in " ".join(release.guarantee.conditions)
-            assert "with a probability of 1/4 at most" in claims
-            assert "whoever could recognize all of them, with certainty" in claims
-
-    def test_nothing_in_it_tells_counterfeits(self, tmp_path: Path) -> None:
-        """Not the order, nor a column, nor NULL, nor the note, from which the number of true rows cannot be had."""
-        file = tmp_path / "released.parquet"
-        with session_of_people() as session:
-            release = session.anonymize("people", people_policy(h=0.1), file, random_source=SEED)
-            rows = duckdb.read_parquet(str(file)).fetchall()
-            assert rows == sorted(rows)
-            assert list(duckdb.read_parquet(str(file)).columns) == ["age", "sex", "disease"]
-            assert not any(value is None for row in rows for value in row)
-            note = session.provenance(file) or ""
-            facts = json.loads(note)["sqlanon"]
-            assert facts["rows"] == {"released": 80, "masked": 0}
-            assert set(facts["report"]) == {
-                "node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size"
-            }  # fmt: skip
-            assert "counterfeit" not in json.dumps({**facts, "policy": None, "promise": None})
-            assert session.verify(file, people_policy(h=0.1)).met
-            assert release.report.rows.source == 40  # told to whoever ran it
-
-    def test_draws_differ_unless_they_are_seeded(self) -> None:
-        with session_of_people() as session:
-
-            def released(source: sa.SeededSource | None) -> Counter[Any]:
-                session.anonymize("people", people_policy(h=0.1), "released", replace=True, random_source=source)
-                return Counter(session.connection.table("released").fetchall())
-
-            assert released(sa.SeededSource(1)) == released(sa.SeededSource(1))
-            assert released(sa.SeededSource(1)) != released(sa.SeededSource(2))
-            assert released(None) != released(None)  # equal once in 5^40
-
-    def test_a_search_that_is_stopped(self) -> None:
-        with session_of_people() as session:
-            release = session.anonymize("people", people_policy(h=0.1), "released", stop=lambda: True)
-            assert isinstance(release.report, CeilingReport)
-            assert release.report.lower_bound is not None
-            assert release.report.lower_bound <= release.report.counterfeits
-
-    def test_it_is_explained(self, clinic: sa.Session) -> None:
-        steps = clinic.explain("visits", clinic_policy(method=sa.HCeiling(2, h=0.5)))
-        purposes = dict.fromkeys(step.purpose for step in steps)
-        wanted = ["cells", "classes that lack rows", "counterfeits", "cells with counterfeits", "the release"]
-        assert [purpose for purpose in purposes if purpose in wanted] == wanted
-
-    def test_one_class_of_all_rows(self) -> None:
-        with session_of_people(rows=3) as session:
-            policy = people_policy(k=3, h=1).model_copy(update={"minimum_levels": {"age": 2, "sex": 1}})
-            release = session.anonymize("people", policy, "released")
-            assert session.connection.sql("SELECT DISTINCT age, sex FROM released").fetchall() == [("*", "*")]
-            assert release.report.rows.released == 3
-
-
-class TestFewestTrueRows:
-    """Ages have four people each, of two sexes: classes of one to three true rows."""
-
-    def policy(self, fewest: int, **options: Any) -> sa.Policy:
-        method = sa.HCeiling(4, h=0.1, fewest_true_rows=fewest)
-        roles: dict[str, Any] = {
-            "quasi_identifiers": ["age", "sex"],
-            "sensitive": ["disease"],
-            "suppression_limit": 0.5,
-        }
-        return sa.Policy(**{**roles, "method": method, **options})
-
-    def test_classes_of_fewer_are_left_out(self) -> None:
-        with session_of_people() as session:
-            release = session.anonymize("people", self.policy(2), "released", random_source=SEED)
-            report = release.report
-            assert isinstance(report, CeilingReport)
-            assert (report.fewest_true_rows, report.suppressed_rows, report.rows.dropped) == (2, 6, 6)
-            assert report.rows_in_words == (
-                "56 rows, 22 of them counterfeits (39.3 %) in 14 of 14 classes; the class of the fewest true rows has "
-                "2. 6 suppressed (15.0 %; the limit is 50 %)."
-            )
-            assert "could recognize all of them, with 1/2, where 2 is the fewest true rows of a class" in " ".join(
-                release.guarantee.claims
-            )
-            assert session.verify("released", self.policy(2)).met
-            assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(56,)]
-
-    def test_more_rows_than_may_be(self) -> None:
-        with session_of_people() as session:
-            session.connection.execute("CREATE TABLE released AS FROM people")
-            with pytest.raises(sa.UnsatisfiableError, match=r"suppresses 4 rows or fewer.*\n.*leaves out 6 of 40 rows"):
-                session.anonymize("people", self.policy(2, suppression_limit=0.1), "released", replace="anything")
-            assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(40,)]
-
-    @pytest.mark.parametrize(
-        ("fewest", "options", "words"),
-        [
-            (2, {"suppression_limit": 0}, "fewest_true_rows = 2 needs a suppression_limit"),
-            (2, {"suppression": "mask"}, "takes no suppression, search or objective"),
-            (1, {}, "takes no suppression_limit.*unless fewest_true_rows is above 1"),
-        ],
+def people_policy(suppression_limit: float | None = None, **settings: Any) -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=["age", "sex"],
+        sensitive=["disease"],
+        suppression_limit=suppression_limit,
+        method=sa.HCeiling(**{"k": 4, "h": 0.1, **settings}),
     )
-    def test_policies_that_do_not_fit(self, fewest: int, options: dict[str, Any], words: str) -> None:
-        with pytest.raises(sa.PolicyError, match=words):
-            self.policy(fewest, **options)
-
-    @pytest.mark.parametrize(("fewest", "words"), [(5, "fewest_true_rows is k at most"), (0, "fewest_true_rows: ")])
-    def test_settings_that_cannot_be(self, fewest: int, words: str) -> None:
-        with pytest.raises(sa.PolicyError, match=words):
-            sa.HCeiling(4, fewest_true_rows=fewest)
 
 
-class TestPrivateTable:
-    def test_it_tells_the_custodian_which_rows_are_invented(self) -> None:
-        with session_of_people() as session:
-            for policy in (people_policy(h=0.1), people_policy(h=0.1, catalog="paper"), people_policy(k=20, h=0.6)):
-                tables = {"counterfeits": "invented"}
-                if policy.method.added_columns:
-                    tables["catalog"] = "told"
-                release = session.anonymize("people", policy, "released", tables=tables, replace=True)
-                assert isinstance(release.report, CeilingReport)
-                connection = session.connection
-                assert connection.table("invented").columns == ["age", "sex", "disease", "counterfeits"]
-                told = connection.sql("SELECT age, sex, disease, counterfeits FROM invented").fetchall()
-                invented = {tuple(values): count for *values, count in told}
-                assert sum(invented.values()) == release.report.counterfeits > 0
-                node = "MAP {" + ", ".join(f"'{name}': {level}" for name, level in release.node.items()) + "}"
-                session.install()
-                true = Counter(
-                    connection.sql(f"SELECT age, sex, disease FROM anon.generalize('people', {node})").fetchall()
-                )
-                shown = Counter(connection.sql("SELECT age, sex, disease FROM released").fetchall())
-                assert dict(shown - true) == invented
-
-    def test_it_is_not_made_unless_it_is_asked_for(self, tmp_path: Path) -> None:
-        with session_of_people() as session:
-            session.anonymize("people", people_policy(), "released")
-            assert {row[0] for row in session.connection.sql("SHOW TABLES").fetchall()} == {"people", "released"}
-            with pytest.raises(sa.EngineError, match="give the names of tables"):
-                session.anonymize(
-                    "people", people_policy(), tmp_path / "x.parquet", tables={"counterfeits": "invented"}
-                )
-
-    def test_a_column_of_its_name(self) -> None:
-        with session_of_people() as session:
-            session.connection.execute("ALTER TABLE people RENAME disease TO Counterfeits")
-            policy = sa.Policy(quasi_identifiers=["age", "sex"], sensitive=["Counterfeits"], method=sa.HCeiling(4))
-            with pytest.raises(sa.PolicyError, match='"Counterfeits"'):
-                session.anonymize("people", policy, "released", tables={"counterfeits": "invented"})
+@pytest.fixture(scope="module")
+def session() -> Iterator[sa.Session]:
+    with session_of_people() as session:
+        yield session
 
 
-class TestCommand:
-    def test_a_run_with_a_seed(self, tmp_path: Path) -> None:
-        database, policy = tmp_path / "clinic.duckdb", tmp_path / "policy.toml"
-        with duckdb.connect(str(database)) as connection:
-            open_clinic(connection)
-            connection.execute("DELETE FROM visits WHERE diagnosis IS NULL")
-        policy.write_text(
-            'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
-            'method = { model = "h-ceiling", k = 3, h = 0.3 }\n'
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("released") / "released.parquet"
+
+
+@pytest.fixture(scope="module")
+def release(session: sa.Session, file: Path) -> Any:
+    """Every class has one to three true rows: 40 counterfeits fill them up."""
+    return session.anonymize("people", people_policy(), file, random_source=sa.SeededSource(20))
+
+
+def run(session: sa.Session, policy: sa.Policy, **options: Any) -> Any:
+    """Another release, as table ``other``."""
+    return session.anonymize("people", policy, "other", replace=True, **{"random_source": SEED, **options})
+
+
+def rows_of(session: sa.Session, columns: str, table: str) -> Counter[Any]:
+    return Counter(session.connection.sql(f"SELECT {columns} FROM {table}").fetchall())
+
+
+def test_report_and_guarantee(session: sa.Session, release: Any) -> None:
+    report = release.report
+    assert release.node == {"age": 0, "sex": 0}
+    assert (report.counterfeits, report.rows.source) == (40, 40)
+    assert report.rows_in_words == (
+        "80 rows, 40 of them counterfeits (50.0 %) in 20 of 20 classes; the class of the fewest true rows has 1."
+    )
+    told = release.model_dump(mode="json")["report"]
+    assert (told["counterfeits"], told["fewest_true_rows"]) == (40, 1)
+    assert json.loads(release.model_dump_json())["report"] == told
+    assert "counterfeit share" in report._repr_html_()
+    claims = " ".join(release.guarantee.claims)
+    assert "4 rows or more" in claims
+    assert "rows are counted, not persons" in " ".join(release.guarantee.conditions)
+    assert "with a probability of 1/4 at most" in claims
+    assert "whoever could recognize all of them, with certainty" in claims
+    under_a_higher_one = run(session, people_policy(h=0.3))
+    assert (under_a_higher_one.node, under_a_higher_one.report.counterfeits) == ({"age": 1, "sex": 0}, 0)
+
+
+@pytest.mark.usefixtures("release")
+def test_nothing_in_it_tells_counterfeits(session: sa.Session, file: Path) -> None:
+    """Not the order, nor a column, nor NULL, nor the note, from which the number of true rows cannot be had."""
+    rows = duckdb.read_parquet(str(file)).fetchall()
+    assert rows == sorted(rows)
+    assert list(duckdb.read_parquet(str(file)).columns) == ["age", "sex", "disease"]
+    assert not any(value is None for row in rows for value in row)
+    facts = json.loads(session.provenance(file) or "")["sqlanon"]
+    assert facts["rows"] == {"released": 80, "masked": 0}
+    assert set(facts["report"]) == {
+        "node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size"
+    }  # fmt: skip
+    assert "counterfeit" not in json.dumps({**facts, "policy": None, "promise": None})
+    assert session.verify(file, people_policy()).met
+
+
+@pytest.mark.usefixtures("release")
+def test_draws_differ_unless_they_are_seeded(session: sa.Session, file: Path) -> None:
+    found = [Counter(duckdb.read_parquet(str(file)).fetchall())]
+    for source in (sa.SeededSource(20), sa.SeededSource(2), None, None):
+        run(session, people_policy(), random_source=source)
+        found.append(rows_of(session, "age, sex, disease", "other"))
+    assert found[0] == found[1]
+    assert all(found[one] != found[two] for one in range(1, 5) for two in range(one))  # equal once in 5^40
+
+
+def test_a_search_that_is_stopped(session: sa.Session) -> None:
+    report = run(session, people_policy(), stop=lambda: True).report
+    assert report.lower_bound is not None
+    assert report.lower_bound <= report.counterfeits
+
+
+def test_it_is_explained(clinic: sa.Session) -> None:
+    steps = clinic.explain("visits", clinic_policy(method=sa.HCeiling(2, h=0.5)))
+    purposes = dict.fromkeys(step.purpose for step in steps)
+    wanted = ["cells", "classes that lack rows", "counterfeits", "cells with counterfeits", "the release"]
+    assert [purpose for purpose in purposes if purpose in wanted] == wanted
+
+
+def test_one_class_of_all_rows() -> None:
+    with session_of_people(rows=3) as session:
+        policy = people_policy(k=3, h=1).model_copy(update={"minimum_levels": {"age": 2, "sex": 1}})
+        assert run(session, policy).report.rows.released == 3
+        assert session.connection.sql("SELECT DISTINCT age, sex FROM other").fetchall() == [("*", "*")]
+
+
+def test_values_are_drawn_as_in_the_whole_table() -> None:
+    """900 draws of a disease that nine of ten people have: a uniform fill has it in half of them."""
+    with session_of_people(rows=4) as session:
+        session.connection.execute(
+            "CREATE OR REPLACE TABLE people AS "
+            "SELECT i // 10 AS age, 'f' AS sex, 'd' || (i % 10 = 3)::INTEGER AS disease FROM range(100) AS numbers (i)"
         )
-        command = ["run", "visits", "--db", str(database), "--policy", str(policy), "--into"]
-        outputs = []
-        for name in ("one", "two"):
-            done = CliRunner().invoke(app, [*command, str(tmp_path / f"{name}.parquet"), "--seed", "3"])
-            assert done.exit_code == 0, done.output
-            assert "24 rows, 13 of them counterfeits (54.2 %)" in " ".join(done.output.split())
-            outputs.append(duckdb.read_parquet(str(tmp_path / f"{name}.parquet")).fetchall())
-        assert outputs[0] == outputs[1]
+        for fill, share in (("marginal", 0.9), ("uniform", 0.5)):
+            assert run(session, people_policy(k=100, h=0, fill=fill)).report.counterfeits == 900
+            drawn = rows_of(session, "disease", "other")["d0",] - 90
+            assert abs(drawn - 900 * share) < 6 * (900 * share * (1 - share)) ** 0.5
 
-    def test_a_seed_for_what_draws_nothing(self, tmp_path: Path) -> None:
-        policy = tmp_path / "policy.toml"
-        policy.write_text('quasi_identifiers = ["age"]\nprivacy = [{ model = "k-anonymity", k = 2 }]\n')
-        source = str(ROOT / "fixtures" / "clinic.sql")
-        done = CliRunner().invoke(app, ["run", source, "--policy", str(policy), "--into", "x.parquet", "--seed", "3"])
-        assert done.exit_code == 2
+
+def test_classes_of_fewer_true_rows_are_left_out(session: sa.Session) -> None:
+    policy = people_policy(fewest_true_rows=2, suppression_limit=0.5)
+    release = run(session, policy)
+    report = release.report
+    assert (report.fewest_true_rows, report.suppressed_rows, report.rows.dropped) == (2, 6, 6)
+    assert report.rows_in_words == (
+        "56 rows, 22 of them counterfeits (39.3 %) in 14 of 14 classes; the class of the fewest true rows has 2. "
+        "6 suppressed (15.0 %; the limit is 50 %)."
+    )
+    assert "could recognize all of them, with 1/2, where 2 is the fewest true rows of a class" in " ".join(
+        release.guarantee.claims
+    )
+    assert session.verify("other", policy).met
+    assert session.connection.sql("SELECT count(*) FROM other").fetchall() == [(56,)]
+
+
+@pytest.mark.parametrize("settings", [{}, {"catalog": "paper"}, {"k": 20, "h": 0.6}], ids=str)
+def test_a_private_table_tells_the_custodian_which_rows_are_invented(
+    session: sa.Session, settings: dict[str, Any]
+) -> None:
+    tables = {"counterfeits": "invented", **({"catalog": "told"} if "catalog" in settings else {})}
+    release = run(session, people_policy(**settings), tables=tables)
+    told = session.connection.sql("SELECT age, sex, disease, counterfeits FROM invented").fetchall()
+    invented = {tuple(values): count for *values, count in told}
+    assert sum(invented.values()) == release.report.counterfeits > 0
+    people = session.connection.table("people").to_arrow_table().to_pylist()
+    true = oracle.generalize(people, TAXONOMIES, release.node)
+    shown = rows_of(session, "age, sex, disease", "other")
+    assert dict(shown - Counter((str(row["age"]), row["sex"], row["disease"]) for row in true)) == invented
+
+
+def test_a_run_with_a_seed(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        open_clinic(connection)
+        connection.execute("DELETE FROM visits WHERE diagnosis IS NULL")
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
+        'method = { model = "h-ceiling", k = 3, h = 0.3 }\n'
+    )
+    outputs = []
+    for name in ("one", "two"):
+        options = ("--db", "clinic.duckdb", "--policy", "policy.toml", "--into", f"{name}.parquet", "--seed", "3")
+        done = sqlanon("run", "visits", *options, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "24 rows, 13 of them counterfeits (54.2 %)" in " ".join(done.stdout.split())
+        outputs.append(duckdb.read_parquet(str(tmp_path / f"{name}.parquet")).fetchall())
+    assert outputs[0] == outputs[1]
+    # What draws nothing takes no seed.
+    (tmp_path / "policy.toml").write_text('quasi_identifiers = ["age"]\nprivacy = [{ model = "k-anonymity", k = 2 }]\n')
+    source = str(ROOT / "fixtures" / "clinic.sql")
+    options = ("--policy", "policy.toml", "--into", "x.parquet", "--seed", "3")
+    assert sqlanon("run", source, *options, folder=tmp_path).returncode == 2

@@ -17,44 +17,40 @@ from tests.stories.test_diffgen import ILLNESSES, make_warehouse, policy  # noqa
 HOSTILE = '"a""b"; drop table x --'
 
 
-@pytest.mark.parametrize(
-    ("source", "options", "error", "words"),
-    [
-        ("SELECT * REPLACE (CAST(age AS VARCHAR) AS age) FROM patients", {}, sa.PolicyError, ['"age" is VARCHAR']),
-        ("SELECT * REPLACE ('flu' AS illnesses) FROM patients", {}, sa.PolicyError, ["not a list of items"]),
-        ("FROM patients", {"sets": []}, sa.PolicyError, ["name it in sets"]),
-        (
-            "SELECT * REPLACE (CASE age WHEN 27 THEN 'spy' ELSE job END AS job, ['?'] AS illnesses) FROM patients",
-            {},
-            sa.TaxonomyError,
-            ['"job": ', '"illnesses": 1 distinct value in 400 rows'],
-        ),
-        ("SELECT * REPLACE (age + 60 AS age) FROM patients", {"outside": "refuse"}, sa.PolicyError, ['"age": ']),
-        (
-            "SELECT * REPLACE ('maybe' AS class) FROM patients",
-            {},
-            sa.TaxonomyError,
-            ['"class": 1 distinct value in 400 rows'],
-        ),
-    ],
-)
-def test_sources_that_do_not_fit(
-    session: sa.Session, source: str, options: dict[str, Any], error: type[Exception], words: list[str]
-) -> None:
+REPLACED = "SELECT * REPLACE ({}) FROM patients"
+SOURCES: list[tuple[str, dict[str, Any], type[Exception], list[str]]] = [
+    (REPLACED.format("CAST(age AS VARCHAR) AS age"), {}, sa.PolicyError, ['"age" is VARCHAR']),
+    (REPLACED.format("'flu' AS illnesses"), {}, sa.PolicyError, ["not a list of items"]),
+    ("FROM patients", {"sets": []}, sa.PolicyError, ["name it in sets"]),
+    (
+        REPLACED.format("CASE age WHEN 27 THEN 'spy' ELSE job END AS job, ['?'] AS illnesses"),
+        {},
+        sa.TaxonomyError,
+        ['"job": ', '"illnesses": 1 distinct value in 400 rows'],
+    ),
+    (REPLACED.format("age + 60 AS age"), {"outside": "refuse"}, sa.PolicyError, ['"age": ']),
+    (REPLACED.format("'maybe' AS class"), {}, sa.TaxonomyError, ['"class": 1 distinct value in 400 rows']),
+]
+
+
+def test_sources_and_requests_that_do_not_fit(session: sa.Session) -> None:
     session.anonymize("patients", policy(), into="released", random_source=FixedNoise(0))
     before = session.connection.execute("FROM released").fetchall()
-    session.connection.execute(f"CREATE VIEW viewed AS {source}")
-    with pytest.raises(error) as refused:
-        session.anonymize("viewed", policy(**options), into="released", dataset="patients", replace=True)
-    for word in words:
-        assert word in str(refused.value)
-    assert "spy" not in str(refused.value)
+    for source, options, error, words in SOURCES:
+        session.connection.execute(f"CREATE OR REPLACE VIEW viewed AS {source}")
+        with pytest.raises(error) as refused:
+            session.anonymize("viewed", policy(**options), into="released", dataset="patients", replace=True)
+        assert all(word in str(refused.value) for word in words), source
+        assert "spy" not in str(refused.value)
+    for given in ({"node": {"age": 1}}, {"time_limit": 5.0}):
+        with pytest.raises(sa.PolicyError):
+            session.anonymize("patients", policy(), into="released", replace=True, **given)  # type: ignore[arg-type]
     assert session.connection.execute("FROM released").fetchall() == before
     assert session.ledger.spent("patients") == sa.Budget(0)
 
 
 def test_taxonomies_that_do_not_fit(session: sa.Session) -> None:
-    (session.taxonomies.load("class", sa.Taxonomy.flat(["yes"])),)
+    session.taxonomies.load("class", sa.Taxonomy.flat(["yes"]))
     wide = [(f"i{place}", "*") for place in range(12)] + [(row[0], "*") for row in ILLNESSES]
     session.taxonomies.load("illnesses", sa.Taxonomy.from_rows(wide))
     session.connection.execute("UPDATE patients SET class = 'yes'")
@@ -72,12 +68,6 @@ def test_values_that_were_read_off_the_data(session: sa.Session) -> None:
         session.anonymize("patients", policy(), into="released")
     release = session.anonymize("patients", policy(accept_observed_domain=True), into="released")
     assert any('"job"' in condition for condition in release.guarantee.conditions)
-
-
-def test_requests_that_it_does_not_take(session: sa.Session) -> None:
-    for given in ({"node": {"age": 1}}, {"time_limit": 5.0}):
-        with pytest.raises(sa.PolicyError):
-            session.anonymize("patients", policy(), into="released", **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -128,9 +118,7 @@ def test_classes_that_are_no_texts(session: sa.Session) -> None:
     assert session.connection.execute("SELECT DISTINCT typeof(class) FROM released").fetchall() == [("BOOLEAN",)]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "step"), [("0", "1", "0.1"), ("-0.3", "0.6", "0.03"), ("0", "21", "7"), ("-2", "4", "1")]
-)
+@pytest.mark.parametrize(("low", "high", "step"), [("-0.3", "0.6", "0.03"), ("0", "21", "7")])
 def test_numbers_lie_in_the_intervals_that_are_told(session: sa.Session, low: str, high: str, step: str) -> None:
     """Also those at the ends of steps, and the next ones to them, which a quotient of floats can take for others."""
     given = Range(low=low, high=high, step=step)

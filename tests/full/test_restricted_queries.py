@@ -160,26 +160,26 @@ def contents(folder: Path) -> list[Path]:
 
 
 class TestPolicies:
-    @pytest.mark.parametrize("query", ALLOWED)
-    def test_a_query_that_only_reads_is_run(self, session: sa.Session, query: str) -> None:
-        session._engine.describe(session._engine.resolve(query, restricted=True).relation)
+    def test_queries_that_only_read_are_run(self, session: sa.Session) -> None:
+        for query in ALLOWED:
+            session._engine.describe(session._engine.resolve(query, restricted=True).relation)
 
-    @pytest.mark.parametrize("query", REFUSED)
-    def test_all_else_is_refused_by_name(self, session: sa.Session, made: Path, query: str) -> None:
+    def test_all_else_is_refused_by_name(self, session: sa.Session, made: Path) -> None:
         before = contents(made)
-        with pytest.raises(sa.PolicyError) as refused:
-            session._engine.resolve(query.replace("{}", str(made)), restricted=True)
-        assert len(refused.value.problems) >= len(REFUSED[query])
-        for name in REFUSED[query]:
-            assert sum(name in problem for problem in refused.value.problems) == 1, refused.value.problems
-        assert contents(made) == before
+        for query, names in REFUSED.items():
+            with pytest.raises(sa.PolicyError) as refused:
+                session._engine.resolve(query.replace("{}", str(made)), restricted=True)
+            problems = refused.value.problems
+            assert len(problems) >= len(names), query
+            assert all(sum(name in problem for problem in problems) == 1 for name in names), (query, problems)
+            assert contents(made) == before, query
 
-    @pytest.mark.parametrize("query", NO_QUERIES)
-    def test_a_statement_that_is_no_query_is_refused(self, session: sa.Session, made: Path, query: str) -> None:
+    def test_statements_that_are_no_queries_are_refused(self, session: sa.Session, made: Path) -> None:
         before = contents(made)
-        with pytest.raises((sa.PolicyError, sa.EngineError)):
-            session._engine.resolve(query.replace("{}", str(made)), restricted=True)
-        assert contents(made) == before
+        for query in NO_QUERIES:
+            with pytest.raises((sa.PolicyError, sa.EngineError)):
+                session._engine.resolve(query.replace("{}", str(made)), restricted=True)
+            assert contents(made) == before, query
 
     def test_a_policy_writes_no_file(self, made: Path, tmp_path: Path) -> None:
         """The log that DuckDB makes where a query enables it."""

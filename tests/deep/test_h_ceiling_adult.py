@@ -134,20 +134,3 @@ class TestAdult:
         assert (found["all"].counterfeits, found["all"].proven_optimal) == (2005, False)
         assert "a larger reconstruction error with it" in found["all"].notes[0]
         assert found["all"].reconstruction_error < found["first"].reconstruction_error
-
-    def test_values_are_drawn_as_in_the_whole_table(self, adult: sa.Session) -> None:
-        """4,150 draws: no count is further from its mean than six standard deviations; a uniform fill is."""
-        true = dict(adult.connection.sql("SELECT occupation, count(*) FROM adult GROUP BY ALL").fetchall())
-        for fill, is_far in (("marginal", False), ("uniform", True)):
-            policy = adult_policy(10, 0.3).model_copy(update={"method": sa.HCeiling(10, h=0.3, fill=fill)})
-            adult.anonymize("adult", policy, "released", replace=True, random_source=sa.SeededSource(7))
-            released = dict(adult.connection.sql("SELECT occupation, count(*) FROM released GROUP BY ALL").fetchall())
-            drawn = {value: released[value] - count for value, count in true.items()}
-            assert sum(drawn.values()) == 4150
-            shares = {value: count / 32561 for value, count in true.items()}
-            far = [
-                value
-                for value, share in shares.items()
-                if abs(drawn[value] - 4150 * share) > 6 * (4150 * share * (1 - share)) ** 0.5
-            ]
-            assert bool(far) == is_far

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Iterator
 from functools import cache
 
+import numpy as np
 import pytest
 
-from sqlanon.methods.h_ceiling.choice import OUT_OF_LIMIT, Need, need_of
+from sqlanon.methods.h_ceiling.choice import OUT_OF_LIMIT, FewestCounterfeits, Need, need_of
 from sqlanon.model.lattice import NodeSummary
 
 Sizes = tuple[int, ...]
@@ -64,3 +65,11 @@ def test_what_is_suppressed_saves_counterfeits() -> None:
 def test_fewer_suppressed_rows_decide_between_as_many_counterfeits() -> None:
     costs = [need(sizes, 4, 2, 9).cost for sizes in ((3, 9), (3, 1, 8), (3, 1, 1, 7), (2, 10))]
     assert costs == sorted(set(costs))
+
+
+def test_a_node_above_the_ceiling_is_never_the_best() -> None:
+    """It is looked at for what less general nodes need."""
+    search = FewestCounterfeits(np.array([True, True, False]), np.arange(3), [np.array([0.0, 0.5, 1.0])])
+    search.learn((1,), 5, 5)
+    search.learn((2,), 0, 0)
+    assert search.best == (1,)

@@ -11,7 +11,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from tests.conftest import data_folder
-from tests.stories.test_h_ceiling import SEED
+from tests.stories.test_h_ceiling_release import SEED
 
 QUASI_IDENTIFIERS = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
 

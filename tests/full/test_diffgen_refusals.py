@@ -12,7 +12,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.methods.cuts import Range
 from tests.fixed_noise import FixedNoise
-from tests.stories.test_diffgen import ILLNESSES, make_warehouse, policy  # noqa: F401 - for the fixture
+from tests.stories.test_diffgen_release import ILLNESSES, make_warehouse, policy  # noqa: F401 - for the fixture
 
 HOSTILE = '"a""b"; drop table x --'
 

@@ -19,7 +19,7 @@ from sqlanon.queries.cells.encoding import encoding_for
 from sqlanon.queries.kit.macros import expand
 from sqlanon.queries.kit.nodes import DIALECT
 from tests.commands import sqlanon
-from tests.stories.test_h_ceiling import SEED, people_policy, session_of_people
+from tests.stories.test_h_ceiling_release import SEED, people_policy, session_of_people
 
 BESIDE = {"catalog": "told"}
 BOTH = ("released", "told")

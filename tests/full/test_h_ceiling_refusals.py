@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.h_ceiling import queries
-from tests.stories.test_h_ceiling import people_policy, rows_of, run, session_of_people
+from tests.stories.test_h_ceiling_release import people_policy, rows_of, run, session_of_people
 
 PAIRS = [{"sex": "m", "disease": "d0"}, {"age": "[0, 5)", "sex": "f", "disease": "d1"}]
 OF_ONE = "SELECT * REPLACE ({}) FROM people"

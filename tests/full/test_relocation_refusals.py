@@ -11,7 +11,7 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.methods.relocation import queries
-from tests.stories.test_relocation import people_policy, session_of_people
+from tests.stories.test_relocation_release import people_policy, session_of_people
 
 POLICIES: list[tuple[dict[str, Any], str]] = [
     ({"sensitive": ()}, "needs a sensitive or an insensitive column"),

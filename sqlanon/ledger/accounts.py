@@ -49,6 +49,7 @@ class Account:
     rho_cap: Fraction | None = None
     delta: Fraction = Fraction(0)
 
+    # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
     def remaining(self) -> Budget | None:
         """What is left, no less than 0 of either; None without a bound. Of a bound in ρ, what one run may spend."""
@@ -61,12 +62,14 @@ class Account:
             max(self.cap.epsilon - self.spent.epsilon, Fraction(0)), max(self.cap.delta - self.spent.delta, Fraction(0))
         )
 
+    # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
     def in_rho(self) -> Budget | None:
         """What Σρ comes to, rounded up; None if a charge has no ρ, or all are of (ε, 0) and no cap has a δ."""
         return None if self.rho is None or not self.delta else _converted(self.rho, self.delta, ROUND_CEILING)
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def account(entries: Iterable[Entry], dataset: str) -> Account:
     """What the rows say of a data set: charges add up, and the last cap holds."""
     own = [entry for entry in entries if entry.dataset == dataset]
@@ -88,6 +91,7 @@ def unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
     return next((entry.about for entry in entries if entry.dataset == dataset and entry.about is not None), None)
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction]:
     """ε and δ of all charges to a data set together; δ is not bounded yet, as it is in a budget."""
     charges = _charges(entries, dataset)
@@ -95,6 +99,7 @@ def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction
     return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def spending_in_rho(entries: Iterable[Entry], dataset: str) -> Fraction | None:
     """ρ of all charges to a data set together; None if one has none."""
     total = Fraction(0)
@@ -108,6 +113,7 @@ def spending_in_rho(entries: Iterable[Entry], dataset: str) -> Fraction | None:
     return total
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def shortfalls(dataset: str, before: Account, rows: Sequence[Entry]) -> Iterator[str]:
     """Why a data set has less left than new charges take, a line each."""
     if before.rho_cap is not None:
@@ -123,6 +129,7 @@ def shortfalls(dataset: str, before: Account, rows: Sequence[Entry]) -> Iterator
             yield f'data set "{dataset}": δ would add up to {spelled(spent + wanted)}, and 1 promises nothing'
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def _shortfalls_in_rho(dataset: str, before: Account, wanted: Fraction | None, cap: Fraction) -> Iterator[str]:
     if before.rho is None or wanted is None:
         when = "it was charged" if before.rho is None else "it is asked for"
@@ -136,6 +143,7 @@ def _shortfalls_in_rho(dataset: str, before: Account, wanted: Fraction | None, c
         yield f'data set "{dataset}": ρ = {numbers[0]} is asked for, {left}: {before.remaining} for one run'
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def _charges(entries: Iterable[Entry], dataset: str) -> list[Entry]:
     return [entry for entry in entries if entry.kind == "charge" and entry.dataset == dataset]
 

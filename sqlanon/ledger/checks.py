@@ -12,6 +12,7 @@ from sqlanon.model.datasets import KnownSource
 from sqlanon.model.ledger import Entry
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def refuse_sources_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
     """Refuse rows whose tables or files belong to other data sets, as another run may have said just now.
 
@@ -44,6 +45,7 @@ def others_named(source: str, named: str, others: Sequence[str]) -> PolicyError:
     )
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
     """Refuse rows that are about another unit of privacy than those of their data sets so far.
 
@@ -57,6 +59,7 @@ def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) 
         raise PolicyError("the ledger cannot add up losses that are about different units of privacy:", problems)
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iterator[str]:
     """Why a data set cannot be charged or capped in the unit of the new rows: a line at most."""
     about, known = unit(rows, dataset), unit(before, dataset)
@@ -71,6 +74,7 @@ def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iter
         yield f"{so_far}, and {asked} is asked for on {about}: {why_not_added(known, spent, about, asked)}"
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def refuse_uncapped(before: Sequence[Entry], datasets: Iterable[str]) -> None:
     """Refuse charges to data sets without a cap.
 
@@ -86,6 +90,7 @@ def refuse_uncapped(before: Sequence[Entry], datasets: Iterable[str]) -> None:
         )
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
     """Refuse charges that together are more than their data sets have left.
 

@@ -76,6 +76,7 @@ class Portions:
         self.left: Fraction = paid.budget.epsilon
         self.given: list[Charge] = []
 
+    # guarded: tests/unit/test_portions.py::TestPortions
     def take(self, purpose: str, epsilon: Fraction) -> Charge:
         """A portion of the whole: leave to draw once at this loss.
 
@@ -149,6 +150,7 @@ class RhoPortions:
         self.left = self.rho
         self.given: list[RhoCharge] = []
 
+    # guarded: tests/unit/test_zcdp.py::TestPortions
     def take(self, purpose: str, rho: Fraction) -> RhoCharge:
         """A portion of the whole: leave to draw once at this loss.
 
@@ -235,6 +237,7 @@ class Accountant:
         """
         return self._pay(budgets)
 
+    # guarded: tests/unit/test_portions.py::TestCharges
     def _pay(self, budgets: Mapping[str, Budget], rho: Fraction | None = None) -> dict[str, Charge]:
         expenses = [
             Expense(
@@ -249,6 +252,7 @@ class Accountant:
             for expense, position in zip(expenses, positions, strict=True)
         }
 
+    # guarded: tests/unit/test_portions.py::TestCharges
     def charge_in_portions(self, purpose: str, budget: Budget) -> Portions:
         """Pay a sum up front for steps whose single costs are known only during the run.
 
@@ -280,6 +284,7 @@ class Accountant:
         return RhoPortions(self._pay({purpose: budget}, rho)[purpose], rho)
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestCosts
 def require_covered(charge: Charge, loss: float | Fraction) -> None:
     """Refuse a draw that costs more than was paid for it; a float is compared as the number that it is.
 
@@ -293,6 +298,7 @@ def require_covered(charge: Charge, loss: float | Fraction) -> None:
         )
 
 
+# guarded: tests/unit/test_zcdp.py::TestScales
 def require_rho(charge: RhoCharge, cost: float | Fraction) -> None:
     """Refuse a draw that costs more than was paid for it; a float is compared as the number that it is.
 

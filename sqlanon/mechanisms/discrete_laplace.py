@@ -39,15 +39,18 @@ class Tail:
     scale: Fraction
     least: int
 
+    # guarded: tests/unit/test_discrete_laplace.py::TestProbabilities
     def bounds(self, bits: int) -> Interval:
-        if self.least <= 0:  # Z is symmetric: P(Z >= m) = 1 - P(Z >= 1 - m)
+        # Z is symmetric: P(Z >= m) = 1 - P(Z >= 1 - m)
+        if self.least <= 0:  # no mutants: both are the same at 0
             low, high = Tail(self.scale, 1 - self.least).bounds(bits)
             return 1 - high, 1 - low
-        low_base, high_base = exponential(1 / self.scale, bits + 2)
-        low, high = exponential(self.least / self.scale, bits + 2)
+        low_base, high_base = exponential(1 / self.scale, bits + 2)  # no mutants: digits to spare
+        low, high = exponential(self.least / self.scale, bits + 2)  # no mutants: digits to spare
         return low / (1 + high_base), high / (1 + low_base)
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestThresholds
 def threshold(epsilon: Fraction, delta: Fraction, *, rows: int = 1) -> int:
     """The smallest count to publish, so that cells that nobody listed beforehand cost no more than δ.
 
@@ -86,6 +89,7 @@ def threshold(epsilon: Fraction, delta: Fraction, *, rows: int = 1) -> int:
     )
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestThresholds
 def pure_threshold(cells: int, epsilon: Fraction, *, rows: int = 1) -> int:
     """The smallest count to publish, at least 1, with at most one expected false cell among ``cells`` empty ones.
 
@@ -101,6 +105,7 @@ def pure_threshold(cells: int, epsilon: Fraction, *, rows: int = 1) -> int:
     return _smallest(1, lambda least: is_at_most(Tail(scale, least), Fraction(1, cells)))
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestThresholds
 def empty_cell_probability(threshold: int, epsilon: Fraction, *, rows: int = 1) -> Probability:
     """The chance that the noise of an empty cell alone reaches a threshold, at the scale that sources draw at.
 
@@ -111,12 +116,13 @@ def empty_cell_probability(threshold: int, epsilon: Fraction, *, rows: int = 1) 
     return Tail(Fraction(scale_for(epsilon, rows)), threshold)
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestThresholds
 def _smallest(least: int, holds: Callable[[int], bool]) -> int:
     """The smallest number from ``least`` up for which something holds that holds for all numbers from some one on."""
     step = 1
     while not holds(least + step - 1):
         step *= 2
-    low, high = least + step // 2, least + step - 1
+    low, high = least + step // 2, least + step - 1  # no mutants: a lower start has the same end
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)

@@ -32,6 +32,7 @@ class Complement:
 
     of: Refinable
 
+    # guarded: tests/unit/test_discrete_laplace.py::TestProbabilities
     def bounds(self, bits: int) -> Interval:
         low, high = self.of.bounds(bits)
         return 1 - high, 1 - low
@@ -47,17 +48,18 @@ def complement(probability: Probability) -> Probability:
     return 1 - probability if isinstance(probability, Fraction) else Complement(probability)
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestProbabilities
 def is_at_most(probability: Probability, limit: Fraction) -> bool:
     """Whether a probability is at most a limit; an irrational one never equals it, so that this ends."""
     if isinstance(probability, Fraction):
         return probability <= limit
     for bits in (MIN_BITS << doublings for doublings in count()):
         low, high = probability.bounds(bits)
-        if high <= limit:
+        if high <= limit:  # no mutants: more bits decide the same
             return True
-        if low > limit:
+        if low > limit:  # no mutants: more bits decide the same
             return False
-    raise AssertionError("precision has no end")
+    raise AssertionError("precision has no end")  # no mutants: never reached
 
 
 def require_probability(probability: Probability) -> None:
@@ -70,14 +72,15 @@ def require_probability(probability: Probability) -> None:
         raise ValueError(f"{probability} is not a probability: it must lie between 0 and 1")
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestProbabilities
 def exponential(exponent: Fraction, bits: int) -> Interval:
     """Bounds of e^-x for x >= 0, no further apart than 2^-bits.
 
     Python documents ``Decimal.exp`` as correctly rounded, so its neighbours enclose what it stands for.
     """
-    if exponent > bits:
-        return Fraction(0), Fraction(1, 2**bits)
-    digits = int(bits * DIGITS_PER_BIT) + len(str(bits)) + 4
+    if exponent > bits:  # no mutants: a shortcut
+        return Fraction(0), Fraction(1, 2**bits)  # no mutants: a shortcut
+    digits = int(bits * DIGITS_PER_BIT) + len(str(bits)) + 4  # no mutants: digits to spare
     least, most = (_quotient(-exponent, digits, rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
     context = _context(digits, ROUND_FLOOR)
     low, high = least.exp(context).next_minus(context), most.exp(context).next_plus(context)

@@ -19,6 +19,7 @@ LARGEST_SCALE = 2**53
 """Noise that is still far from the end of 64-bit integers: the chance to reach it is below e^-500."""
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestScales
 def scale_for(epsilon: Fraction, sensitivity: int) -> float:
     """The scale of noise that costs ε where one individual can change what is noised by ``sensitivity``.
 
@@ -42,6 +43,7 @@ def scale_for(epsilon: Fraction, sensitivity: int) -> float:
     return scale
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestScales
 def difference_sensitivity(sensitivity: int, *, monotonic: bool) -> int:
     """By how much one individual can change the difference between two scores.
 
@@ -52,6 +54,7 @@ def difference_sensitivity(sensitivity: int, *, monotonic: bool) -> int:
     return sensitivity if monotonic else 2 * sensitivity
 
 
+# guarded: tests/unit/test_zcdp.py::TestScales
 @lru_cache(maxsize=256)
 def scale_in_rho(rho: Fraction, sensitivity: int) -> float:
     """The scale of discrete Gaussian noise, or of the Gumbel noise of a choice, that costs ρ.
@@ -78,17 +81,20 @@ def scale_in_rho(rho: Fraction, sensitivity: int) -> float:
     return scale
 
 
+# guarded: tests/unit/test_zcdp.py::TestScales
 def cost_in_rho(scale: float, sensitivity: int) -> Fraction:
     """What a draw at a scale costs, exactly: see :func:`scale_in_rho`."""
     return sensitivity**2 / (2 * Fraction(scale) ** 2)
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestScales
 def _rounded_up(number: Fraction) -> float:
     """The smallest float that is not below a number."""
     nearest = float(number)
     return nearest if nearest >= number else math.nextafter(nearest, math.inf)
 
 
+# guarded: tests/unit/test_discrete_laplace.py::TestScales
 def _refuse_no_sensitivity(sensitivity: int) -> None:
     if sensitivity < 1:
         raise ValueError(f"a sensitivity of {sensitivity} is not 1 or more")

@@ -24,6 +24,7 @@ ROUNDING = 1e-13
 """More than what rounding can change in a conversion, as a share of the largest of its terms."""
 
 
+# guarded: tests/unit/test_zcdp.py
 def rho_of(budget: Budget) -> Fraction:
     """The largest ρ, up to rounding, such that ρ-zCDP is (ε, δ)-differential privacy.
 
@@ -43,6 +44,7 @@ def rho_of(budget: Budget) -> Fraction:
     return Fraction(rho * (1 - ROUNDING))
 
 
+# guarded: tests/unit/test_zcdp.py
 def epsilon_of(rho: Fraction, delta: Fraction) -> float:
     """The smallest ε, up to rounding, such that ρ-zCDP is (ε, δ)-differential privacy; see :func:`rho_of`.
 

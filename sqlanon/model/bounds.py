@@ -103,6 +103,7 @@ class Bound:
     def met_by(self, value: int | float) -> bool: ...
     @overload
     def met_by(self, value: NDArray[Any]) -> NDArray[np.bool_]: ...
+    # guarded: tests/unit/test_bounds.py
     def met_by(self, value: Any) -> Any:
         """Whether a measure passes; of an array of measures, whether each does."""
         if self.comparison == ">=":
@@ -110,12 +111,14 @@ class Bound:
         return value < self.threshold if self.comparison == "<" else value <= self.threshold
 
 
+# guarded: tests/unit/test_bounds.py
 def at_least(measure: Measure, required: int | float, *, monotonic: bool = False) -> Bound:
     """The measure is ``required`` or more; floats have slack."""
     threshold = required if isinstance(required, int) else required * (1 - TOLERANCE)
     return Bound(measure, ">=", required, threshold, monotonic)
 
 
+# guarded: tests/unit/test_bounds.py
 def at_most(measure: Measure, required: float, *, grain: Grain = "class") -> Bound:
     """The measure is ``required`` or less, with slack."""
     return Bound(measure, "<=", required, required * (1 + TOLERANCE), grain=grain)

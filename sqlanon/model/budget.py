@@ -30,6 +30,7 @@ class WrittenFloat(float):
         self.text = text
 
 
+# guarded: tests/unit/test_budget.py
 def exact(value: object) -> Fraction:
     """The number that was written.
 
@@ -96,6 +97,7 @@ else:
     ExactSetting = ExactNumber
 
 
+# guarded: tests/unit/test_budget.py
 def _below_one(delta: Fraction) -> Fraction:
     if delta >= 1:
         raise PydanticCustomError("too_large", "must be below 1, at which nothing is promised")
@@ -120,12 +122,14 @@ class Budget(PolicyValue):
 
         def __init__(self, epsilon: Exact, delta: Exact = 0) -> None: ...
 
+    # guarded: tests/unit/test_budget.py
     def __add__(self, other: Budget) -> Budget:
         return Budget(self.epsilon + other.epsilon, self.delta + other.delta)
 
     def __str__(self) -> str:
         return f"(ε = {spelled(self.epsilon)}, δ = {spelled(self.delta)})"
 
+    # guarded: tests/unit/test_budget.py
     def covers(self, other: Budget) -> bool:
         """Whether no more is asked for of either."""
         return other.epsilon <= self.epsilon and other.delta <= self.delta
@@ -164,6 +168,7 @@ class Unit:
         """The unit as the ledger names it."""
         return "row" if self.individual is None else "individual"
 
+    # guarded: tests/unit/test_budget.py
     def adds_up_with(self, other: Unit) -> bool:
         """Whether losses of both can be added up. Columns are compared as DuckDB compares their names."""
         if self.individual is None or other.individual is None:

@@ -48,6 +48,7 @@ class Criteria:
         columns = dict.fromkeys(bound.measure.column for bound in self.class_bounds)
         return tuple(name for name in columns if name is not None)
 
+    # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property
     def partly_certain_bounds(self) -> tuple[Bound, ...]:
         """The other bounds: a class that exceeds one proves that some of its rows are suppressed further down.
@@ -62,6 +63,7 @@ class Criteria:
             if bound.measure.certainty is not None and bound not in self.certain_bounds
         )
 
+    # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property
     def k(self) -> int:
         """The largest k asked for, 1 without k-anonymity."""

@@ -64,6 +64,7 @@ class Entry:
     public: list[str] | None = None
     rho: str | None = None
 
+    # guarded: tests/unit/test_guarded_ledger.py::TestChains
     def seal(self) -> str:
         """The hash that the row should have. Rows without ρ have that of a ledger which knew none."""
         values = {name: value for name, value in vars(self).items() if name != "sha256"}
@@ -83,6 +84,7 @@ class Entry:
         return None if self.unit is None else Unit(self.individual, self.rows_per_individual)
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
 def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
     """Rows in their places after those before, sealed."""
     position, previous = len(before), head(before)
@@ -93,11 +95,13 @@ def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
         position, previous = position + 1, sealed.sha256
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
 def head(entries: Sequence[Entry]) -> str:
     """The hash of the newest row, which vouches for all of them."""
     return entries[-1].sha256 if entries else START
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
 def first_broken(entries: Iterable[Entry]) -> int | None:
     """The position of the first row that was changed, removed, moved or put in; None if all is as it was written.
 
@@ -112,6 +116,7 @@ def first_broken(entries: Iterable[Entry]) -> int | None:
     return None
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
 def _is_sound(entry: Entry) -> bool:
     """Whether its numbers can be read, as those of a row that was sealed by someone else may not."""
     try:

@@ -56,6 +56,7 @@ class PrivacyModel(PolicyValue):
         """The bounds; a class must keep all of them."""
         raise NotImplementedError
 
+    # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property
     def monotonic(self) -> bool:
         """Whether the rows of violating classes can only become fewer when a node is generalized, come what may."""
@@ -101,6 +102,7 @@ class AlphaKAnonymity(PrivacyModel):
     alpha: Number = Field(gt=0, lt=1, kw_only=False, description="largest share of a value in a class")
     k: TwoOrMore = Field(kw_only=False, description="rows that every class has at least")
 
+    # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property
     def bounds(self) -> tuple[Bound, ...]:
         table = ("alpha_k_anonymity", "alpha")
@@ -257,6 +259,7 @@ class DeltaDisclosure(PrivacyModel):
     column: str = Field(kw_only=False, description="a sensitive column")
     delta: Number = Field(gt=0, le=MOST, kw_only=False, description="bound on |log2| of the ratio of shares, exclusive")
 
+    # guarded: tests/unit/test_bounds.py
     @property
     def bounds(self) -> tuple[Bound, ...]:
         measure = of_values("disclosure", self.column, of_table=("delta_disclosure", "delta"), field="delta")
@@ -329,6 +332,7 @@ class DeltaPresence(PopulationModel):
             raise failed_checks([f"the minimum, {self.minimum:g}, is above the maximum, {self.maximum:g}"])
         return self
 
+    # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property
     def bounds(self) -> tuple[Bound, ...]:
         presence = Measure("presence", view="population", of_table=("delta_presence", "largest"))

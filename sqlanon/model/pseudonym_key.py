@@ -38,6 +38,7 @@ class PseudonymKey:
 
     __slots__ = ("_secret",)
 
+    # guarded: tests/unit/test_pseudonym_key.py
     def __init__(self, secret: bytes) -> None:
         self._secret = secret.rstrip(b"\r\n")
         if len(self._secret) < MIN_KEY_BYTES:
@@ -48,6 +49,7 @@ class PseudonymKey:
     def __repr__(self) -> str:
         return "PseudonymKey(<secret>)"
 
+    # guarded: tests/unit/test_pseudonym_key.py
     @property
     def blocks(self) -> tuple[bytes, bytes]:
         """The inner and the outer block of the key, as ``anon.hmac_block`` makes them."""
@@ -58,6 +60,7 @@ class PseudonymKey:
         return bytes(byte ^ 0x36 for byte in filled), bytes(byte ^ 0x5C for byte in filled)
 
 
+# guarded: tests/unit/test_pseudonym_key.py
 def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
     """The key for the pseudonyms of a policy; None for a policy without any.
 
@@ -93,6 +96,7 @@ def _bytes_of(given: object) -> bytes:
     raise _refused("it is neither bytes, which are the key, nor a pathlib.Path, which is its file")
 
 
+# guarded: tests/unit/test_pseudonym_key.py
 def _read(path: Path) -> bytes:
     """The content of the file of a key, whose name no message shows: it could be the key itself."""
     try:

@@ -75,6 +75,7 @@ def delta(k: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, *, tight: bool = Fa
     return float(found) if found.ndim == 0 else found
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestSampledClasses
 def delta_on_sample(k: int, beta: float, epsilon_node: float, epsilon: float, nodes: int) -> float:
     """δ of publishing the classes of k sampled rows at a node that was chosen on the sample, not on the whole table.
 
@@ -129,6 +130,7 @@ def minimum_k(beta: float, epsilon: float, delta: float, *, tight: bool = False)
     return found
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestSampledClasses
 def maximum_beta(k: int, epsilon: float, delta: float, *, tight: bool = False) -> Fraction:
     """The largest β, the probability of a row to be in the sample, with which publishing costs no more than a δ.
 
@@ -173,6 +175,7 @@ def least_rows(k: int, beta: float, probability: float) -> int | None:
     return _least(lambda rows: bool(tail(np.asarray(float(rows)), np.asarray(float(k)), beta) >= probability))
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestSampledClasses
 def gamma(beta: float, epsilon: float) -> float:
     """The share of the rows of a class up to which a sampled count is no more than e^ε times as likely with one more.
 
@@ -247,6 +250,7 @@ def _least(suffices: Callable[[int], bool]) -> int | None:
     return enough
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestSampledClasses
 def _admissible(beta: Any, epsilon: Any) -> Any:
     """Whether ε is at least what it costs that a row may be missing."""
     return epsilon >= -np.log1p(-beta) - NEAR

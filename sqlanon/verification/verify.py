@@ -207,6 +207,7 @@ def _refuse_other_source(engine: Engine, original: ResolvedSource, policy: Polic
         )
 
 
+# guarded: tests/unit/test_guarded_verification.py
 def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] = ()) -> None:
     """Refuse a release that was just written if it falls short.
 
@@ -229,6 +230,7 @@ def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] 
         )
 
 
+# guarded: tests/unit/test_guarded_verification.py
 def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
     """Columns that the policy does not release, and those that it does and that are not there."""
     released = {folded(name) for name in (*policy.released_columns, *policy.method.added_columns)}
@@ -256,6 +258,7 @@ def _added_values(engine: Engine, found: Published, policy: Policy, source: exp.
         yield f"{added:,} rows have sensitive and insensitive values that its source does not have, or less often"
 
 
+# guarded: tests/unit/test_guarded_verification.py
 def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
     if record.rows is not None and record.rows.released != measurement.row_count:
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
@@ -270,6 +273,7 @@ def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> I
         yield f"its smallest class has {measurement.k or 0:,} rows where that of the release had {smallest:,}"
 
 
+# guarded: tests/unit/test_guarded_verification.py
 def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> Iterator[str]:
     """Another number of rows than a private method has drawn: each group is a row where a column has its count."""
     expected = report.released_groups if policy.method.added_columns else report.released_rows
@@ -277,6 +281,7 @@ def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> I
         yield f"it has {row_count:,} rows where {expected:,} were released"
 
 
+# guarded: tests/unit/test_guarded_verification.py
 def _other_levels(record: Record, policy: Policy) -> Iterator[str]:
     """Levels that the policy does not allow."""
     for name, level in () if record.labels is None else record.labels.used_levels:

@@ -1,56 +1,150 @@
 """Break what privacy rests on, one thing at a time, and see that the tests notice.
 
-    python -m tests.mutation [NAME...] [--jobs 2] [--markdown FILE]
+    python -m tests.mutation [NAME...] [--jobs 2] [--markdown FILE] [--list]
 
-Every mutant is put into a copy of the repository in a temporary folder, where the tests that it names are run: it is
-killed if one of them fails. All of these tests are run without a mutant first, and must pass. NAME is part of the names
-of the mutants to run, all of them if there is none. Prints a line for each; the exit code is 1 if one survived that is
-not said to be equivalent, 2 if the tests fail without any, or something else is wrong.
+Every function, query and macro under a comment ``guarded:`` is broken by the operators of ``operators.py``, in memory.
+The tests that the comment names are collected once; a fork of this process runs them for each mutant until one fails,
+which kills it. They are run without a mutant first, and must pass. NAME is part of the file and name of what is broken,
+such as ``scales.py:scale_for``. The exit code is 1 if a mutant survived, 2 if the tests fail without any.
 """
 
 from __future__ import annotations
 
 import argparse
-import compileall
+import contextlib
 import os
-import py_compile
-import queue
-import re
-import shutil
-import subprocess
+import resource
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutation.mutants import Mutant, named
+os.environ.setdefault("SQLANON_EFFORT", "0.25")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-ROOT = Path(__file__).parents[2]
-COPIED = ("sqlanon", "sql", "tests", "fixtures", "pyproject.toml", "README.md")
-PASSED, FAILED, ENDLESS = 0, 1, 124
-"""What pytest returns; whatever else it returns, it ran no test that says something. The last stands for no end."""
-PATIENCE = 600
-"""Seconds for the tests of a mutant. None of the table makes them run for ever: no end tells of a slow machine."""
+import pytest
+
+from tests.mutation.guarded import ROOT, Guarded, all_guarded
+from tests.mutation.operators import Change
+
+OPTIONS = ("-o", "addopts=--strict-markers", "-qq", "-p", "no:cacheprovider", "--hypothesis-profile=mutants")
+PATIENCE, TIMES = 1, 2
+"""The processor time that the tests of a mutant have: seconds, and times what they take without one."""
+MEMORY = 16 * 2**30
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant: killed, survived, equivalent or broken, by which test, in how many seconds."""
+    """What became of a mutant: the test that failed, or an empty text if none did, and its processor time."""
 
-    mutant: Mutant
-    state: str
+    guarded: Guarded
+    change: str
+    line: int
     killer: str
     seconds: float
 
-    @property
     def cells(self) -> tuple[str, ...]:
-        """It as a row of the table."""
-        test = self.killer or self.mutant.equivalent or ", ".join(self.mutant.tests)
-        return self.mutant.name, self.mutant.file, self.mutant.breaks, test, self.state, f"{self.seconds:.0f}"
+        """It as a row of a table."""
+        return f"{self.guarded}:{self.line}", self.change, self.killer or "survived", f"{self.seconds:.1f}"
+
+
+class Mutants:
+    """The plug-in of pytest that runs the tests for each mutant in place of once."""
+
+    def __init__(self, guarded: list[Guarded], jobs: int) -> None:
+        self.guarded = guarded
+        self.jobs = jobs
+        self.outcomes: list[Outcome] = []
+        self.failing: list[Guarded] = []
+        self.failed = ""
+        self.running: dict[int, tuple[Guarded, Change, Path]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and not self.failed:
+            self.failed = report.nodeid
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        session.config.pluginmanager.unregister(name="terminalreporter")
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
+            for guarded in self.guarded:
+                items = [item for item in session.items if any(is_of(item.nodeid, test) for test in guarded.tests)]
+                pid = self._fork(guarded, None, items, Path(folder) / "first", 600)
+                self.running[pid] = (guarded, Change(guarded.line, "", "", ""), Path(folder) / "first")
+                first = self._ended(pid)
+                if not items or first.killer:
+                    self.failing.append(guarded)
+                    say(f"{guarded}: fails without a mutant: {first.killer or 'no tests'}")
+                    continue
+                self._try_all(guarded, items, Path(folder), PATIENCE + TIMES * first.seconds)
+            while self.running:
+                self._note(self._ended())
+        return True
+
+    def _try_all(self, guarded: Guarded, items: list[pytest.Item], folder: Path, limit: float) -> None:
+        for number, change in enumerate(guarded.changes()):
+            file = folder / f"{guarded.line}-{number}"
+            pid = self._fork(guarded, change, items, file, limit)
+            self.running[pid] = (guarded, change, file)
+            if len(self.running) >= self.jobs:
+                self._note(self._ended())
+
+    def _fork(self, guarded: Guarded, change: Change | None, items: list[pytest.Item], file: Path, limit: float) -> int:
+        """Run tests in a child, which writes the test that fails to a file."""
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            os.setsid()
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):
+                os.dup2(nothing, stream)
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            signal.alarm(60 + 10 * int(limit))
+            guarded.put_in(change)
+            self._run(items)
+            file.write_text(self.failed, encoding="utf-8")
+        except BaseException as error:
+            file.write_text(f"{type(error).__name__}: {error}", encoding="utf-8")
+        finally:
+            os._exit(0)
+
+    def _run(self, items: list[pytest.Item]) -> None:
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return
+
+    def _ended(self, pid: int = -1) -> Outcome:
+        """The outcome of a child when it ends; one that is killed for its time or memory did not survive either."""
+        pid, _, used = os.wait4(pid, 0)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        guarded, change, file = self.running.pop(pid)
+        killer = file.read_text(encoding="utf-8") if file.exists() else "no end"
+        return Outcome(guarded, str(change), change.line, killer, used.ru_utime + used.ru_stime)
+
+    def _note(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        place, change, killer, seconds = outcome.cells()
+        say(f"{'killed' if outcome.killer else 'SURVIVED':<8} {seconds:>5} s  {place}  {change}; {killer}")
+
+
+def is_of(name: str, test: str) -> bool:
+    """Whether a test is one of a file, a class or a file of SQL."""
+    if test.endswith(".test"):
+        return name == f"tests/sql/test_sqllogic.py::test_file_with_macros_called[{Path(test).stem}]"
+    return name == test or name.startswith((f"{test}::", f"{test}["))
+
+
+def files_of(guarded: list[Guarded]) -> Iterator[str]:
+    """The files that pytest collects."""
+    for test in dict.fromkeys(test for each in guarded for test in each.tests):
+        yield "tests/sql/test_sqllogic.py" if test.endswith(".test") else test.partition("::")[0]
 
 
 def main() -> int:
@@ -59,130 +153,36 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--markdown", type=Path)
+    parser.add_argument("--list", action="store_true", help="the mutants, without running them")
     arguments = parser.parse_args()
-    mutants = named(arguments.names)
-    with tempfile.TemporaryDirectory() as folder:
-        copies: queue.Queue[Path] = queue.Queue()
-        for number in range(arguments.jobs):
-            copies.put(_copy(Path(folder) / str(number)))
-        if not _passes_without(mutants, copies):
-            return 2
-        with ThreadPoolExecutor(arguments.jobs) as pool:
-            outcomes = []
-            for outcome in pool.map(lambda mutant: _outcome(mutant, copies), mutants):
-                name, _, breaks, test, state, seconds = outcome.cells
-                _say(f"{state:<10} {name:<36} {seconds:>4} s  {breaks}; {test}")
-                outcomes.append(outcome)
-    if arguments.markdown is not None:
-        arguments.markdown.write_text(_markdown(outcomes), encoding="utf-8")
-    return _judged(outcomes)
-
-
-def _judged(outcomes: Sequence[Outcome]) -> int:
-    counts = {state: sum(outcome.state == state for outcome in outcomes) for state in (*STATES, "broken")}
-    _say(", ".join(f"{count} {state}" for state, count in counts.items()))
-    return 2 if counts["broken"] else int(counts["survived"] > 0)
-
-
-STATES = ("killed", "equivalent", "survived")
-
-
-def _copy(folder: Path) -> Path:
-    """A copy of the repository, with bytecode that knows the hash of its text: a mutant can have its size and time."""
-    folder.mkdir()
-    for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, folder / name)
-    compileall.compile_dir(folder, quiet=1, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
-    return folder
-
-
-def _passes_without(mutants: Sequence[Mutant], copies: queue.Queue[Path]) -> bool:
-    """Whether all tests that have to kill a mutant pass where there is none."""
-    tests = list(dict.fromkeys(test for mutant in mutants for test in mutant.tests))
+    os.chdir(ROOT)
+    guarded = [each for each in all_guarded() if not arguments.names or any(n in str(each) for n in arguments.names)]
+    if arguments.list:
+        for each in guarded:
+            for change in each.changes():
+                say(f"{each}:{change.line}  {change}")
+        return 0
     began = time.perf_counter()
-    with _lent(copies) as copy:
-        code, output = _run(copy, tests, patience=10 * PATIENCE)
-    _say(f"without a mutant: {len(tests)} tests or files in {time.perf_counter() - began:.0f} s")
-    if code != PASSED:
-        _say(f"the tests fail without a mutant:\n{output}")
-    return code == PASSED
+    mutants = Mutants(guarded, arguments.jobs)
+    pytest.main([*OPTIONS, *dict.fromkeys(files_of(guarded))], plugins=[mutants])
+    if arguments.markdown is not None:
+        rows = [
+            ("place", "change", "test that notices", "s"),
+            ("---",) * 4,
+            *(each.cells() for each in mutants.outcomes),
+        ]
+        lines = (" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows)
+        arguments.markdown.write_text("".join(f"| {line} |\n" for line in lines), encoding="utf-8")
+    survived = sum(not outcome.killer for outcome in mutants.outcomes)
+    say(
+        f"{len(guarded)} functions, {len(mutants.outcomes)} mutants, {survived} survived, "
+        f"{time.perf_counter() - began:.0f} s, {sum(outcome.seconds for outcome in mutants.outcomes):.0f} CPU s"
+    )
+    return 2 if mutants.failing or not mutants.outcomes else int(survived > 0)
 
 
-def _outcome(mutant: Mutant, copies: queue.Queue[Path]) -> Outcome:
-    with _lent(copies) as copy:
-        file = copy / mutant.file
-        text = file.read_text(encoding="utf-8")
-        file.write_text(mutant.applied(text), encoding="utf-8")
-        began = time.perf_counter()
-        try:
-            code, output = _run(copy, mutant.tests, patience=PATIENCE)
-        finally:
-            file.write_text(text, encoding="utf-8")
-        seconds = time.perf_counter() - began
-    if code == FAILED:
-        return Outcome(mutant, "killed", _killer(output), seconds)
-    if code != PASSED:
-        return Outcome(mutant, "broken", f"pytest ended with {code}: {output[-500:]}", seconds)
-    return Outcome(mutant, "survived" if mutant.equivalent is None else "equivalent", "", seconds)
-
-
-def _run(copy: Path, tests: Sequence[str], *, patience: float) -> tuple[int, str]:
-    """What pytest returns and prints; examples of Hypothesis are the same every time."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-n",
-        "0",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--hypothesis-profile=mutants",
-    ]
-    command += tests
-    environment = {
-        **os.environ,
-        "SQLANON_EFFORT": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": str(copy),
-        "SQLANON_DATA": os.environ.get("SQLANON_DATA", str(ROOT.parent / "shared" / "data")),
-    }
-    try:
-        done = subprocess.run(
-            command, cwd=copy, env=environment, check=False, capture_output=True, text=True, timeout=patience
-        )
-    except subprocess.TimeoutExpired:
-        return ENDLESS, f"no end in {patience:.0f} s"
-    return done.returncode, done.stdout + done.stderr
-
-
-def _killer(output: str) -> str:
-    """The test that failed first."""
-    found = re.search(r"^(?:FAILED|ERROR) (\S+?::[^\[\s]+)", output, re.MULTILINE)
-    return found[1] if found else "?"
-
-
-@contextmanager
-def _lent(copies: queue.Queue[Path]) -> Iterator[Path]:
-    copy = copies.get()
-    try:
-        yield copy
-    finally:
-        copies.put(copy)
-
-
-def _markdown(outcomes: Sequence[Outcome]) -> str:
-    rows = [("mutant", "file", "what it would do", "test that notices", "state", "s"), ("---",) * 6]
-    rows += [outcome.cells for outcome in outcomes]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in rows)
-
-
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Print a line at once."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

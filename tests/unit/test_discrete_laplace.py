@@ -29,7 +29,7 @@ from sqlanon.mechanisms.discrete_laplace import (
     threshold,
 )
 from sqlanon.mechanisms.probability import bounds, complement, exponential, is_at_most
-from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
+from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, difference_sensitivity, scale_for
 from sqlanon.mechanisms.source import RandomSource
 
 DELTAS = [Fraction(text) for text in ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")]
@@ -205,6 +205,29 @@ class TestThresholds:
         assert 550 < published < 1060
 
 
+class TestScales:
+    def test_of_whole_numbers_and_of_a_tenth(self) -> None:
+        """A quotient that is a float is the scale; of a tenth it is the next float, as 0.1 is above a tenth."""
+        asked = [(2, 1), (1, 1), (1, 3), (Fraction(1, 10), 1)]
+        assert [scale_for(Fraction(epsilon), rows) for epsilon, rows in asked] == [0.5, 1, 3, math.nextafter(10, 11)]
+
+    def test_differences_between_scores(self) -> None:
+        assert [difference_sensitivity(3, monotonic=monotonic) for monotonic in (True, False)] == [3, 6]
+
+    @pytest.mark.parametrize("sensitivity", [0, -1])
+    def test_nothing_is_bought_for_what_nobody_can_change(self, sensitivity: int) -> None:
+        with pytest.raises(ValueError, match="is not 1 or more"):
+            scale_for(Fraction(1), sensitivity)
+        with pytest.raises(BudgetError, match="ε is 0"):
+            scale_for(Fraction(0), 1)
+
+    def test_scales_have_ends(self) -> None:
+        assert scale_for(Fraction(10**400), 1) == SMALLEST_SCALE
+        assert scale_for(Fraction(1, LARGEST_SCALE), 1) == LARGEST_SCALE
+        with pytest.raises(BudgetError, match="too small"):
+            scale_for(Fraction(1, LARGEST_SCALE + 1), 1)
+
+
 class TestCosts:
     @given(epsilon=EPSILONS, sensitivity=st.integers(1, 1000))
     def test_a_scale_is_the_smallest_that_opendp_finds_to_cost_no_more(
@@ -223,8 +246,9 @@ class TestCosts:
     def test_the_float_of_a_tenth_is_more_than_a_tenth(self) -> None:
         assert opendp._laplace(10.0).map(1) == 0.1
         assert scale_for(Fraction(1, 10), 1) == math.nextafter(10, 11)
-        with pytest.raises(BudgetError, match="counts: nothing is drawn"):
-            require_covered(charge("0.1"), 0.1)
+        for loss in (0.1, math.inf):
+            with pytest.raises(BudgetError, match="counts: nothing is drawn"):
+                require_covered(charge("0.1"), loss)
         require_covered(charge(Fraction(0.1)), 0.1)
 
     def test_a_loss_is_exactly_no_more_than_a_float_either(self) -> None:
@@ -232,17 +256,6 @@ class TestCosts:
         for numerator in range(1, 100):
             for epsilon in (Fraction(numerator / 7), Fraction(numerator, 7)):
                 assert 3 / Fraction(scale_for(epsilon, 3)) <= epsilon
-
-    @pytest.mark.parametrize("sensitivity", [0, -1])
-    def test_nothing_is_bought_for_what_nobody_can_change(self, sensitivity: int) -> None:
-        with pytest.raises(ValueError, match="is not 1 or more"):
-            scale_for(Fraction(1), sensitivity)
-
-    def test_scales_have_ends(self) -> None:
-        assert scale_for(Fraction(10**400), 1) == SMALLEST_SCALE
-        assert scale_for(Fraction(1, LARGEST_SCALE), 1) >= LARGEST_SCALE
-        with pytest.raises(BudgetError, match="too small"):
-            scale_for(Fraction(1, LARGEST_SCALE + 1), 1)
 
     @pytest.mark.parametrize("source", [sa.SeededSource(1), sa.OpenDPSource()], ids=["seeded", "opendp"])
     def test_a_draw_that_costs_more_than_was_paid_is_refused(

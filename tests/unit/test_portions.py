@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -13,8 +14,11 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.evaluation.exact import smallest_epsilon
-from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
+from sqlanon.mechanisms.accountant import Accountant, Charge, Expense, Portions
+from sqlanon.model.budget import Unit
+from sqlanon.model.datasets import KnownSource
 
+A, B = KnownSource("memory.main.a", "1"), KnownSource("memory.main.b", "2")
 EPSILONS = st.fractions(0, 2, max_denominator=1000)
 
 
@@ -73,6 +77,50 @@ class TestPortions:
                 expected.append((charge.purpose, left if epsilon is None else epsilon))
         assert [(charge.purpose, charge.budget.epsilon) for charge in whole.given] == expected
         assert whole.left == paid - sum(found for _, found in expected) >= 0
+
+
+@dataclass
+class Book:
+    """A ledger of expenses, numbered from 7 up."""
+
+    expenses: list[Expense] = field(default_factory=list)
+
+    def commit(self, expenses: Sequence[Expense]) -> list[int]:
+        self.expenses += expenses
+        return [*range(7, 7 + len(expenses))]
+
+    def head(self) -> str:
+        return ""
+
+
+class TestCharges:
+    def test_all_of_it_is_committed(self) -> None:
+        book, budgets = Book(), {"choose": sa.Budget(1), "count": sa.Budget(2, "1e-6")}
+        accountant = Accountant(
+            book, dataset="visits", method="ipa", policy_sha256="ab", unit=Unit("id", 3), sources=(A,), public=(B,)
+        )
+        charges = accountant.charge(budgets)
+        assert charges == {name: Charge(name, budget, 7 + i) for i, (name, budget) in enumerate(budgets.items())}
+        assert book.expenses == [
+            Expense("visits", "ipa", name, budget, "ab", Unit("id", 3), (A,), (B,)) for name, budget in budgets.items()
+        ]
+        assert accountant.paid == [*budgets.values()]
+        whole = accountant.charge_in_rho("measure", sa.Budget(1, "1e-6"))
+        assert book.expenses[-1].rho == whole.rho > 0
+        assert len(accountant.paid) == 3
+
+    def test_without_a_ledger_nothing_is_paid(self) -> None:
+        accountant = Accountant(None, dataset="", method="", policy_sha256="")
+        budgets = {"choose": sa.Budget(1), "count": sa.Budget(2)}
+        assert accountant.charge(budgets) == {name: Charge(name, each, None) for name, each in budgets.items()}
+        assert accountant.paid == []
+
+    def test_portions_have_no_delta(self) -> None:
+        book = Book()
+        accountant = Accountant(book, dataset="", method="", policy_sha256="")
+        with pytest.raises(ValueError, match="is not 0"):
+            accountant.charge_in_portions("split", sa.Budget(1, "1e-6"))
+        assert book.expenses == accountant.paid == []
 
 
 class TestPrivacy:

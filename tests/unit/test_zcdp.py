@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Accountant, RhoCharge, RhoPortions, require_rho
-from sqlanon.mechanisms.scales import cost_in_rho, scale_in_rho
+from sqlanon.mechanisms.scales import LARGEST_SCALE, RHO_ROUNDING, cost_in_rho, scale_in_rho
 from sqlanon.mechanisms.zcdp import epsilon_of, rho_of
 
 MILLIONTH = Fraction(1, 10**6)
@@ -102,15 +102,28 @@ class TestScales:
         with pytest.raises(sa.BudgetError, match=why):
             scale_in_rho(rho, 1)
 
+    def test_scales_have_ends(self) -> None:
+        least = Fraction(1, 2 * LARGEST_SCALE**2)
+        assert scale_in_rho(least, 1) == pytest.approx(LARGEST_SCALE)
+        with pytest.raises(sa.BudgetError, match="too small"):
+            scale_in_rho(least * 9 / 10, 1)
+        with pytest.raises(ValueError, match="is not 1 or more"):
+            scale_in_rho(Fraction(1), 0)
+        assert scale_in_rho((1 + RHO_ROUNDING) / 2, 1) == 1, "what is paid to the last bit is enough"
+
     def test_a_draw_that_costs_more_is_refused(self) -> None:
         """As a source does whose scale is too small."""
-        with pytest.raises(sa.BudgetError, match=r"but 0\.25 was paid"):
-            require_rho(RhoCharge("measure", Fraction(1, 4), None), math.nextafter(0.25, 1))
+        paid = RhoCharge("measure", Fraction(1, 4), None)
+        require_rho(paid, 0.25)
+        for cost in (math.nextafter(0.25, 1), math.inf):
+            with pytest.raises(sa.BudgetError, match=r"but 0\.25 was paid"):
+                require_rho(paid, cost)
 
 
 class TestPortions:
     def test_they_add_up_to_the_whole_exactly(self) -> None:
         whole = portions("1")
+        assert whole.take("nothing", Fraction(0)) == whole.given.pop() == RhoCharge("nothing", Fraction(0), None)
         given_out = [whole.take("measure", whole.rho / 3) for _ in range(3)]
         assert whole.left == 0
         assert whole.given == given_out

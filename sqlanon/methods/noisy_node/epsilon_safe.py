@@ -151,6 +151,7 @@ class EpsilonSafeRun(NoisyNodeRun):
         return ON_SAMPLE if method.select_on == "sample" else ON_TABLE
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def _refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
     """δ must be enough for a node that is drawn on the sample, among ``nodes``."""
     sampling, budget = settings.sampling, settings.budget
@@ -279,6 +280,7 @@ def _shown(engine: Compute, places: Integers, missing: Integers, runs: int, k: i
     return [private.NOISY_COMBINATIONS]
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def most_rows(weight: int) -> int:
     """How many rows scores can count."""
     return MAX_ROWS // weight

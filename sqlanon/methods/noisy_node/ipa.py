@@ -189,6 +189,7 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
     return found
 
 
+# guarded: tests/unit/test_methods.py::TestThresholds
 def thresholds(method: NoisyCounts, domain: Domain) -> dict[str, int]:
     """For each step that shows counts: the least noisy count that it shows at a node, from public numbers alone."""
     rows, found = method.rows_per_individual, {}

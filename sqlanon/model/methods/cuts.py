@@ -213,6 +213,7 @@ class DiffGen(PaidMethod):
     def is_pure(self) -> bool:
         return True
 
+    # guarded: tests/unit/test_guarded_settings.py::TestMethods
     @property
     def step(self) -> Fraction:
         """ε' of every choice, split and set of noisy counts but the last: ε / (2 (numeric predictors + 2 rounds))."""

@@ -45,6 +45,7 @@ class Sampling:
     delta: Fraction
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def claimed_delta(found: float, limit: Fraction | None = None) -> Fraction:
     """A δ as it is claimed: no less than it is, in four digits or, if these are more, at a limit that it is within."""
     most = max(Decimal(found) * (1 + WITHIN), MIN_DELTA)
@@ -52,6 +53,7 @@ def claimed_delta(found: float, limit: Fraction | None = None) -> Fraction:
     return claimed if limit is None or limit < Fraction(most) else min(claimed, limit)
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def is_admissible(beta: Fraction, epsilon: Fraction) -> bool:
     """Whether ε >= -ln(1 - β), exactly: e^-ε, which is irrational, is known to 60 digits."""
     exponent = DIGITS.divide(Decimal(-epsilon.numerator), Decimal(epsilon.denominator))

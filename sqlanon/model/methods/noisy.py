@@ -55,6 +55,7 @@ class PrivateMethod(MethodSettings):
     def draws(self) -> bool:
         return True
 
+    # guarded: tests/unit/test_guarded_settings.py::TestMethods
     @property
     def is_pure(self) -> bool:
         """Whether it promises δ = 0, for which the domain of the sensitive column must be declared."""
@@ -104,6 +105,7 @@ class PaidMethod(PrivateMethod):
 
     budget: Budget
 
+    # guarded: tests/unit/test_guarded_settings.py::TestMethods
     @field_validator("budget")
     @classmethod
     def _some_epsilon(cls, budget: Budget) -> Budget:
@@ -150,6 +152,7 @@ class NoisyCounts(NodeMethod, PaidMethod):
     minimum_count: Annotated[int, Field(ge=1, le=MAX_ROWS, strict=True)] = 1
     reveal_diagnostics: bool = False
 
+    # guarded: tests/unit/test_methods.py
     @property
     def void(self) -> str | None:
         if self.reveal_diagnostics:
@@ -184,6 +187,7 @@ class IPA(NoisyCounts):
     budget: Budget = Field(default_factory=lambda: Budget(1, "1e-6"))
     split: Mapping[str, ExactSetting] | None = None
 
+    # guarded: tests/unit/test_methods.py::TestSplits
     @model_validator(mode="after")
     def _split_in_whole(self) -> IPA:
         steps = self._default_split
@@ -197,6 +201,7 @@ class IPA(NoisyCounts):
     def chooses_node(self) -> bool:
         return self.node is None
 
+    # guarded: tests/unit/test_methods.py
     @property
     def budgets(self) -> dict[str, Budget]:
         epsilon, delta = self.budget.epsilon, self.budget.delta
@@ -204,6 +209,7 @@ class IPA(NoisyCounts):
         shares = self._default_split if self.split is None else self.split
         return {step: Budget(epsilon * share, deltas.get(step, 0)) for step, share in shares.items()}
 
+    # guarded: tests/unit/test_methods.py::TestSplits
     @property
     def _default_split(self) -> Mapping[str, Fraction]:
         """A public node costs nothing, so the others share what it would."""

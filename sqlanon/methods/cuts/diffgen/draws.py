@@ -135,16 +135,19 @@ class Draws:
         return kept
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestMethods
 def sensitivity(settings: DiffGen) -> int:
     """By how much the rows of one individual can change a score."""
     return settings.rows_per_individual * (1 if settings.utility == "max" else WHOLE + 2)
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestMethods
 def is_monotonic(settings: DiffGen) -> bool:
     """Whether no score falls where rows are added: a largest count never does, information may."""
     return settings.utility == "max"
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestMethods
 def threshold(given: float | None, epsilon: Fraction, rows: int) -> int:
     """The least noisy count that is kept: the next whole number above √2 / ε of a row, if nothing else is given."""
     return math.floor(math.sqrt(2) * rows / epsilon if given is None else given) + 1
@@ -188,6 +191,7 @@ def draw_leaves(
     return size, least
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestMethods
 def least_shown(settings: DiffGen, charge: Charge, size: int) -> int:
     """The least noisy count that is shown: that of the settings, or more for a cut with very many combinations.
 

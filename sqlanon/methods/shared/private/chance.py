@@ -80,6 +80,7 @@ class Chance:
         return cls(chosen, is_private, opened, found, is_query, individual_of(engine, source, policy, found))
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestChance
 def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, dataset: DataSet) -> str | None:
     """The column of a data set that identifies the owner of a row, None if the policy knows rows alone.
 
@@ -107,6 +108,7 @@ def private_method(policy: Policy) -> PrivateMethod:
     return policy.method
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestChance
 def unit_of(policy: Policy, individual: str | None) -> Unit:
     """What the neighbours differ by of the loss that a policy with a private method spends.
 
@@ -138,6 +140,7 @@ def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) ->
     return bounded_rows(bound.source, individual, most, source.seed(), names)
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestChance
 def refuse_observed(bound: BoundPolicy) -> None:
     """Labels that were made from the data disclose some of it, whatever noise is added.
 
@@ -171,6 +174,7 @@ def noise_of_places(noise: Integers, runs: int) -> pa.Table:
     return pa.table({**places, NOISE: noise})
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestChance
 def reached_by_noise(
     source: RandomSource, charge: Charge, rows: int, threshold: int, empty: int, runs: int
 ) -> list[Integers]:
@@ -189,6 +193,7 @@ def reached_by_noise(
     return [source.chosen(empty, int(count)) for count in times]
 
 
+# guarded: tests/unit/test_guarded_settings.py::TestChance
 def drawn_unseen(source: RandomSource, charge: Charge, rows: int, threshold: int, empty: int, runs: int) -> pa.Table:
     """The rows of :data:`~.noise.combinations.DRAWN`: those of :func:`reached_by_noise`, with their noise."""
     ranks = reached_by_noise(source, charge, rows, threshold, empty, runs)

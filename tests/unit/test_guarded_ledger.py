@@ -1,0 +1,194 @@
+"""What a ledger adds up, refuses and seals, entry by entry, without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.ledger import accounts, checks
+from sqlanon.model.budget import Budget, Unit
+from sqlanon.model.ledger import START, Entry, chained, first_broken, head
+
+
+def entry(epsilon: str | None = "1", delta: str | None = "0", kind: Any = "charge", **more: Any) -> Entry:
+    found = Entry(0, kind, "visits", "ipa", "count", epsilon, delta, datetime(2026, 1, 1), "ab", unit="row")
+    return replace(found, **more)
+
+
+def cap(epsilon: str | None, delta: str | None = "0", **more: Any) -> Entry:
+    return entry(epsilon, delta, "cap", **more)
+
+
+OTHER = entry("5", "0.1", dataset="others", rho="3")
+
+
+class TestAccounts:
+    def test_of_charges_to_one_data_set(self) -> None:
+        found = accounts.account([entry("1", "1e-6"), OTHER, entry("2", "1e-5")], "visits")
+        assert found == accounts.Account(Budget(3, "11e-6"), None, Unit(), None, None, Fraction("1e-5"))
+        assert found.remaining is None
+        assert found.in_rho is None
+        assert accounts.spending([entry("1", "0.6"), entry("1", "0.6")], "visits") == (2, Fraction("1.2"))
+
+    def test_the_last_cap_holds(self) -> None:
+        found = accounts.account([cap("9"), entry(), cap("3", "0.5"), cap("7", dataset="others")], "visits")
+        assert (found.cap, found.remaining) == (Budget(3, "0.5"), Budget(2, "0.5"))
+        assert found.delta == Fraction(1, 2)
+        assert accounts.account([cap("9"), cap(None, None)], "visits").cap is None
+        assert accounts.account([cap("1", "0.1"), entry("2", "0.2")], "visits").remaining == Budget(0, 0)
+
+    def test_delta_is_that_of_the_cap_if_it_has_one(self) -> None:
+        charged = entry("1", "0.01", rho="0.5")
+        assert accounts.account([charged, cap("3")], "visits").delta == Fraction("0.01")
+        assert accounts.account([charged, cap("3", "0.001")], "visits").delta == Fraction("0.001")
+
+    def test_in_rho(self) -> None:
+        """A charge of (ε, 0) has half of the square of its ε; one with a δ has what is noted, or nothing."""
+        noted = entry("1", "1e-6", rho="0.02")
+        assert accounts.spending_in_rho([noted, entry("3"), OTHER, cap("9", rho="1")], "visits") == Fraction("4.52")
+        assert accounts.spending_in_rho([noted, entry("1", "1e-6")], "visits") is None
+        found = accounts.account([cap("2", "1e-6", rho="0.09"), noted], "visits")
+        assert (found.rho, found.rho_cap) == (Fraction("0.02"), Fraction("0.09"))
+        assert found.in_rho == Budget("0.899936", "1e-6")
+        assert found.remaining == Budget("1.76493", "1e-6")
+
+    def test_what_remains_of_a_cap_in_rho(self) -> None:
+        capped = cap("2", "1e-6", rho="0.09")
+        assert accounts.account([capped], "visits").remaining == Budget(2, "1e-6")
+        for spent in (entry("1", "1e-6"), entry("1", "1e-6", rho="0.1")):
+            assert accounts.account([capped, spent], "visits").remaining == Budget(0)
+        assert accounts.account([capped, entry("1")], "visits").in_rho is not None
+        assert accounts.account([entry("1")], "visits").in_rho is None
+
+
+def shortfalls(*before: Entry, asked: Entry) -> list[str]:
+    return [*accounts.shortfalls("visits", accounts.account(before, "visits"), [asked])]
+
+
+class TestRefusals:
+    def test_a_cap_can_be_spent_to_the_last_digit(self) -> None:
+        assert shortfalls(cap("3", "0.5"), entry("1", "0.2"), asked=entry("2", "0.3")) == []
+        assert shortfalls(cap("3"), entry("1"), asked=entry("2.000001")) == [
+            'data set "visits": ε = 2.000001 is asked for, 2 is left of 3'
+        ]
+        assert shortfalls(cap("3", "0.5"), entry("9", "0.2"), asked=entry("0", "0.4")) == [
+            'data set "visits": ε = 0 is asked for, 0 is left of 3',
+            'data set "visits": δ = 0.4 is asked for, 0.3 is left of 0.5',
+        ]
+
+    def test_delta_stays_below_1(self) -> None:
+        [problem] = shortfalls(entry("7", "0.5"), asked=entry("7", "0.5"))
+        assert "δ would add up to 1, and 1 promises nothing" in problem
+        assert shortfalls(entry("7", "0.5"), asked=entry("7", "0.499")) == []
+
+    def test_a_cap_in_rho(self) -> None:
+        capped, spent = cap("2", "1e-6", rho="0.09"), entry("1", "1e-6", rho="0.02")
+        assert shortfalls(capped, spent, asked=entry("9", "1e-6", rho="0.07")) == []
+        [problem] = shortfalls(capped, spent, asked=entry("1", "1e-6", rho="0.071"))
+        assert "ρ = 0.071 is asked for, 0.07 is left of 0.09: (ε = 1.76493, δ = 0.000001) for one run" in problem
+        [problem] = shortfalls(capped, entry("9", "1e-6", rho="0.2"), asked=entry("1", "1e-6", rho="0.07"))
+        assert "0 is left of 0.09" in problem
+
+    @pytest.mark.parametrize(("before", "asked"), [(None, "0.01"), ("0.01", None)])
+    def test_a_cap_in_rho_and_a_loss_without(self, before: str | None, asked: str | None) -> None:
+        capped, spent = cap("2", "1e-6", rho="0.09"), entry("1", "1e-6", rho=before)
+        [problem] = shortfalls(capped, spent, asked=entry("1", "1e-6", rho=asked))
+        assert ("it was charged" if before is None else "it is asked for") in problem
+
+    def test_more_than_is_left(self) -> None:
+        before = [cap("3"), entry("2")]
+        checks.refuse_overspending(before, [entry("1"), cap("1")])
+        with pytest.raises(sa.BudgetError, match="ε = 2 is asked for, 1 is left"):
+            checks.refuse_overspending(before, [entry("1"), entry("1")])
+        checks.refuse_overspending(before, [cap("1", "0.5"), cap("1", "0.5")])
+
+    def test_other_units(self) -> None:
+        people = {"unit": "individual", "individual": "id"}
+        for before, asked in ((entry(), entry(**people)), (entry(**people), entry()), (entry(), cap("1", **people))):
+            with pytest.raises(sa.PolicyError, match="different units") as refused:
+                checks.refuse_what_cannot_be_added([before], [asked])
+            assert ("is to be capped" in str(refused.value)) == (asked.kind == "cap")
+        with pytest.raises(sa.PolicyError, match="is asked for on all rows"):
+            checks.refuse_what_cannot_be_added([entry()], [entry(**people), cap("1", **people)])
+        checks.refuse_what_cannot_be_added([entry(), OTHER], [entry(), cap("1", unit=None)])
+        checks.refuse_what_cannot_be_added([], [entry(**people)])
+        checks.refuse_what_cannot_be_added([replace(OTHER, **people)], [entry()])
+
+    def test_sources_of_others(self) -> None:
+        source = [{"name": "memory.main.t", "fingerprint": None}]
+        before = [entry(dataset="others", sources=source)]
+        with pytest.raises(sa.PolicyError, match='"others"'):
+            checks.refuse_sources_of_others(before, [entry(sources=source)])
+        with pytest.raises(sa.PolicyError, match='"others"'):
+            checks.refuse_sources_of_others(before, [entry(dataset="memory.main.t")])
+        checks.refuse_sources_of_others(before, [entry(dataset="others", sources=source), entry()])
+
+    def test_data_sets_without_a_cap(self) -> None:
+        checks.refuse_uncapped([cap("1")], ["visits"])
+        with pytest.raises(sa.BudgetError, match="without a cap"):
+            checks.refuse_uncapped([cap("1")], ["visits", "others"])
+
+
+class TestChains:
+    CHAIN = (*chained([entry(), entry("2", rho="0.5"), cap("3")], ()),)
+
+    def test_they_are_sound(self) -> None:
+        assert [each.position for each in self.CHAIN] == [0, 1, 2]
+        assert [each.previous_sha256 for each in self.CHAIN] == [START, *(each.sha256 for each in self.CHAIN[:2])]
+        assert first_broken(self.CHAIN) is None
+        assert head(self.CHAIN) == self.CHAIN[2].sha256
+        assert head([]) == START
+        assert first_broken([*self.CHAIN, *chained([entry()], self.CHAIN)]) is None
+
+    def test_rows_without_rho_are_sealed_as_by_a_ledger_that_knew_none(self) -> None:
+        assert self.CHAIN[0].sha256 == "a07ce1e948e0f58e2985f10e190e5a5311614a952a3567863773192a5cbebf41"
+
+    @pytest.mark.parametrize("name", [name for name in vars(entry()) if name != "sha256"])
+    def test_any_change_is_found(self, name: str) -> None:
+        changed = replace(self.CHAIN[1], **{name: 7})
+        assert first_broken([self.CHAIN[0], changed, self.CHAIN[2]]) == 1
+        assert changed.seal() != self.CHAIN[1].sha256
+
+    @pytest.mark.parametrize("order", [[1, 2], [0, 2], [1, 0, 2], [0, 0, 1]])
+    def test_rows_that_were_moved_are_found(self, order: list[int]) -> None:
+        assert first_broken([self.CHAIN[place] for place in order]) is not None
+
+    def test_places_are_counted(self) -> None:
+        [late] = chained([entry()], ())
+        late = replace(late, position=1)
+        assert first_broken([replace(late, sha256=late.seal())]) == 0
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            lambda: entry(unit="individual"),
+            lambda: entry(individual="id"),
+            lambda: entry(unit=None),
+            lambda: entry(rho="0"),
+            lambda: entry(rho="x"),
+            lambda: cap(None, None, rho="1"),
+            lambda: entry(None, None),
+            lambda: entry(None),
+            lambda: entry("-1"),
+        ],
+    )
+    def test_rows_that_someone_else_sealed_are_found(self, made: Callable[[], Entry]) -> None:
+        assert first_broken(chained([made()], ())) == 0
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            lambda: cap(None, None),
+            lambda: cap("1", unit=None),
+            lambda: entry(unit="individual", individual="id"),
+            lambda: entry("1", "1e-6", rho="0.5"),
+        ],
+    )
+    def test_rows_that_are_sound(self, made: Callable[[], Entry]) -> None:
+        assert first_broken(chained([made()], ())) is None

@@ -1,0 +1,108 @@
+"""What a verification finds by what is recorded, and whether a release that falls short is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.errors import VerificationError
+from sqlanon.model.labels import NodeRecord
+from sqlanon.model.record import Record, ReportRecord, RowsRecord
+from sqlanon.model.release import Measurement, Verification
+from sqlanon.verification.verify import _other_counts, _other_levels, misfits, refuse_shortfalls
+
+POLICY = sa.Policy(
+    quasi_identifiers=["age", "zip"],
+    sensitive=["illness"],
+    identifiers=["name"],
+    privacy=[sa.KAnonymity(2)],
+    minimum_levels={"age": 1},
+    maximum_levels={"zip": 2},
+)
+COUNTED = sa.Policy(
+    quasi_identifiers=["age"],
+    sensitive=["illness"],
+    method=sa.DiffGen(budget=sa.Budget(1), target="illness"),
+)
+
+
+def measured(row_count: int = 12, class_count: int = 3, k: int | None = 4) -> Measurement:
+    unknown = dict.fromkeys(("highest_prosecutor_risk", "average_prosecutor_risk", "unique_rows", "unique_share"), None)
+    return Measurement(source="t", row_count=row_count, class_count=class_count, k=k, models=(), **unknown)
+
+
+def record(labels: Any = None, rows: Any = None, **report: int) -> Record:
+    return Record(format=1, version="", code_sha256="", labels=labels, rows=rows, report=ReportRecord(**report))
+
+
+NODE = NodeRecord(levels={"age": 1, "zip": 2})
+
+
+class TestColumns:
+    def test_those_of_the_policy_fit(self) -> None:
+        assert [*misfits(POLICY, ("AGE", "zip", "illness"))] == []
+
+    def test_others_and_those_that_lack(self) -> None:
+        assert [*misfits(POLICY, ("age", "NAME", "illness", "more"))] == [
+            'it has the identifier "name"',
+            'it has the column "more", to which the policy gives no role',
+            'it lacks the column "zip", which the policy releases',
+        ]
+
+
+class TestCounts:
+    def test_those_of_the_record_fit(self) -> None:
+        rows = RowsRecord(released=12)
+        assert [*_other_counts(record(NODE, rows, class_count=3, min_class_size=4), POLICY, measured())] == []
+        assert [*_other_counts(record(NODE), POLICY, measured())] == []
+        assert [*_other_counts(record(NODE, min_class_size=0), POLICY, measured(k=None))] == []
+        assert [*_other_counts(Record(format=1, version="", code_sha256=""), POLICY, measured())] == []
+
+    def test_others(self) -> None:
+        rows = RowsRecord(released=13)
+        found = _other_counts(record(NODE, rows, class_count=4, min_class_size=3), POLICY, measured())
+        assert [*found] == [
+            "it has 12 rows where 13 were released",
+            "it has 3 equivalence classes where 4 were released",
+            "its smallest class has 4 rows where that of the release had 3",
+        ]
+        [problem] = _other_counts(record(NODE, min_class_size=3), POLICY, measured(k=None))
+        assert "has 0 rows" in problem
+
+    def test_classes_of_other_columns_are_not_compared(self) -> None:
+        for labels in (None, NodeRecord(levels={"age": 1})):
+            assert [*_other_counts(record(labels, class_count=4, min_class_size=3), POLICY, measured())] == []
+
+    def test_rows_that_were_drawn(self) -> None:
+        assert [*_other_counts(record(released_rows=12, released_groups=99), POLICY, measured())] == []
+        assert [*_other_counts(record(released_rows=99, released_groups=12), COUNTED, measured())] == []
+        [problem] = _other_counts(record(released_rows=13), POLICY, measured())
+        assert problem == "it has 12 rows where 13 were released"
+
+
+class TestLevels:
+    @pytest.mark.parametrize(
+        ("age", "zip_", "problems"),
+        [(1, 2, []), (0, 0, ["asks for 1 at least"]), (4, 3, ["allows 2 at most"])],
+    )
+    def test_of_the_policy(self, age: int, zip_: int, problems: list[str]) -> None:
+        found = [*_other_levels(record(NodeRecord(levels={"age": age, "zip": zip_})), POLICY)]
+        assert [problem.rpartition("policy ")[2] for problem in found] == problems
+        assert [*_other_levels(record(), POLICY)] == []
+
+
+class TestRefusal:
+    def test_a_release_that_falls_short_is_refused(self) -> None:
+        def found(*shortfalls: str) -> Verification:
+            return Verification(source="t", measurement=measured(), shortfalls=shortfalls)
+
+        refuse_shortfalls(found(), 12)
+        for refused in (
+            lambda: refuse_shortfalls(found("it has no rows"), 12),
+            lambda: refuse_shortfalls(found(), 13),
+            lambda: refuse_shortfalls(found(), 12, ["a count is off"]),
+        ):
+            with pytest.raises(VerificationError, match="does not meet its policy"):
+                refused()

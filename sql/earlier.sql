@@ -25,6 +25,7 @@ FROM :labelled AS anon_labelled;
 
 -- name: persons_by_classes
 -- persons of earlier releases by their classes
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
 -- The persons of the sources of all releases, each once: the numbers of their classes, codes of their values (0 for those
 -- who are not in the source), and how many rows of a source they are; if that is not the same in each, then in those that
 -- have more of them.
@@ -63,6 +64,7 @@ GROUP BY :value;
 
 -- name: key_problems
 -- keys of persons
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
 -- One row: the rows without a key, and the keys of several rows of a source.
 -- :persons (anon_person_0 VARCHAR, anon_rows BIGINT)
 -- :key anon_person_0
@@ -73,6 +75,7 @@ FROM :persons AS anon_persons;
 
 -- name: shown_groups
 -- joint classes that a release shows
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
 -- The persons of each combination of classes of a release (:name) and of those that it was held together with, and whether
 -- it may show them (anon_kept).
 -- :persons (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_rows BIGINT)
@@ -89,6 +92,8 @@ GROUP BY :classes, :name;
 
 -- name: jointly_kept
 -- classes that a release keeps beside earlier ones
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
+-- no mutants of anon_class_size - 1: k stay in a class that lends some
 -- Joint classes without the persons whom others need (anon_withheld of a class that is kept): of a joint class of earlier
 -- releases (anon_earlier), none or k persons at least are to be hidden in the present one. Those are hidden who have no row
 -- any more (anon_absent), and those of classes that fall short. If they are too few, the largest class lends the others, so
@@ -153,6 +158,7 @@ FROM :classes AS anon_classes;
 
 -- name: lent_classes
 -- classes that are hidden with others
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
 -- Classes without the smallest one of each joint class whose hidden persons do not meet the privacy models alone.
 -- :classes (anon_node INTEGER, anon_key_0 BIGINT, anon_class_size BIGINT, anon_is_met BOOLEAN, anon_hides_well BOOLEAN)
 -- :node anon_node
@@ -172,6 +178,7 @@ FROM :classes AS anon_classes;
 
 -- name: absent_persons
 -- persons of earlier releases without a row
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
 -- By joint class of the earlier releases (anon_earlier), and by the values that these show (:values), its persons who have
 -- no row in the present source (anon_absent).
 -- :persons (anon_earlier INTEGER, anon_value_0_0 UINTEGER, anon_rows BIGINT)
@@ -191,6 +198,8 @@ HAVING sum(anon_rows) <> 0;
 
 -- name: withheld_persons
 -- persons who are withheld for others
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
+-- no mutants of WHERE anon_withholding.anon_withheld > 0: of none, nobody is withheld
 -- The keys of the persons whom a class withholds: those whose MD5 come first, which no release shows.
 -- :persons (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_class_1 UINTEGER)
 -- :withholding (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_withheld BIGINT)
@@ -209,6 +218,7 @@ FROM (
 
 -- name: release_mismatches
 -- a release beside its source
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
 -- One row: the classes that a release has in another number of rows than it is to have.
 -- :judged (anon_class_2 UINTEGER, anon_class_size BIGINT, anon_kept BOOLEAN)
 -- :released (anon_class_2 UINTEGER, anon_released_rows BIGINT)
@@ -315,6 +325,7 @@ INNER JOIN :joint AS anon_joint ON anon_persons.:classes = anon_joint.:classes;
 
 -- name: persons_at_risk
 -- persons in joint classes that are too small
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
 -- One row: the persons in joint classes of fewer than k.
 -- :joint (anon_persons BIGINT)
 -- :k 5

@@ -20,6 +20,7 @@ GROUP BY anon_node;
 
 -- name: class_sizes
 -- classes
+-- guarded: tests/unit/test_guarded_queries.py::TestSampledClasses
 -- The classes of the node that have k rows or more, in their order.
 -- :combinations (anon_place BIGINT, anon_row_count BIGINT)
 -- :k 3
@@ -34,6 +35,7 @@ SELECT anon_row_count AS rows FROM :placed_cells ORDER BY anon_place ASC;
 
 -- name: sampled_cells
 -- cells of the sample
+-- guarded: tests/unit/test_guarded_queries.py::TestSampledClasses
 -- The cells that have rows in the sample, with their number.
 -- :sample (anon_place BIGINT, anon_sampled_rows BIGINT)
 SELECT * EXCLUDE (anon_place, anon_sampled_rows) REPLACE (anon_sampled_rows AS anon_row_count)

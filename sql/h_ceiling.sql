@@ -50,9 +50,11 @@ SELECT DISTINCT position, anon_profile, anon_losses FROM :profiles;
 
 -- name: kept_cells
 -- cells of classes that are not suppressed
+-- guarded: tests/unit/test_guarded_queries.py::TestCounterfeits
 -- :cells_by_key (anon_key_0 BIGINT, anon_key_1 BIGINT, anon_row_count BIGINT)
 -- :is_of_class anon_classes.anon_key_0 = anon_all.anon_key_0 & 3
 -- :fewest 2
+-- no mutants of SUM(anon_row_count) AS anon_class_size: nothing reads it
 SELECT anon_all.*
 FROM :cells AS anon_all
 INNER JOIN (
@@ -179,6 +181,7 @@ INNER JOIN (SELECT DISTINCT :class_labels, class_id FROM :equal_rows) AS anon_sh
 
 -- name: catalog_of_counts
 -- the catalog
+-- guarded: tests/unit/test_guarded_queries.py::TestCounterfeits
 -- The ids of all classes of just k rows, and how many counterfeits they have together; no row without counterfeits.
 SELECT class_ids, counterfeits
 FROM (
@@ -204,6 +207,7 @@ FROM (
 
 -- name: more_counterfeits_than_rows
 -- rows of the catalog
+-- guarded: tests/unit/test_guarded_queries.py::TestCounterfeits
 -- :release (class_id BIGINT, disease VARCHAR)
 -- :written (class_ids BIGINT[], disease VARCHAR, counterfeits BIGINT)
 -- :sensitive disease

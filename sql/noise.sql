@@ -17,6 +17,7 @@ SELECT *, row_number() OVER (ORDER BY :keys ASC) - 1 AS anon_place FROM :rows AS
 
 -- name: noisy
 -- counts with noise
+-- guarded: tests/unit/test_guarded_queries.py::TestNoise
 -- Counts with the noise of their place, and whether the sum reaches the threshold.
 -- :counts (anon_code_0_0 UINTEGER, anon_row_count BIGINT, anon_place BIGINT)
 -- :noise (anon_run BIGINT, anon_place BIGINT, anon_noise BIGINT)
@@ -28,6 +29,7 @@ FROM (
 
 -- name: left_over
 -- rows of combinations that are not shown
+-- guarded: tests/unit/test_guarded_queries.py::TestNoise
 -- :noisy_combinations (anon_run BIGINT, anon_raw_0 VARCHAR, anon_row_count BIGINT, anon_is_shown BOOLEAN)
 -- :raw_values anon_raw_0
 SELECT anon_run, :raw_values, CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count

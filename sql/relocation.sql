@@ -21,6 +21,7 @@ FROM :judged;
 
 -- name: class_counts
 -- classes that are too small
+-- guarded: tests/unit/test_guarded_queries.py::TestRelocation
 SELECT
     count(*) FILTER (WHERE anon_kept) AS large,
     count(*) FILTER (WHERE NOT anon_kept) AS small,
@@ -95,6 +96,7 @@ GROUP BY :keys, :codes;
 
 -- name: changed_values
 -- values that were written
+-- guarded: tests/unit/test_guarded_queries.py::TestRelocation
 -- How many rows of the source have values beside the quasi-identifiers that were not written.
 -- :cells (anon_raw_0 VARCHAR, anon_row_count BIGINT)
 -- :written (disease VARCHAR)

@@ -1,5 +1,7 @@
 -- Pseudonyms: values replaced by a keyed hash, and what is wrong with those of a table.
 
+-- guarded: tests/sql/37_pseudonyms.test
+
 -- The key of HMAC-SHA-256 as a block of 64 bytes, each combined with the byte of one of its two pads by XOR. A key of more
 -- than 64 bytes is replaced by its hash, a shorter one is filled up with zeros.
 --
@@ -58,6 +60,8 @@ anon.hmac_of_blocks(
 --   SELECT anon.pseudonym(id, repeat(CAST('k' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;
 CREATE OR REPLACE MACRO anon.pseudonym(value, key) AS
 anon.hmac_sha256(key, encode(anon.text_in_utc(value)));
+
+-- guarded: tests/sql/37_pseudonyms.test
 
 -- What is wrong with columns of pseudonyms: rows whose value is not 64 hexadecimal digits, values that stand more than once
 -- in these columns taken together, and the rows that have one. A pseudonym that repeats links rows, also where it stands in

@@ -1,5 +1,7 @@
 -- Privacy models as measures. Each returns what a table attains; the caller compares it with what it wants.
 
+-- guarded: tests/sql/50_privacy.test
+
 -- k-anonymity attained: the size of the smallest equivalence class; NULL for a table without rows.
 --
 -- Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
@@ -12,6 +14,8 @@ SELECT
     count(*) AS class_count,
     CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count
 FROM anon.class_sizes(source, quasi_identifiers);
+
+-- guarded: tests/sql/50_privacy.test
 
 -- The largest k that can be attained by suppressing no more than some rows: the size of the smallest class that
 -- cannot be suppressed together with all smaller ones (an aggregate over classes).
@@ -46,6 +50,8 @@ FROM (
 --   SELECT anon.distinct_diversity_of(row_count) AS l FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
 CREATE OR REPLACE MACRO anon.distinct_diversity_of(row_count) AS count(row_count);
 
+-- guarded: tests/sql/50_privacy.test
+
 -- The effective number of sensitive values of one class, exp(H), from the number of rows of each value (an
 -- aggregate); H is the entropy of the values within the class. Exact to about 1e-15 relative.
 --
@@ -56,6 +62,8 @@ CREATE OR REPLACE MACRO anon.distinct_diversity_of(row_count) AS count(row_count
 CREATE OR REPLACE MACRO anon.entropy_diversity_of(row_count) AS
 exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));
 
+-- guarded: tests/sql/50_privacy.test
+
 -- The share of the most frequent sensitive value of one class, from the number of rows of each value (an aggregate).
 --
 -- Returns: DOUBLE in (0, 1].
@@ -64,6 +72,8 @@ exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));
 --   SELECT anon.largest_share_of(row_count) AS alpha
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
 CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum(row_count);
+
+-- guarded: tests/sql/50_privacy.test
 
 -- How much the most frequent sensitive value of one class outweighs the rare ones, from the number of rows of each
 -- value (an aggregate): r_1 / (r_l + ... + r_m), counts descending; infinity if there are fewer than l values.
@@ -82,6 +92,8 @@ coalesce(
     max(row_count) / (sum(row_count) - list_sum(max(row_count, l)) + list_extract(max(row_count, l), l)),
     CAST('infinity' AS DOUBLE)
 );
+
+-- guarded: tests/sql/50_privacy.test
 
 -- The number of individuals that surely stand in one class (an aggregate over its rows). A row whose individual is
 -- NULL may belong to anyone, also to an individual counted already: it adds nobody to a class that has an individual.
@@ -125,6 +137,8 @@ SELECT
 FROM anon.value_counts(source, quasi_identifiers, sensitive)
 GROUP BY class;
 
+-- guarded: tests/sql/50_privacy.test
+
 -- Distinct l-diversity attained: the smallest number of distinct sensitive values in any equivalence class;
 -- NULL for a table without rows. NULL counts as a value.
 --
@@ -162,6 +176,8 @@ FROM (
     FROM anon.value_counts(source, quasi_identifiers, sensitive)
     GROUP BY class
 );
+
+-- guarded: tests/sql/50_privacy.test
 
 -- (alpha, k)-anonymity attained, in its general form: the largest share of any sensitive value in any equivalence
 -- class, and the size of the smallest class; NULL for a table without rows. NULL counts as a value.

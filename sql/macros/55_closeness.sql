@@ -67,6 +67,8 @@ INNER JOIN anon.value_texts(source, sensitive, reference) AS anon_texts
     ON anon_texts.value_text IS NOT DISTINCT FROM anon.text_of(anon_counts.sensitive_value)
 GROUP BY anon_counts.class, anon_texts.sensitive_value;
 
+-- guarded: tests/sql/55_closeness.test
+
 -- Earth mover's distance between the values of one class and the reference if all values are equally far apart (an
 -- aggregate over the values of the class): the sum of what the class has more of than the reference. A reference share
 -- of NULL is 0. Summed with compensation, so that the order of the rows hardly matters.
@@ -157,6 +159,8 @@ CREATE OR REPLACE MACRO anon.work_between(
 rows_up_to * reference_rows * (abs(CAST(crossing AS DOUBLE) - own_position) - abs(CAST(next_position AS DOUBLE) - crossing))
 + class_size * (abs(next_work_below - crossing_work) - abs(crossing_work - work_below));
 
+-- guarded: tests/sql/55_closeness.test
+
 -- Earth mover's distance between the values of one class and the reference if values have an order and neighbours are
 -- equally far apart (an aggregate over the values of the class): the mean difference of the cumulative shares over the steps
 -- between the first and the last position of the domain; 0 for a domain of one value.
@@ -170,6 +174,8 @@ CREATE OR REPLACE MACRO anon.ordered_distance_of(row_count, work_between, work_b
 (coalesce(fsum(work_between), 0e0) + sum(row_count) * (min(work_below) + min(work_above)))
 / (sum(row_count) * greatest(max(most_work), 1e0));
 
+-- guarded: tests/sql/55_closeness.test
+
 -- How many times more rows a value has than its share in the reference, infinity for a value that is not there. Over the
 -- rows of the class that is the ratio q / p of its shares in the class and in the reference.
 --
@@ -181,6 +187,8 @@ CASE
     WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
     ELSE row_count / reference_share
 END;
+
+-- guarded: tests/sql/55_closeness.test
 
 -- delta of delta-disclosure attained by one class (an aggregate over its values): the largest |log2(q / p)| of a
 -- value's share in the class and in the reference; infinity for a value that is not in the reference. As in ARX the
@@ -199,6 +207,8 @@ greatest(
     -ln(min(anon.rows_over_share(row_count, reference_share)) / sum(row_count))
 ) / ln(2.0);
 
+-- guarded: tests/sql/55_closeness.test
+
 -- beta of basic beta-likeness attained by one class (an aggregate over its values): the largest relative gain
 -- (q - p) / p of a value's share in the class over its share in the reference, 0 if none grows, infinity for a value
 -- that is not in the reference. The class is beta-like if this is at most beta.
@@ -210,6 +220,8 @@ greatest(
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
 CREATE OR REPLACE MACRO anon.basic_likeness_of(row_count, reference_share) AS
 greatest(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count) - 1, 0.0);
+
+-- guarded: tests/sql/55_closeness.test
 
 -- beta of enhanced beta-likeness attained by one class (an aggregate over its values): the largest relative gain of any
 -- value, or infinity if the gain of some value exceeds -ln(p), the bound that holds whatever beta is. The class is
@@ -243,6 +255,8 @@ SELECT
     anon.enhanced_likeness_of(row_count, reference_share) AS enhanced_likeness
 FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
 GROUP BY class;
+
+-- guarded: tests/sql/55_closeness.test
 
 -- t-closeness attained with equal ground distance: the largest distance of any equivalence class from the reference,
 -- see anon.equal_distance_of; NULL for a table without rows.

@@ -9,6 +9,8 @@
 -- A measure f that is convex has linear g <= f with g(P) = f(P). Their G is smaller, so that they prove more than f itself.
 -- The proof holds for rows, because a row falls into one part; an individual may stand in several.
 
+-- guarded: tests/sql/57_certain_rows.test
+
 -- The share of the rows of a class that is certainly suppressed, from how much the class exceeds a bound and how much rows
 -- that are all alike could: g(P) - t and G - t above.
 --
@@ -21,6 +23,8 @@
 CREATE OR REPLACE MACRO anon.certain_share(excess, largest_excess) AS
 CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 END;
 
+-- guarded: tests/sql/57_certain_rows.test
+
 -- Rows that every less general node suppresses as well (an aggregate over classes): all rows of a class that is certainly
 -- not kept, and of any other as many as a certain share makes, rounded up.
 --
@@ -29,6 +33,8 @@ CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 
 --   SELECT anon.certain_rows_of(class_size, class_size >= 2, 0.3) AS suppressed FROM anon.class_sizes('visits', ['age']);
 CREATE OR REPLACE MACRO anon.certain_rows_of(class_size, kept, certain_share) AS
 CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE class_size END), 0) AS BIGINT);
+
+-- guarded: tests/sql/57_certain_rows.test
 
 -- The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
 -- that its one, two or three most frequent values prove. g is the share of these j, t is j alpha, G is 1.
@@ -47,6 +53,8 @@ greatest(
     anon.certain_share(list_sum(max(row_count, 3)) / sum(row_count) - 3 * alpha, 1 - 3 * alpha)
 );
 
+-- guarded: tests/sql/57_certain_rows.test
+
 -- The same if classes are to have entropy log l: g is the sum of P'_v log P_v, which is the negative entropy for P' = P and
 -- no more for any other P'; G is the logarithm of the largest share.
 --
@@ -59,6 +67,8 @@ CREATE OR REPLACE MACRO anon.entropy_diversity_certainty_of(row_count, l) AS
 anon.certain_share(
     ln(l) - ln(anon.entropy_diversity_of(row_count)), ln(l) + ln(anon.largest_share_of(row_count))
 );
+
+-- guarded: tests/sql/57_certain_rows.test
 
 -- The same if classes are to be recursive (c, l)-diverse: the l - 1 most frequent values lose what they have more than c
 -- times the rows of the rare ones.
@@ -139,6 +149,8 @@ anon.certain_share(
     anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) - t,
     anon.ordered_reach_of(work_below, work_above, most_work) - t
 );
+
+-- guarded: tests/sql/57_certain_rows.test
 
 -- The same if no value may have more than a share of its own (an aggregate over the values of one class): g is the share of
 -- the values that have too much together, t is what they may have, G is 1.

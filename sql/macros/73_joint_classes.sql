@@ -3,6 +3,8 @@
 -- A release is given as the rows that it shows: the labels of its quasi-identifiers, and beside them the key of the
 -- person, which no release has. Keys are compared as text.
 
+-- guarded: tests/sql/73_joint_classes.test
+
 -- The persons that two releases show, by their labels in both. Whoever knows the quasi-identifiers of a person at both
 -- times, and links all rows that belong together, is left with the persons of one joint class. A release that shows no
 -- row of a person has NULL for their class, whether it left the row out or there was none. A key that is NULL, or has
@@ -39,6 +41,8 @@ FROM (
     GROUP BY anon_key
 )
 GROUP BY ALL;
+
+-- guarded: tests/sql/73_joint_classes.test
 
 -- The k of some joint classes, such as those of anon.joint_classes: the fewest persons of one.
 --

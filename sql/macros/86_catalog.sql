@@ -6,6 +6,8 @@
 -- of the catalog speaks of are true. Sensitive values are compared as text, and NULL is a value. A catalog of counts has
 -- no sensitive column: only anon.class_truths reads it.
 
+-- guarded: tests/sql/86_catalog.test
+
 -- The entries of a catalog, by class and sensitive value. A catalog that does not fit the release is an error: it counts
 -- more counterfeits than there are rows of their value, or has a value of a class in two groups.
 --
@@ -57,6 +59,8 @@ FROM (
         AND anon_counts.anon_value IS NOT DISTINCT FROM anon_listed.anon_value
 );
 
+-- guarded: tests/sql/86_catalog.test
+
 -- Probability that a row is true, if all rows of its value in its group are equally likely to be those that were invented.
 --
 -- counterfeits, row_count: how many rows of the value were invented in the group, NULL without a row of the catalog, and
@@ -96,6 +100,8 @@ LEFT JOIN (
 ) AS anon_known
     ON anon_known.anon_listed_class = anon_rows.class_id
     AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_rows.anon_value;
+
+-- guarded: tests/sql/86_catalog.test
 
 -- The rows of a release, each with the probability that it is true, anon_truth, by a catalog of counts: without values,
 -- all rows of the classes of a group are equally likely to be those that were invented. It is a weight for

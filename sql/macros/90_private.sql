@@ -1,5 +1,7 @@
 -- What differentially private methods count, and the score by which they choose a node. Noise is not drawn in SQL.
 
+-- guarded: tests/sql/90_private.test
+
 -- How many rows of a combination of labels and value a node puts at risk of not being shown: all below the threshold,
 -- none from twice that on. Adding a row changes it by 1 at most, so that it can be used where a row must not matter more.
 --
@@ -9,6 +11,8 @@
 --   SELECT anon.unsure_rows_of(row_count, 24) AS unsure FROM (VALUES (10), (30), (50)) AS cells (row_count);
 CREATE OR REPLACE MACRO anon.unsure_rows_of(row_count, threshold) AS
 least(row_count, greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count));
+
+-- guarded: tests/sql/90_private.test
 
 -- The score of a node, the larger the better: minus the rows that it puts at risk, and minus, for the other rows, the
 -- share of their information that its labels lose (an aggregate over combinations of labels and value). `loss`
@@ -21,6 +25,8 @@ least(row_count, greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count));
 --   SELECT anon.node_score_of(row_count, loss, 1000, 24) AS score FROM (VALUES (10, 137), (50, 137)) AS cells (row_count, loss);
 CREATE OR REPLACE MACRO anon.node_score_of(row_count, loss, whole, threshold) AS
 -sum(loss * row_count + (whole - loss) * anon.unsure_rows_of(row_count, threshold));
+
+-- guarded: tests/sql/90_private.test
 
 -- How much a value speaks for itself in a class when a counterfeit row gets a value in IPA as published: by its share of
 -- the rows, or, if the class does not have it, by what one more row leaves to all such values together. value_count is
@@ -35,6 +41,8 @@ CASE
     WHEN row_count > 0 THEN row_count / (class_size + 1)
     ELSE 1 / ((class_size + 1) * nullif(value_count - class_values, 0))
 END;
+
+-- guarded: tests/sql/90_private.test
 
 -- The weight with which a value of a score is drawn in IPA as published, where scores are said to have sensitivity 1.
 --

@@ -120,6 +120,7 @@ class WarehouseLedger:
         with self._opened() as engine:
             return self._read(engine)
 
+    # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def head(self) -> str:
         """The hash of the last row that was written here; without one, of the newest row that there is.
 
@@ -127,6 +128,7 @@ class WarehouseLedger:
         """
         return self._head or head(self.entries())
 
+    # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def verify(self, noted: str | None = None) -> str:
         """Check every row against the hashes.
 
@@ -170,6 +172,7 @@ class WarehouseLedger:
         if file is not None and engine.warehouse.file is not None and not engine.warehouse.is_read_only:
             retry_while_locked(lambda: table.write_note(engine, str(file), sha256), OVERTAKEN)
 
+    # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def _attempt(self, rows: Sequence[Entry]) -> list[Entry]:
         with self._opened() as engine:
             if engine.warehouse.is_read_only:
@@ -192,6 +195,7 @@ class WarehouseLedger:
             _wait_for_names(engine)
             return new
 
+    # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def _read(self, engine: Engine) -> list[Entry]:
         if not engine.find(table.ledger_of(engine)):
             return []

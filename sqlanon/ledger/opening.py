@@ -19,6 +19,7 @@ IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note 
 """What is left to do without the ledger of a warehouse."""
 
 
+# guarded: tests/unit/test_guarded_warehouse.py
 def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool = False) -> WarehouseLedger:
     """The ledger that a private release is charged to.
 
@@ -45,6 +46,7 @@ def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool
     return found
 
 
+# guarded: tests/unit/test_guarded_warehouse.py
 def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     """The ledger, to look at; nothing is made.
 
@@ -64,6 +66,7 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     return found
 
 
+# guarded: tests/unit/test_guarded_warehouse.py::TestWhichLedger
 def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
     """Refuse a ledger that is not that of the warehouse: what was spent so far would be passed by.
 
@@ -93,6 +96,7 @@ def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
         )
 
 
+# guarded: tests/unit/test_guarded_warehouse.py::TestWhichLedger
 def _refuse_shortened(found: WarehouseLedger, releases: Mapping[str, str]) -> None:
     """Refuse a ledger without rows that were there when releases in the warehouse were charged.
 

@@ -102,7 +102,7 @@ def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             everybody_reads = os.fstat(file.fileno()).st_mode & stat.S_IROTH
-            content = b"" if everybody_reads else file.read(MAX_KEY_BYTES + 3)
+            content = b"" if everybody_reads else file.read(MAX_KEY_BYTES + 3)  # no mutants: a longer one is refused
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "that is not the name of a file"
         raise _refused(f"its file cannot be read ({reason})") from None

@@ -383,6 +383,7 @@ def _levels(
     return tuple(levels)
 
 
+# guarded: tests/unit/test_guarded_releases.py
 def _unless_few(before: int | None, after: int, k: int) -> int | None:
     """The rows before, unless they differ by few rows: no count and no difference of counts is from 1 to k - 1."""
     return None if before is None or 0 < abs(before - after) < k else before

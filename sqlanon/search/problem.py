@@ -50,6 +50,7 @@ class SearchProblem:
     evidence: Evidence | None = None
     at_once: int = BATCH_SIZE
 
+    # guarded: tests/unit/test_guarded_releases.py
     def satisfies(self, summary: NodeSummary) -> bool:
         """Whether the suppressed rows stay within the limit, anything is left to publish, and no model rejects it."""
         within = summary.suppressed_rows <= self.context.allowed_rows

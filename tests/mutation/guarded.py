@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 GUARDED = re.compile(r"^\s*(?:#|--) guarded: (.+)$")
 QUERY = re.compile(r"-- name: (\w+)\n(?P<comment>(?:--.*\n)*)(?P<text>(?:(?!-- name: ).*\n)*)")
 MACRO = re.compile(
-    r"(?P<comment>^-- guarded: (?:--.*\n|\n(?=--))*)"
+    r"(?P<comment>^-- guarded: .*\n(?:--.*\n|\n(?=--))*)"
     r"(?P<text>^CREATE OR REPLACE MACRO anon\.(\w+)\((?:.*\n)*?.*;$)",
     re.MULTILINE,
 )

@@ -167,14 +167,20 @@ def of_sql(text: str, comment: str = "") -> Iterator[Change]:
     for node in tree.walk():
         node.comments = None
     for node in list(tree.walk()):
-        before = _sql(node)
-        for new in [] if before in spared else _instead_in_sql(node):
+        before, is_spared = _sql(node), spared and any(_sql(each) in spared for each in _and_around(node))
+        for new in [] if is_spared else _instead_in_sql(node):
             after = "(nothing)" if new is None else _sql(new)
             whole = tree.copy()
             # The copy has its nodes in the same order.
             twin = next(twin for each, twin in zip(tree.walk(), whole.walk(), strict=True) if each is node)
             twin.replace(new) if new is not None else twin.pop()
             yield Change(0, before, after, _sql(whole))
+
+
+def _and_around(node: exp.Expr | None) -> Iterator[exp.Expr]:
+    while node is not None:
+        yield node
+        node = node.parent
 
 
 def unchanged(text: str) -> str:
@@ -192,7 +198,7 @@ def _instead_in_sql(node: exp.Expr) -> Iterator[exp.Expr | None]:
     if isinstance(node, exp.And | exp.Add | exp.Sub | exp.Mul | exp.Div):
         yield node.this.copy()
         yield node.expression.copy()
-    is_compared = isinstance(node.parent, exp.LT | exp.LTE | exp.GT | exp.GTE)
+    is_compared = isinstance(node.parent, exp.LT | exp.LTE | exp.GT | exp.GTE | exp.SHA2)
     if isinstance(node, exp.Literal) and node.is_int and not is_compared:
         yield exp.Literal.number(int(node.name) + 1)
     if isinstance(node, exp.Filter | exp.Not) or (isinstance(node, exp.Distinct) and len(node.expressions) == 1):

@@ -46,6 +46,15 @@ def test_what_has_to_be_reached(name: str) -> None:
     assert not bound.met_by(4)
 
 
+def test_sums_of_floats_have_slack() -> None:
+    for bound, few in (
+        (last_bound(AT_LEAST["entropy l-diversity"]), 1 - 1e-10),
+        (last_bound(AT_MOST["t-closeness"]), 1),
+    ):
+        assert bound.met_by(bound.required * few)
+        assert bound.met_by(bound.required * (2 - few) * (1 + 1e-10))
+
+
 @pytest.mark.parametrize("name", AT_MOST)
 def test_what_must_not_be_exceeded(name: str) -> None:
     bound = last_bound(AT_MOST[name])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 import sqlanon as sa
-from sqlanon.model.budget import Budget, WrittenFloat, exact, sequential_composition, spelled
+from sqlanon.model.budget import Budget, Unit, WrittenFloat, exact, sequential_composition, spelled
 
 NUMBERS = st.fractions(min_value=0) | st.decimals(min_value=0, allow_nan=False, allow_infinity=False, places=40)
 
@@ -43,6 +43,11 @@ class TestNumbers:
         with pytest.raises(PydanticCustomError):
             exact(value)
 
+    def test_decimals_are_exact_and_floats_are_not(self) -> None:
+        assert exact(Decimal("0.1")) == Fraction(1, 10)
+        with pytest.raises(PydanticCustomError, match="must be exact"):
+            exact(0.1)
+
     @pytest.mark.parametrize("value", ["1e-99999999999", "1E+10000", "1e3_000_000", Decimal("1e-999999"), "9" * 5000])
     def test_a_number_that_would_fill_the_memory_is_refused(self, value: object) -> None:
         with pytest.raises(PydanticCustomError, match="must be a number"):
@@ -60,6 +65,7 @@ class TestBudgets:
         assert tenths == Budget("0.3", "3e-7")
         assert Budget("0.3", "3e-7").covers(tenths)
         assert not Budget("0.3", "2.9999999999999999e-7").covers(tenths)
+        assert not Budget("0.2999999999999999999", "3e-7").covers(tenths)
         assert sequential_composition([]) == Budget(0)
 
     @pytest.mark.parametrize("delta", [1, "1.0", "2", Fraction(3, 2)])
@@ -75,6 +81,15 @@ class TestBudgets:
         with pytest.raises(sa.PolicyError) as caught:
             Budget(0.5, -1)  # type: ignore[arg-type]
         assert [problem.partition(":")[0] for problem in caught.value.problems] == ["epsilon", "delta"]
+
+
+class TestUnits:
+    def test_which_losses_add_up(self) -> None:
+        """Of rows with those of rows, of individuals with those of the same column, whatever number is counted."""
+        row, one, same, other = Unit(), Unit("id", 3), Unit("ID", 1), Unit("name", 3)
+        assert row.adds_up_with(Unit())
+        assert one.adds_up_with(same)
+        assert [one.adds_up_with(each) for each in (row, other)] == [row.adds_up_with(one), False] == [False, False]
 
 
 class TestPolicyFiles:

@@ -36,6 +36,9 @@ class TestAccounts:
         assert found.in_rho is None
         assert accounts.spending([entry("1", "0.6"), entry("1", "0.6")], "visits") == (2, Fraction("1.2"))
 
+    def test_of_nothing(self) -> None:
+        assert accounts.account([OTHER], "visits") == accounts.Account(Budget(0), None, None, Fraction(0))
+
     def test_the_last_cap_holds(self) -> None:
         found = accounts.account([cap("9"), entry(), cap("3", "0.5"), cap("7", dataset="others")], "visits")
         assert (found.cap, found.remaining) == (Budget(3, "0.5"), Budget(2, "0.5"))
@@ -106,7 +109,7 @@ class TestRefusals:
         checks.refuse_overspending(before, [entry("1"), cap("1")])
         with pytest.raises(sa.BudgetError, match="ε = 2 is asked for, 1 is left"):
             checks.refuse_overspending(before, [entry("1"), entry("1")])
-        checks.refuse_overspending(before, [cap("1", "0.5"), cap("1", "0.5")])
+        checks.refuse_overspending([*before, entry("9")], [cap("20")])
 
     def test_other_units(self) -> None:
         people = {"unit": "individual", "individual": "id"}
@@ -118,6 +121,7 @@ class TestRefusals:
             checks.refuse_what_cannot_be_added([entry()], [entry(**people), cap("1", **people)])
         checks.refuse_what_cannot_be_added([entry(), OTHER], [entry(), cap("1", unit=None)])
         checks.refuse_what_cannot_be_added([], [entry(**people)])
+        checks.refuse_what_cannot_be_added([entry()], [cap("1", unit=None)])
         checks.refuse_what_cannot_be_added([replace(OTHER, **people)], [entry()])
 
     def test_sources_of_others(self) -> None:
@@ -136,28 +140,33 @@ class TestRefusals:
 
 
 class TestChains:
-    CHAIN = (*chained([entry(), entry("2", rho="0.5"), cap("3")], ()),)
+    @pytest.fixture
+    def chain(self) -> list[Entry]:
+        return [*chained([entry(), entry("2", rho="0.5"), cap("3")], ())]
 
-    def test_they_are_sound(self) -> None:
-        assert [each.position for each in self.CHAIN] == [0, 1, 2]
-        assert [each.previous_sha256 for each in self.CHAIN] == [START, *(each.sha256 for each in self.CHAIN[:2])]
-        assert first_broken(self.CHAIN) is None
-        assert head(self.CHAIN) == self.CHAIN[2].sha256
+    def test_they_are_sound(self, chain: list[Entry]) -> None:
+        assert [each.position for each in chain] == [0, 1, 2]
+        assert [each.previous_sha256 for each in chain] == [START, *(each.sha256 for each in chain[:2])]
+        assert first_broken(chain) is None
+        assert head(chain) == chain[2].sha256
         assert head([]) == START
-        assert first_broken([*self.CHAIN, *chained([entry()], self.CHAIN)]) is None
+        assert first_broken([*chain, *chained([entry()], chain)]) is None
 
-    def test_rows_without_rho_are_sealed_as_by_a_ledger_that_knew_none(self) -> None:
-        assert self.CHAIN[0].sha256 == "a07ce1e948e0f58e2985f10e190e5a5311614a952a3567863773192a5cbebf41"
+    def test_rows_without_rho_are_sealed_as_by_a_ledger_that_knew_none(self, chain: list[Entry]) -> None:
+        assert chain[0].sha256 == "a07ce1e948e0f58e2985f10e190e5a5311614a952a3567863773192a5cbebf41"
 
     @pytest.mark.parametrize("name", [name for name in vars(entry()) if name != "sha256"])
-    def test_any_change_is_found(self, name: str) -> None:
-        changed = replace(self.CHAIN[1], **{name: 7})
-        assert first_broken([self.CHAIN[0], changed, self.CHAIN[2]]) == 1
-        assert changed.seal() != self.CHAIN[1].sha256
+    def test_any_change_is_found(self, chain: list[Entry], name: str) -> None:
+        changed = replace(chain[1], **{name: 7})
+        assert first_broken([chain[0], changed, chain[2]]) == 1
+        assert changed.seal() != chain[1].sha256
 
     @pytest.mark.parametrize("order", [[1, 2], [0, 2], [1, 0, 2], [0, 0, 1]])
-    def test_rows_that_were_moved_are_found(self, order: list[int]) -> None:
-        assert first_broken([self.CHAIN[place] for place in order]) is not None
+    def test_rows_that_were_moved_are_found(self, chain: list[Entry], order: list[int]) -> None:
+        assert first_broken([chain[place] for place in order]) is not None
+
+    def test_a_row_before_another_is_missed(self, chain: list[Entry]) -> None:
+        assert first_broken([*chained([entry("9")], ()), *chain[1:]]) == 1
 
     def test_places_are_counted(self) -> None:
         [late] = chained([entry()], ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, cast
@@ -74,6 +75,11 @@ class TestMethods:
     def test_some_epsilon(self) -> None:
         with pytest.raises(sa.PolicyError, match="ε must be positive"):
             sa.IPA(budget=sa.Budget(0, "1e-6"))
+        assert sa.IPA().split is None
+        assert sa.IPA(split={"node": "0.2", "cells": "0.5", "rolled-up": "0.3"}).split is not None
+        for node, rolled_up in (("0.2", "0.4"), ("0", "0.5")):
+            with pytest.raises(sa.PolicyError, match="add up to 1"):
+                sa.IPA(split={"node": node, "cells": "0.5", "rolled-up": rolled_up})
 
     def test_steps_of_a_cut(self) -> None:
         """Two a round and one for the first split of each number, of half of ε; of a set as of a label."""
@@ -95,6 +101,7 @@ class TestMethods:
         assert [draws.least_shown(diffgen(), paid, size) for size in sizes] == [3, 14, 28]
         assert draws.least_shown(diffgen(rows_per_individual=3), paid, 10**9) == 42
         assert draws.least_shown(diffgen(threshold=100), paid, 10**9) == 101
+        assert draws.least_shown(diffgen(threshold=0), paid, 10) == 1
 
 
 class TestSampledClasses:
@@ -107,7 +114,7 @@ class TestSampledClasses:
         assert delta_on_sample(2, 0.5, 0.5, 900.0, nodes=9) == 1
         assert delta_on_sample(5, 0.3, 0.0, math.log(2), nodes=1) == pytest.approx(delta(5, 0.3, math.log(2)))
         assert delta_on_sample(20, 0.3, 0.25, 1.0, nodes=2) == pytest.approx(0.00014906587708, rel=1e-9)
-        assert delta_on_sample(20, 0.3, 0.9, 1.0, nodes=1) == 1
+        assert delta_on_sample(20, 0.3, 1.0, 1.0, nodes=1) == 1
         with pytest.raises(sa.PolicyError, match="nodes must be"):
             delta_on_sample(20, 0.3, 0.25, 1.0, nodes=0)
         with pytest.raises(sa.PolicyError, match="beta must be"):
@@ -141,15 +148,18 @@ class TestEpsilonSafe:
         assert claimed_delta(0.00012341, Fraction("0.000123411")) == Fraction("0.000123411")
         assert claimed_delta(0.00012341, Fraction("0.00012341")) == Fraction("0.0001235")
         assert claimed_delta(0.00012341, Fraction("0.5")) == Fraction("0.0001235")
+        just_enough = Fraction(Decimal.from_float(0.00012341) * Decimal("1.000001"))
+        assert claimed_delta(0.00012341, just_enough) == just_enough
 
     def test_rows_that_scores_can_count(self) -> None:
         assert most_rows(5) * 5 <= most_rows(1) < (most_rows(5) + 1) * 5
 
     def test_nodes_among_which_one_is_drawn_on_the_sample(self) -> None:
-        settings = sa.EpsilonSafe(k=50, beta="0.3", delta="1e-4", select_on="sample", epsilon_sampling=1)
+        enough = claimed_delta(delta_on_sample(50, 0.3, 0.1, 1.1, 2))
+        settings = sa.EpsilonSafe(k=50, beta="0.3", delta=enough, select_on="sample", epsilon_sampling=1)
         _refuse_many_nodes(settings, 2)
         with pytest.raises(sa.PolicyError, match="costs δ"):
-            _refuse_many_nodes(settings, 10**9)
+            _refuse_many_nodes(settings, 3)
 
 
 @dataclass

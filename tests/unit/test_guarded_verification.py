@@ -58,7 +58,7 @@ class TestCounts:
         assert [*_other_counts(record(NODE, rows, class_count=3, min_class_size=4), POLICY, measured())] == []
         assert [*_other_counts(record(NODE), POLICY, measured())] == []
         assert [*_other_counts(record(NODE, min_class_size=0), POLICY, measured(k=None))] == []
-        assert [*_other_counts(Record(format=1, version="", code_sha256=""), POLICY, measured())] == []
+        assert [*_other_counts(Record(format=1, version="", code_sha256="", labels=NODE), POLICY, measured())] == []
 
     def test_others(self) -> None:
         rows = RowsRecord(released=13)

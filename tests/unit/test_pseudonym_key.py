@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 import stat
 import subprocess
 import threading
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -49,6 +52,17 @@ class TestWhereItComesFrom:
         others = [key_for(policy(), key_file(tmp_path, KEY + end)) for end in (b"", b"\n", b"\r\n")]
         others.append(key_for(policy(), None))
         assert [found and found.blocks for found in others] == [given.blocks] * 4
+
+    def test_an_error_without_a_reason(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Path, "open", Mock(side_effect=OSError))
+        assert "that is not the name of a file" in refusal(Path("pseudonym.key"))
+
+    @pytest.mark.parametrize("length", [32, 63, 64, 65, 4096])
+    def test_its_blocks_are_those_of_hmac(self, length: int) -> None:
+        key = bytes(range(33, 97)) * 64
+        inner, outer = PseudonymKey(key[:length]).blocks
+        found = hashlib.sha256(outer + hashlib.sha256(inner + b"alice").digest())
+        assert found.digest() == hmac.digest(key[:length], b"alice", "sha256")
 
     def test_what_is_given_comes_before_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(VARIABLE, "another key " * 5)

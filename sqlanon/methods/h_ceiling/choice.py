@@ -317,6 +317,7 @@ class Needs:
         return node_summaries(self._engine, table, nodes, asked="counts")
 
 
+# guarded: tests/unit/h_ceiling/test_needs.py
 def need_of(node: NodeSummary, small: NodeSummary | None, k: int, fewest: int, allowed: int) -> Need:
     """What a node needs whose classes of fewer than ``fewest`` true rows are suppressed.
 

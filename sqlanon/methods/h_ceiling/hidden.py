@@ -93,6 +93,7 @@ def _chain(engine: Compute, table: EncodedTable, levels: Levels, labels: Ancesto
     return chain[:-1] or chain
 
 
+# guarded: tests/unit/h_ceiling/test_urn.py
 def drawn_from_urns(own: int, missing: int, urns: int, source: RandomSource) -> Floats:
     """What the counterfeits of some classes are, without the values that these have.
 

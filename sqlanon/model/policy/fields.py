@@ -208,6 +208,7 @@ class PolicyFields(PolicyValue):
         """The columns whose unknown values are treated by some actions."""
         return tuple(name for name in self.columns_with_taxonomy if action_for(self.unknown, name) in actions)
 
+    # guarded: tests/unit/test_guarded_releases.py
     def allowed_rows(self, row_count: int, unknown_rows: int = 0) -> int:
         """How many of some rows may be suppressed: the limit as the decimal it is written as, rounded down.
 

@@ -50,6 +50,7 @@ class JointClasses(PartialResult):
     smallest: tuple[JointClass, ...] = ()
     failing_classes: int | None = None
 
+    # guarded: tests/unit/test_guarded_releases.py
     @property
     def met(self) -> bool:
         """Whether every joint class has as many persons, and values, as the policies ask for."""
@@ -95,6 +96,7 @@ class OtherRelease(Result):
     unjudged: tuple[str, ...] = ()
     proposal: str | None = None
 
+    # guarded: tests/unit/test_guarded_releases.py
     @property
     def is_met(self) -> bool:
         """Whether every joint class is known to have as many persons, and values, as the policies ask for."""

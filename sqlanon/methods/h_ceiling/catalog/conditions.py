@@ -139,6 +139,7 @@ class FilledClasses:
             found.setdefault(position, {})[value] = count
         return found
 
+    # guarded: tests/unit/h_ceiling/test_catalog_conditions.py
     @property
     def most_counterfeits(self) -> Counts:
         """How many counterfeits each class can have, as far as an adversary knows; shape (classes,)."""
@@ -210,6 +211,7 @@ class ConditionF(Condition):
         self._graphs = extra_module("scipy.sparse.csgraph", extra="eval", purpose="A strict catalog")
         self._matrix = extra_module("scipy.sparse", extra="eval", purpose="A strict catalog").csr_array
 
+    # guarded: tests/unit/h_ceiling/test_catalog_conditions.py
     def missing(self, target: int, group: Sequence[int]) -> Amounts:
         own = self.classes.own_counterfeits.get(target, {})
         if not own or self._fit(own, target, group):
@@ -226,6 +228,7 @@ class ConditionF(Condition):
         values = routed.values[reached[(reached > 0) & (reached <= len(routed.values))] - 1]
         return dict.fromkeys(values.tolist(), sum(routed.missing.values()))
 
+    # guarded: tests/unit/h_ceiling/test_catalog_conditions.py
     def _fit(self, own: Amounts, target: int, group: Sequence[int]) -> bool:
         """Whether counterfeits fit into what other classes have free, each put into the first place that there is.
 

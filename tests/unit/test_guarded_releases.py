@@ -1,0 +1,73 @@
+"""What decides whether releases may be shown: limits on suppression, joint classes, and counts in a report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.release.joint import JointClasses, OtherRelease
+from sqlanon.run.release_reports import _unless_few
+from sqlanon.search.problem import SearchProblem
+
+
+def joint(k: int | None, required: int | None = 5, failing: int | None = None) -> JointClasses:
+    return JointClasses(
+        releases=("a", "b"),
+        k=k,
+        required_k=required,
+        class_count=2,
+        person_count=9,
+        unique_persons=0,
+        persons_at_risk=0,
+        failing_classes=failing,
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "is_met"),
+    [
+        (joint(5), True),
+        (joint(4), False),
+        (joint(None), True),
+        (joint(1, None), True),
+        (joint(5, failing=0), True),
+        (joint(5, failing=1), False),
+    ],
+)
+def test_joint_classes_that_are_large_enough(found: JointClasses, is_met: bool) -> None:
+    assert found.met == is_met
+    assert OtherRelease(release="a", joint=found).is_met == is_met
+    assert not OtherRelease(release="a", joint=found, unjudged=("t-closeness",)).is_met
+    assert not OtherRelease(release="a", reason="it is gone").is_met
+
+
+def test_counts_that_differ_by_few_are_not_shown() -> None:
+    cases = {(None, 5): None, (5, 5): 5, (8, 5): 8, (7, 5): None, (6, 5): None, (2, 5): 2, (3, 5): None, (4, 5): None}
+    assert {(before, after): _unless_few(before, after, 3) for before, after in cases} == cases
+
+
+@pytest.mark.parametrize(
+    ("suppressed", "kept", "rejected", "satisfies"),
+    [(3, 1, False, True), (4, 1, False, False), (0, 0, False, False), (3, 1, True, False)],
+)
+def test_nodes_within_the_limit(suppressed: int, kept: int, rejected: bool, satisfies: bool) -> None:
+    summary = NodeSummary(
+        (0,), class_count=5, kept_class_count=kept, suppressed_rows=suppressed, certain_suppressed_rows=0
+    )
+    summary = replace(summary, rejected=rejected)
+    problem = cast(Any, SimpleNamespace(context=SimpleNamespace(allowed_rows=3)))
+    assert SearchProblem.satisfies(problem, summary) == satisfies
+
+
+def test_rows_that_may_be_suppressed() -> None:
+    """A tenth of all rows, those that were left out before among them."""
+    policy = sa.Policy(quasi_identifiers=["a"], privacy=[sa.KAnonymity(2)], suppression_limit=0.1)
+    assert [policy.allowed_rows(29), policy.allowed_rows(30), policy.allowed_rows(28, 2)] == [2, 3, 1]
+    assert policy.allowed_rows(8, 2) == -1
+    local = sa.Policy(quasi_identifiers=["a"], method=sa.Relocation(k=2))
+    assert local.allowed_rows(30, 2) == local.allowed_rows(30)

@@ -68,6 +68,7 @@ INNER JOIN :values AS anon_values
 
 -- name: gaps
 -- combinations that are there
+-- guarded: tests/unit/test_guarded_queries.py::TestNoise
 -- For numbers that are there, each once: a place among the numbers that are not there, from 0, and how many that are
 -- there come before the number at that place, and before those up to the next one.
 -- :numbered (anon_index BIGINT)
@@ -82,6 +83,7 @@ GROUP BY anon_gap;
 
 -- name: unseen_numbers
 -- numbers of what is drawn among those that are not there
+-- guarded: tests/unit/test_guarded_queries.py::TestNoise
 -- :drawn (anon_run BIGINT, anon_rank BIGINT, anon_noisy_rows BIGINT)
 -- :seen (anon_gap BIGINT, anon_shift BIGINT)
 SELECT

@@ -45,6 +45,7 @@ WHERE anon_changed.anon_part = anon_numbered.old AND anon_changed.:value = anon_
 
 -- name: classes_after
 -- classes under candidates
+-- guarded: tests/unit/test_guarded_queries.py::TestCuts
 -- The rows of each class that there would be under the candidates of a predictor.
 -- :children (value BIGINT, candidate BIGINT, child BIGINT)
 SELECT anon_children.candidate, CAST(sum(anon_rows.anon_row_count) AS BIGINT) AS rows
@@ -55,6 +56,7 @@ GROUP BY anon_rows.anon_part, anon_children.candidate, anon_children.child;
 
 -- name: least_rows
 -- rows of the smallest class of each candidate
+-- guarded: tests/unit/test_guarded_queries.py::TestCuts
 -- :classes (candidate BIGINT, rows BIGINT)
 SELECT candidate, min(rows) AS rows FROM :classes GROUP BY candidate;
 

@@ -15,8 +15,6 @@ SELECT
     CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count
 FROM anon.class_sizes(source, quasi_identifiers);
 
--- guarded: tests/sql/50_privacy.test
-
 -- The largest k that can be attained by suppressing no more than some rows: the size of the smallest class that
 -- cannot be suppressed together with all smaller ones (an aggregate over classes).
 --
@@ -137,8 +135,6 @@ SELECT
 FROM anon.value_counts(source, quasi_identifiers, sensitive)
 GROUP BY class;
 
--- guarded: tests/sql/50_privacy.test
-
 -- Distinct l-diversity attained: the smallest number of distinct sensitive values in any equivalence class;
 -- NULL for a table without rows. NULL counts as a value.
 --
@@ -176,8 +172,6 @@ FROM (
     FROM anon.value_counts(source, quasi_identifiers, sensitive)
     GROUP BY class
 );
-
--- guarded: tests/sql/50_privacy.test
 
 -- (alpha, k)-anonymity attained, in its general form: the largest share of any sensitive value in any equivalence
 -- class, and the size of the smallest class; NULL for a table without rows. NULL counts as a value.

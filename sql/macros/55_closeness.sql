@@ -160,6 +160,7 @@ rows_up_to * reference_rows * (abs(CAST(crossing AS DOUBLE) - own_position) - ab
 + class_size * (abs(next_work_below - crossing_work) - abs(crossing_work - work_below));
 
 -- guarded: tests/sql/55_closeness.test
+-- no mutants of MAX(most_work): it is the same in all rows
 
 -- Earth mover's distance between the values of one class and the reference if values have an order and neighbours are
 -- equally far apart (an aggregate over the values of the class): the mean difference of the cumulative shares over the steps

@@ -34,8 +34,6 @@ CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 
 CREATE OR REPLACE MACRO anon.certain_rows_of(class_size, kept, certain_share) AS
 CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE class_size END), 0) AS BIGINT);
 
--- guarded: tests/sql/57_certain_rows.test
-
 -- The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
 -- that its one, two or three most frequent values prove. g is the share of these j, t is j alpha, G is 1.
 --
@@ -53,8 +51,6 @@ greatest(
     anon.certain_share(list_sum(max(row_count, 3)) / sum(row_count) - 3 * alpha, 1 - 3 * alpha)
 );
 
--- guarded: tests/sql/57_certain_rows.test
-
 -- The same if classes are to have entropy log l: g is the sum of P'_v log P_v, which is the negative entropy for P' = P and
 -- no more for any other P'; G is the logarithm of the largest share.
 --
@@ -67,8 +63,6 @@ CREATE OR REPLACE MACRO anon.entropy_diversity_certainty_of(row_count, l) AS
 anon.certain_share(
     ln(l) - ln(anon.entropy_diversity_of(row_count)), ln(l) + ln(anon.largest_share_of(row_count))
 );
-
--- guarded: tests/sql/57_certain_rows.test
 
 -- The same if classes are to be recursive (c, l)-diverse: the l - 1 most frequent values lose what they have more than c
 -- times the rows of the rare ones.
@@ -164,6 +158,8 @@ anon.certain_share(
     sum(row_count / class_size - largest_share) FILTER (WHERE row_count / class_size > largest_share),
     1 - sum(largest_share) FILTER (WHERE row_count / class_size > largest_share)
 );
+
+-- guarded: tests/sql/57_certain_rows.test
 
 -- The same if classes are to be delta-disclosure private. That values may not be too rare proves nothing: a value that is not
 -- in a class at all is allowed.

@@ -101,8 +101,6 @@ LEFT JOIN (
     ON anon_known.anon_listed_class = anon_rows.class_id
     AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_rows.anon_value;
 
--- guarded: tests/sql/86_catalog.test
-
 -- The rows of a release, each with the probability that it is true, anon_truth, by a catalog of counts: without values,
 -- all rows of the classes of a group are equally likely to be those that were invented. It is a weight for
 -- anon.estimated_counts and anon.estimated_averages. A catalog that cannot be that of the release is an error: it has

@@ -26,8 +26,6 @@ least(row_count, greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count));
 CREATE OR REPLACE MACRO anon.node_score_of(row_count, loss, whole, threshold) AS
 -sum(loss * row_count + (whole - loss) * anon.unsure_rows_of(row_count, threshold));
 
--- guarded: tests/sql/90_private.test
-
 -- How much a value speaks for itself in a class when a counterfeit row gets a value in IPA as published: by its share of
 -- the rows, or, if the class does not have it, by what one more row leaves to all such values together. value_count is
 -- the number of values in the whole table, class_values that of the values in the class.
@@ -41,8 +39,6 @@ CASE
     WHEN row_count > 0 THEN row_count / (class_size + 1)
     ELSE 1 / ((class_size + 1) * nullif(value_count - class_values, 0))
 END;
-
--- guarded: tests/sql/90_private.test
 
 -- The weight with which a value of a score is drawn in IPA as published, where scores are said to have sensitivity 1.
 --

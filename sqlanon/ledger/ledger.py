@@ -148,6 +148,7 @@ class WarehouseLedger:
             raise EngineError(f"{reason}, so it records less than was spent", step="ledger")
         return head(entries)
 
+    # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def _append(self, rows: Sequence[Entry]) -> list[Entry]:
         """Write rows behind those that are there, durably; anew from the start if another connection was faster."""
         self.note_in_warehouse()
@@ -195,7 +196,6 @@ class WarehouseLedger:
             _wait_for_names(engine)
             return new
 
-    # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def _read(self, engine: Engine) -> list[Entry]:
         if not engine.find(table.ledger_of(engine)):
             return []

@@ -19,7 +19,6 @@ IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note 
 """What is left to do without the ledger of a warehouse."""
 
 
-# guarded: tests/unit/test_guarded_warehouse.py
 def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool = False) -> WarehouseLedger:
     """The ledger that a private release is charged to.
 
@@ -46,7 +45,6 @@ def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool
     return found
 
 
-# guarded: tests/unit/test_guarded_warehouse.py
 def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     """The ledger, to look at; nothing is made.
 

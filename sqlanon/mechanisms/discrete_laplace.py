@@ -105,7 +105,6 @@ def pure_threshold(cells: int, epsilon: Fraction, *, rows: int = 1) -> int:
     return _smallest(1, lambda least: is_at_most(Tail(scale, least), Fraction(1, cells)))
 
 
-# guarded: tests/unit/test_discrete_laplace.py::TestThresholds
 def empty_cell_probability(threshold: int, epsilon: Fraction, *, rows: int = 1) -> Probability:
     """The chance that the noise of an empty cell alone reaches a threshold, at the scale that sources draw at.
 
@@ -116,13 +115,12 @@ def empty_cell_probability(threshold: int, epsilon: Fraction, *, rows: int = 1) 
     return Tail(Fraction(scale_for(epsilon, rows)), threshold)
 
 
-# guarded: tests/unit/test_discrete_laplace.py::TestThresholds
 def _smallest(least: int, holds: Callable[[int], bool]) -> int:
     """The smallest number from ``least`` up for which something holds that holds for all numbers from some one on."""
     step = 1
     while not holds(least + step - 1):
         step *= 2
-    low, high = least + step // 2, least + step - 1  # no mutants: a lower start has the same end
+    low, high = least + step // 2, least + step - 1
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)

@@ -87,7 +87,6 @@ def cost_in_rho(scale: float, sensitivity: int) -> Fraction:
     return sensitivity**2 / (2 * Fraction(scale) ** 2)
 
 
-# guarded: tests/unit/test_discrete_laplace.py::TestScales
 def _rounded_up(number: Fraction) -> float:
     """The smallest float that is not below a number."""
     nearest = float(number)

@@ -1,61 +1,83 @@
-"""The table of mutants does not rot: what it breaks is there, once, and so are the tests that notice."""
+"""Functions and queries under a comment ``guarded:`` have tests, and operators that break them."""
 
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 
-import pytest
-
 from tests.conftest import ROOT
-from tests.mutation.mutants import MUTANTS, Mutant
+from tests.mutation.guarded import GUARDED, all_guarded
+from tests.mutation.operators import of_python, of_sql
 
-pytestmark = pytest.mark.one_line
+PYTHON = '''
+def made(rows, least, *, strict: int = 1):
+    """What has 1 row."""
+    if rows < 1 or not least:
+        raise ValueError("1 row" + str(2))
+    while left:
+        return None
+    note(zip(a, strict=True))
+    total -= max(rows, -(2 * least))  # no mutants: a test
+    return all(x for x in rows if x == b) and rows is None
+'''
+OF_PYTHON = [
+    "rows < 1 or not least → not least", "rows < 1 or not least → rows < 1", "rows < 1 → rows <= 1",
+    "not least → least",
+    "raise ValueError('1 row' + str(2)) → (nothing)", "left → not left", "return None → (nothing)",
+    "note(zip(a, strict=True)) → (nothing)", "all((x for x in rows if x == b)) and rows is None → rows is None",
+    "all((x for x in rows if x == b)) and rows is None → all((x for x in rows if x == b))",
+    "all((x for x in rows if x == b)) → any((x for x in rows if x == b))", "x == b → x != b", "x == b → True",
+    "rows is None → rows is not None",
+]  # fmt: skip
+SQL = "SELECT count(DISTINCT :key), min(a + 1) FILTER (WHERE b < 2) FROM :rows WHERE c AND NOT d HAVING sum(a) = $1"
+OF_SQL = {
+    "DISTINCT :key → :key", "MIN(a + 1) FILTER(WHERE b < 2) → MIN(a + 1)", "MIN(a + 1) → MAX(a + 1)", "a + 1 → a",
+    "a + 1 → 1", "1 → 2", "b < 2 → b <= 2", "c AND NOT d → c", "c AND NOT d → NOT d", "NOT d → d",
+    "HAVING SUM(a) = $1 → (nothing)", "SUM(a) → MAX(a)", "SUM(a) = $1 → SUM(a) <> $1",
+}  # fmt: skip
 
 
-def test_names_are_different() -> None:
-    names = [mutant.name for mutant in MUTANTS]
-    assert len(set(names)) == len(names) >= 100
+def test_what_can_be_broken_in_a_function() -> None:
+    function = ast.parse(PYTHON).body[0]
+    before = ast.unparse(function)
+    assert isinstance(function, ast.FunctionDef)
+    assert [str(change) for change in of_python(function, PYTHON.split("\n"))] == OF_PYTHON
+    assert ast.unparse(function) == before
 
 
-def test_they_can_be_put_in() -> None:
-    """Each changes what its file does, and not its form alone."""
-    same = []
-    for mutant in MUTANTS:
-        before = (ROOT / mutant.file).read_text(encoding="utf-8")
-        after = mutant.applied(before)
-        is_same = after == before
-        if mutant.file.endswith(".py"):
-            is_same = ast.dump(ast.parse(after)) == ast.dump(ast.parse(before))
-        same += [mutant.name] if is_same else []
-    assert same == []
+def test_what_can_be_broken_in_a_query() -> None:
+    changes = [*of_sql(SQL)]
+    assert {str(change) for change in changes} == OF_SQL
+    assert len({change.whole for change in changes}) == len(OF_SQL)
+    assert "SELECT COUNT(:key), MIN" in str(changes[[*map(str, changes)].index("DISTINCT :key → :key")].whole)
+    assert not [*of_sql("SELECT 1 FROM t WHERE a < 2", "-- no mutants of SELECT 1 FROM t WHERE a < 2: a test\n")]
 
 
-def test_their_tests_are_there() -> None:
-    assert [test for mutant in MUTANTS for test in mutant.tests if not is_there(test)] == []
+def test_every_mark_stands_above_a_function_or_query() -> None:
+    found = all_guarded()
+    marks = [
+        f"{path}: {line}"
+        for folder, pattern in (("sqlanon", "*.py"), ("sql", "*.sql"))
+        for path in sorted((ROOT / folder).rglob(pattern))
+        for line in path.read_text(encoding="utf-8").split("\n")
+        if GUARDED.match(line)
+    ]
+    assert len(marks) == len(found) >= 80
+    assert [str(each) for each in found if next(each.changes(), None) is None] == []
+
+
+def test_the_tests_are_there() -> None:
+    assert [f"{each}: {test}" for each in all_guarded() for test in each.tests if not is_there(test)] == []
 
 
 def is_there(test: str) -> bool:
-    file, _, path = test.partition("::")
-    return (ROOT / file).is_file() and path.partition("[")[0] in names_in(file) | {""}
+    file, _, name = test.partition("::")
+    return (ROOT / file).is_file() and (
+        not name or re.search(rf"^(class|def) {name}\b", text_of(file), re.M) is not None
+    )
 
 
 @cache
-def names_in(file: str) -> set[str]:
-    """The classes and tests of a file, as pytest names them."""
-    module = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    found = set()
-    for node in module.body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            found.add(node.name)
-        if isinstance(node, ast.ClassDef):
-            found |= {f"{node.name}::{inner.name}" for inner in node.body if isinstance(inner, ast.FunctionDef)}
-    return found
-
-
-def test_what_is_not_there_once_is_refused() -> None:
-    mutant = Mutant("a", "b.py", "x < y", "x <= y", "", ())
-    assert mutant.applied("if x < y:") == "if x <= y:"
-    for text in ("x > y", "x < y or x < y"):
-        with pytest.raises(ValueError, match="and not once"):
-            mutant.applied(text)
+def text_of(file: str) -> str:
+    return (ROOT / file).read_text(encoding="utf-8")

@@ -34,6 +34,7 @@ OPTIONS = ("-o", "addopts=--strict-markers", "-qq", "-p", "no:cacheprovider", "-
 PATIENCE, TIMES = 1, 2
 """The processor time that the tests of a mutant have: seconds, and times what they take without one."""
 MEMORY = 16 * 2**30
+BROKEN = "not run: "
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Mutants:
             self.failed = report.nodeid
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:  # files that cannot be collected are reported as always
+            return False
         session.config.pluginmanager.unregister(name="terminalreporter")
         with tempfile.TemporaryDirectory() as folder:
             os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
@@ -109,7 +112,7 @@ class Mutants:
             self._run(items)
             file.write_text(self.failed, encoding="utf-8")
         except BaseException as error:
-            file.write_text(f"{type(error).__name__}: {error}", encoding="utf-8")
+            file.write_text(f"{BROKEN}{type(error).__name__}: {error}", encoding="utf-8")
         finally:
             os._exit(0)
 
@@ -126,10 +129,13 @@ class Mutants:
             os.killpg(pid, signal.SIGKILL)
         guarded, change, file = self.running.pop(pid)
         killer = file.read_text(encoding="utf-8") if file.exists() else "no end"
+        file.unlink(missing_ok=True)
         return Outcome(guarded, str(change), change.line, killer, used.ru_utime + used.ru_stime)
 
     def _note(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
+        if outcome.killer.startswith(BROKEN):
+            self.failing.append(outcome.guarded)
         place, change, killer, seconds = outcome.cells()
         say(f"{'killed' if outcome.killer else 'SURVIVED':<8} {seconds:>5} s  {place}  {change}; {killer}")
 

@@ -48,6 +48,27 @@ class TestNoise:
         noisy = table("anon_run v anon_row_count anon_is_shown", (0, 7, 3, False), (0, 7, 4, False), (0, 7, 9, True))
         assert found(database, "noise", "left_over", noisy_combinations=noisy, raw_values=["v"]) == [(0, 7, 7)]
 
+    def test_numbers_that_are_not_there(self, database: duckdb.DuckDBPyConnection) -> None:
+        """Of 1, 2 and 5 all but these are drawn: 0, 3, 4, 6."""
+        gaps = found(database, "noise", "gaps", numbered=table("anon_index", (1,), (2,), (5,)))
+        assert gaps == [(1, 2), (3, 3)]
+        drawn = table("anon_run anon_rank anon_noisy_rows", *((0, rank, 7) for rank in range(4)))
+        seen = table("anon_gap anon_shift", *gaps)
+        rows = found(database, "noise", "unseen_numbers", drawn=drawn, seen=seen)
+        assert rows == [(0, 7, index) for index in (0, 3, 4, 6)]
+
+
+class TestCuts:
+    def test_classes_under_candidates(self, database: duckdb.DuckDBPyConnection) -> None:
+        rows = table("anon_part v anon_row_count", (1, 7, 2), (1, 7, 3), (1, 8, 1), (2, 7, 4), (0, 7, 9))
+        children = table("value candidate child", (7, 0, 0), (8, 0, 1), (7, 1, 0), (8, 1, 0))
+        classes = found(
+            database, "top_down", "classes_after", rows=rows, children=children, value="v", last=column("0")
+        )
+        assert classes == [(0, 1), (0, 4), (0, 5), (1, 4), (1, 6)]
+        least = found(database, "top_down", "least_rows", classes=table("candidate rows", *classes))
+        assert least == [(0, 1), (1, 4)]
+
 
 CLASSES = "node a b anon_class_size anon_kept"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import pytest
@@ -79,20 +80,48 @@ class TestWriting:
     @pytest.mark.parametrize(
         ("statement", "reason"),
         [
-            ("UPDATE anon.ledger SET epsilon = '0.1' WHERE position = 0", "row 0 is not what was written"),
-            ("CREATE TABLE t AS FROM anon.ledger; DROP TABLE anon.ledger; ALTER TABLE t SET SCHEMA anon", "error"),
+            ("UPDATE anon.ledger SET epsilon = '0.1' WHERE position = 0", "was tampered with: row 0"),
+            (
+                "CREATE TABLE t AS FROM anon.ledger; DROP TABLE anon.ledger; CREATE TABLE anon.ledger AS FROM t",
+                "is a copy",
+            ),
+            ("DROP TABLE anon.ledger; CREATE TABLE anon.ledger (a INTEGER)", "cannot be read, or is not"),
         ],
     )
     def test_a_ledger_that_was_tampered_with(self, tmp_path: Path, statement: str, reason: str) -> None:
         with opened(tmp_path / "w.duckdb") as engine:
             open_ledger(engine, None).commit([expense(1)])
-        if reason == "error":
-            statement = "CREATE TABLE t AS FROM anon.ledger; DROP TABLE anon.ledger; CREATE TABLE anon.ledger AS FROM t"
-            reason = "a copy without its key"
         with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
             connection.execute(statement)
-        with opened(tmp_path / "w.duckdb") as engine, pytest.raises(sa.EngineError, match=reason):
-            open_ledger(engine, None).commit([expense(1)])
+        with opened(tmp_path / "w.duckdb") as engine, pytest.raises(sa.EngineError) as refused:
+            WarehouseLedger(engine, None).commit([expense(1)])
+        assert f"the ledger of the warehouse {reason}" in str(refused.value)
+        assert "cannot be written" not in str(refused.value)
+
+    def test_what_cannot_be_written(self, ledger: WarehouseLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+        error = sa.EngineError("the disk is full", step="count")
+        monkeypatch.setattr(ledger_module.table, "append", Mock(side_effect=error))
+        with pytest.raises(sa.EngineError, match=r"cannot be written: .*the disk is full"):
+            ledger.commit([expense(1)])
+
+    def test_a_warehouse_knows_its_ledger_before_the_first_row(
+        self, engine: DuckDBEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = open_ledger(engine, tmp_path / "b.duckdb")
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="killed"):
+            patch.setattr(ledger_module.table, "append", Mock(side_effect=OSError("killed")))
+            ledger.commit([expense(1)])
+        assert [note.sha256 for note in ledger_module.table.notes(engine)] == [START]
+        ledger.commit([expense(1)])
+        assert [note.sha256 for note in ledger_module.table.notes(engine)] == [START, ledger.head()]
+
+    def test_the_head_is_the_last_row_that_was_written_here(
+        self, engine: DuckDBEngine, ledger: WarehouseLedger
+    ) -> None:
+        ledger.commit([expense(1)])
+        written = ledger.head()
+        charged(engine, None)
+        assert ledger.head() == written
 
     def test_one_that_is_read_only(self, tmp_path: Path) -> None:
         with opened(tmp_path / "w.duckdb") as engine:
@@ -101,8 +130,14 @@ class TestWriting:
         with opened(tmp_path / "w.duckdb", read_only=True) as engine:
             with pytest.raises(sa.EngineError, match="cannot be written, and a charge must be"):
                 read_ledger(engine, None).commit([expense(1)])
-            with pytest.raises(sa.EngineError, match="open read-only"):
+            with pytest.raises(sa.EngineError, match="is charged to a ledger first"):
                 open_ledger(engine, None)
+
+    def test_a_file_beside_a_warehouse_that_is_read_only(self, tmp_path: Path) -> None:
+        with opened(tmp_path / "w.duckdb") as engine:
+            charged(engine, tmp_path / "b.duckdb")
+        with opened(tmp_path / "w.duckdb", read_only=True) as engine:
+            charged(engine, tmp_path / "b.duckdb")
 
     def test_a_hash_that_was_noted(self, ledger: WarehouseLedger) -> None:
         assert ledger.verify() == ledger.verify(START) == ledger.head() == START

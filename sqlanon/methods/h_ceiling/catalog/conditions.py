@@ -228,7 +228,6 @@ class ConditionF(Condition):
         values = routed.values[reached[(reached > 0) & (reached <= len(routed.values))] - 1]
         return dict.fromkeys(values.tolist(), sum(routed.missing.values()))
 
-    # guarded: tests/unit/h_ceiling/test_catalog_conditions.py
     def _fit(self, own: Amounts, target: int, group: Sequence[int]) -> bool:
         """Whether counterfeits fit into what other classes have free, each put into the first place that there is.
 

@@ -170,6 +170,7 @@ class Worlds:
     def _can_be_full(self, rows: Rows) -> bool:
         return rows.size == sum(rows.counts) and all(map(le, rows.counts, self._totals))
 
+    # guarded: tests/unit/h_ceiling/test_catalog_links.py
     def _signed_sets(self, most: int) -> tuple[bool, dict[Vector, int]]:
         """(-1)^|B| summed over sets B of classes that can be full, by the rows in them, those with fewer rows first.
 

@@ -174,7 +174,6 @@ def noise_of_places(noise: Integers, runs: int) -> pa.Table:
     return pa.table({**places, NOISE: noise})
 
 
-# guarded: tests/unit/test_guarded_settings.py::TestChance
 def reached_by_noise(
     source: RandomSource, charge: Charge, rows: int, threshold: int, empty: int, runs: int
 ) -> list[Integers]:

@@ -10,6 +10,7 @@
 -- The proof holds for rows, because a row falls into one part; an individual may stand in several.
 
 -- guarded: tests/sql/57_certain_rows.test
+-- no mutants of excess > 1e-9: both are 0 at 1e-9
 
 -- The share of the rows of a class that is certainly suppressed, from how much the class exceeds a bound and how much rows
 -- that are all alike could: g(P) - t and G - t above.
@@ -145,6 +146,7 @@ anon.certain_share(
 );
 
 -- guarded: tests/sql/57_certain_rows.test
+-- no mutants of row_count / class_size > largest_share: at the bound, 0 is in excess
 
 -- The same if no value may have more than a share of its own (an aggregate over the values of one class): g is the share of
 -- the values that have too much together, t is what they may have, G is 1.

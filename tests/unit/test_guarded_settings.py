@@ -28,8 +28,9 @@ from sqlanon.methods.shared.private.chance import (
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.datasets import KnownSource
-from sqlanon.model.methods.epsilon_safe import claimed_delta, is_admissible
+from sqlanon.model.methods.epsilon_safe import DIGITS, claimed_delta, is_admissible
 from sqlanon.model.sampled_classes import delta, delta_on_sample, gamma, maximum_beta
+from sqlanon.papers import IPAAsPublished
 
 
 def diffgen(**settings: Any) -> sa.DiffGen:
@@ -140,6 +141,8 @@ class TestEpsilonSafe:
         assert is_admissible(Fraction(1, 2), Fraction(7, 10))
         assert not is_admissible(Fraction(1, 2), Fraction(69, 100))
         assert not is_admissible(Fraction(1, 10**61), Fraction(1, 10**61))
+        least = DIGITS.exp(Decimal(-1)).next_plus(DIGITS).next_plus(DIGITS)
+        assert is_admissible(1 - Fraction(least), Fraction(1)), "what is known of e^-1 is enough"
 
     def test_delta_is_claimed_in_four_digits_rounded_up(self) -> None:
         assert claimed_delta(0.00012341) == Fraction("0.0001235")
@@ -206,6 +209,7 @@ class TestChance:
         accepting = private(sa.IPA(accept_observed_domain=True))
         refuse_observed(bound(private(), age="declared"))
         refuse_observed(bound(accepting, age="observed"))
+        refuse_observed(bound(private(IPAAsPublished()), age="observed"))
         with pytest.raises(sa.TaxonomyError, match="read off the data"):
             refuse_observed(bound(private(), age="declared", illness="observed"))
 

@@ -187,7 +187,7 @@ class IPA(NoisyCounts):
     budget: Budget = Field(default_factory=lambda: Budget(1, "1e-6"))
     split: Mapping[str, ExactSetting] | None = None
 
-    # guarded: tests/unit/test_methods.py::TestSplits
+    # guarded: tests/unit/test_guarded_settings.py::TestMethods
     @model_validator(mode="after")
     def _split_in_whole(self) -> IPA:
         steps = self._default_split

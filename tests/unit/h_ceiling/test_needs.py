@@ -55,6 +55,17 @@ def test_no_less_general_node_costs_less_than_is_said(sizes: Sizes, k: int, fewe
         assert found.cost_below <= min(need(below, k, fewest, allowed).cost for below in less_general(sizes))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "counterfeits", "cost", "cost_below"), [((1, 3, 3, 3), 6, 25, 13), ((1, 3, 6), 2, 9, 1)]
+)
+def test_counterfeits_cost_more_than_suppressed_rows(
+    sizes: Sizes, counterfeits: int, cost: int, cost_below: int
+) -> None:
+    """One more than all rows that may be suppressed; the two that are left to suppress save three at most."""
+    found = need(sizes, 5, 2, 3)
+    assert (found.counterfeits, found.suppressed, found.cost, found.cost_below) == (counterfeits, 1, cost, cost_below)
+
+
 def test_what_is_suppressed_saves_counterfeits() -> None:
     """A class of 3 needs 2 of 5, and none where it is parted and suppressed."""
     whole, parted = need((3, 5), 5, 3, 3), need((1, 2, 5), 5, 3, 3)

@@ -214,7 +214,7 @@ class ConditionF(Condition):
     # guarded: tests/unit/h_ceiling/test_catalog_conditions.py
     def missing(self, target: int, group: Sequence[int]) -> Amounts:
         own = self.classes.own_counterfeits.get(target, {})
-        if not own or self._fit(own, target, group):
+        if not own or self._fit(own, target, group):  # no mutants: shortcuts
             return {}
         return own if len(group) == 1 else self._routed(target, group).missing
 

@@ -76,6 +76,9 @@ def delta(k: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, *, tight: bool = Fa
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestSampledClasses
+# no mutants of 1 / nodes: from there on δ is 1
+# no mutants of share <= beta: no float is just there
+# no mutants of odds > 0: both are 1/2 at 0
 def delta_on_sample(k: int, beta: float, epsilon_node: float, epsilon: float, nodes: int) -> float:
     """δ of publishing the classes of k sampled rows at a node that was chosen on the sample, not on the whole table.
 

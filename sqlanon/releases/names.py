@@ -106,7 +106,7 @@ def datasets_called(engine: Engine, source: Source, resolve: Callable[[Source], 
         return tuple(_without_values([dataset_named(str(source))]))
 
 
-# guarded: tests/unit/test_guarded_warehouse.py
+# guarded: tests/unit/test_guarded_warehouse.py::test_names_of_data_sets
 def have_common(datasets: Iterable[str], others: Sequence[str]) -> bool:
     """Whether data sets have a table or files in common: equal ones, or files in a folder or a glob."""
     return any(one == other or lies_in(one, other) or lies_in(other, one) for one in datasets for other in others)

@@ -46,7 +46,8 @@ class Guarded:
         """All that can be broken in it, one by one; a change holds until the next is asked for."""
         text = (ROOT / self.file).read_text(encoding="utf-8")
         if self.file.endswith(".py"):
-            yield from of_python(_function(ast.parse(text), self.name), text.split("\n"))
+            function = _function(ast.parse(text), self.name)
+            yield from of_python(function, text.split("\n"), "\n".join(_above(function, text.split("\n"))))
         else:
             found = _sql_of(text, self.name)
             for change in of_sql(_query(found), found["comment"]):
@@ -104,11 +105,19 @@ def _in_file(file: str, text: str) -> Iterator[Guarded]:
 
 
 def _in_python(file: str, text: str) -> Iterator[Guarded]:
-    above = {number: _tests(line) for number, line in enumerate(text.split("\n"), start=2)}
+    lines = text.split("\n")
     for name, function in _functions(ast.parse(text)):
-        first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
-        if above.get(first):
-            yield Guarded(file, name, function.lineno, above[first])
+        tests = [test for line in _above(function, lines) for test in _tests(line)]
+        if tests:
+            yield Guarded(file, name, function.lineno, tuple(tests))
+
+
+def _above(function: ast.FunctionDef, lines: list[str]) -> Iterator[str]:
+    """The comment right above a function and its decorators, from its last line upwards."""
+    place = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)]) - 2
+    while lines[place].lstrip().startswith("#"):
+        yield lines[place]
+        place -= 1
 
 
 def _tests(line: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What can be broken in a function or a query: one operator at one place, by trees and never by text.
 
-A line that ends with ``# no mutants: why`` has none; for SQL, ``-- no mutants of sum(rows): why`` stands in the comment
-of the query. Nobody could see a difference there. Texts, exceptions, annotations and asserts have none either.
+A line that ends with ``# no mutants: why`` has none, nor has what is named by ``no mutants of sum(rows): why`` in the
+comment of a function or query: nobody could see a difference. Texts, exceptions, annotations and asserts have none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlglot import exp, parse_one
 
 DIALECT = "duckdb"
 NO_MUTANTS = re.compile(r"# no mutants: \S")
-NO_MUTANTS_OF = re.compile(r"^-- no mutants of (.+?): \S", re.MULTILINE)
+NO_MUTANTS_OF = re.compile(r"^ *(?:--|#) no mutants of (.+?): \S", re.MULTILINE)
 ROLE = re.compile(r"('(?:[^']|'')*'|--.*)|(?<![:\w]):(?=[a-z])")
 MARK = "anon_role_"
 
@@ -48,11 +48,13 @@ CALLED = [("max", "min"), ("all", "any"), ("ceil", "floor"), ("maximum", "minimu
 OTHER_NAME = dict(CALLED) | {other: name for name, other in CALLED}
 
 
-def of_python(function: ast.FunctionDef, lines: list[str]) -> Iterator[Change]:
-    """The changes of a function; ``lines`` are those of its file."""
-    last = function.body[-1]
+def of_python(function: ast.FunctionDef, lines: list[str], comment: str = "") -> Iterator[Change]:
+    """The changes of a function; ``lines`` are those of its file, ``comment`` is what stands above it."""
+    last, named = function.body[-1], set(NO_MUTANTS_OF.findall(comment))
+    trees = (node for node in ast.walk(function) if named and isinstance(node, ast.expr) and ast.unparse(node) in named)
+    spared = {id(node) for tree in trees for node in ast.walk(tree)}
     for parent, name, place, node in list(_places(function)):
-        if NO_MUTANTS.search(lines[node.lineno - 1]):
+        if NO_MUTANTS.search(lines[node.lineno - 1]) or id(node) in spared:
             continue
         for new in _instead(node, parent, name, is_last=node is last):
             before, after = ast.unparse(node), ast.unparse(new) if isinstance(new, ast.expr) else "(nothing)"

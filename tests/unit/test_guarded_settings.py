@@ -29,7 +29,7 @@ from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.datasets import KnownSource
 from sqlanon.model.methods.epsilon_safe import DIGITS, claimed_delta, is_admissible
-from sqlanon.model.sampled_classes import delta, delta_on_sample, gamma, maximum_beta
+from sqlanon.model.sampled_classes import NEAR, delta, delta_on_sample, gamma, maximum_beta
 from sqlanon.papers import IPAAsPublished
 
 
@@ -115,6 +115,7 @@ class TestSampledClasses:
         assert delta_on_sample(2, 0.5, 0.5, 900.0, nodes=9) == 1
         assert delta_on_sample(5, 0.3, 0.0, math.log(2), nodes=1) == pytest.approx(delta(5, 0.3, math.log(2)))
         assert delta_on_sample(20, 0.3, 0.25, 1.0, nodes=2) == pytest.approx(0.00014906587708, rel=1e-9)
+        assert delta_on_sample(5, 0.1, 1.0, 1.2, nodes=1) == pytest.approx(0.02819385651325, rel=1e-9)
         assert delta_on_sample(20, 0.3, 1.0, 1.0, nodes=1) == 1
         with pytest.raises(sa.PolicyError, match="nodes must be"):
             delta_on_sample(20, 0.3, 0.25, 1.0, nodes=0)
@@ -131,6 +132,15 @@ class TestSampledClasses:
             maximum_beta(2, 2.0, 1e-9)
         with pytest.raises(sa.PolicyError, match="k must be"):
             maximum_beta(1, 2.0, 0.5)
+        least, most = float(delta(2, 0.001, 1.0)), float(delta(5, 0.999, 9.0))
+        assert maximum_beta(2, 1.0, least) == Fraction(1, 1000)
+        assert maximum_beta(5, 9.0, most) == Fraction(999, 1000)
+
+    def test_a_missing_row_costs_no_more_but_for_rounding(self) -> None:
+        just_enough = float(-np.log1p(-0.5) - NEAR)
+        assert delta(5, 0.5, just_enough) > 0
+        with pytest.raises(sa.PolicyError, match="epsilon must be at least"):
+            delta(5, 0.5, just_enough - NEAR)
 
 
 class TestEpsilonSafe:

@@ -205,3 +205,6 @@ def test_names_of_data_sets() -> None:
     assert have_common(["a", "b"], ["b", "c"])
     assert not have_common(["a"], ["b"])
     assert not have_common([], ["b"])
+    for one, other in (("/data/*.csv", "/data/a.csv"), ("/data/a.csv", "/data/*.csv")):
+        assert have_common([one], [other])
+    assert not have_common(["/data/*.csv"], ["/more/a.csv"])

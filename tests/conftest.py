@@ -61,88 +61,30 @@ ARX_COLUMNS = [
 ]
 
 
-PROPERTIES_ON_EVERY_LINE = (
-    "test_catalog_macros.py",
-    "test_comparison_macros.py",
-    "test_cuts.py",
-    "test_longitudinal.py",
-    "test_macros.py",
-    "test_pseudonyms.py",
-    "test_releases.py",
-)
-"""Those of macros and of whole releases; the examples of the others have other rows, but the SQL of other tests."""
-
-RUNS_ON_ONE_LINE = (
-    "test_a_year_of_parts.py",
-    "test_adult_synthetic_bounds.py",
-    "test_declared_sensitivities.py",
-    "test_diffgen.py",
-    "test_earlier_releases.py",
-    "test_epsilon_safe.py",
-    "test_events.py",
-    "test_explorer.py",
-    "test_far_cells.py",
-    "test_far_rows.py",
-    "test_findings.py",
-    "test_fit.py",
-    "test_h_ceiling.py",
-    "test_honest_releases.py",
-    "test_kinds_of_tampering.py",
-    "test_large_ranges.py",
-    "test_ledger_in_rho.py",
-    "test_local_partitions.py",
-    "test_local_recoding.py",
-    "test_node_audits.py",
-    "test_notes.py",
-    "test_other_releases.py",
-    "test_own_taxonomies.py",
-    "test_private_runs.py",
-    "test_query_workloads.py",
-    "test_relaxations.py",
-    "test_release_reports.py",
-    "test_relocation.py",
-    "test_spark_kills.py",
-    "test_spark_rows.py",
-    "test_spark_stores.py",
-    "test_suggest.py",
-    "test_synthetic.py",
-    "test_synthetic_audits.py",
-    "test_tampered_releases.py",
-    "test_time_limits.py",
-    "test_top_down.py",
-    "test_unknown_actions.py",
-)
-"""Whole runs: one of each kind is in tests/golden, and the macros in tests/sql, on every line."""
-
-FAST_FOLDERS = ("architecture", "golden", "unit")
-"""Where all tests but the deep ones are fast."""
+TESTS = Path(__file__).parent
+TIERS = ("full", "deep")
+"""The folders of tests that run only if they are asked for, by ``-m`` or by name; see tests/README.md."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Files that are named run here; only whole folders are worth the start of workers."""
-    return None if _runs_a_folder(config) else 0
+    """Run files that are named in this process; only whole folders are worth the start of workers."""
+    return None if any(Path(argument).is_dir() for argument in config.args) else 0
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark tests by their folders, and leave out the deep ones unless asked for them, by ``-m`` or by their file."""
-    for item in items:
-        if item.path.parent.name == "property":
-            item.add_marker(pytest.mark.property)
-            if item.path.name not in PROPERTIES_ON_EVERY_LINE:
-                item.add_marker(pytest.mark.one_line)
-        elif item.path.name in RUNS_ON_ONE_LINE:
-            item.add_marker(pytest.mark.one_line)
-        if set(FAST_FOLDERS) & set(item.path.parts) and item.get_closest_marker("deep") is None:
-            item.add_marker(pytest.mark.fast)
-    if config.option.markexpr or not _runs_a_folder(config):
-        return
-    deep = [item for item in items if item.get_closest_marker("deep") is not None]
-    config.hook.pytest_deselected(items=deep)
-    items[:] = [item for item in items if item.get_closest_marker("deep") is None]
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of a tier that does not run. A file or folder on the command line is collected in any case."""
+    if collection_path.parent != TESTS or not collection_path.is_dir():
+        return None
+    asked = {tier for tier in TIERS if tier in config.option.markexpr.split()}
+    belongs = collection_path.name in asked if asked or collection_path.name in TIERS else True
+    return None if belongs else True
 
 
-def _runs_a_folder(config: pytest.Config) -> bool:
-    return any(Path(argument).is_dir() for argument in config.args)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test by the folder of its tier, so that ``-m full`` selects it."""
+    for tier in TIERS:
+        if item.path.is_relative_to(TESTS / tier):
+            item.add_marker(tier)
 
 
 def pytest_collection_finish() -> None:

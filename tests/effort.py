@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-EFFORT = float(os.environ.get("SQLANON_EFFORT", "0.12"))
-"""Of the examples that a test asks for, the share that is tried: a fifth in the deep tests of .ci/run."""
+EFFORT = float(os.environ.get("SQLANON_EFFORT", "0.0625"))
+"""The share of the examples that a test asks for: a sixteenth; all of them in ``python -m tests.deep``."""
 
 
 def examples(count: int) -> int:
-    """So many examples at full effort."""
+    """Return this number of examples at full effort, fewer at less."""
     return max(1, round(count * EFFORT))

@@ -21,10 +21,10 @@ from sqlanon.evaluation.audit import Audit, chart
 from sqlanon.evaluation.results import save
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP
+from tests.deep import test_epsilon_safe_samples as epsilon_safe
+from tests.deep.test_private_audits import CONFIDENCE, least
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, pairs, pairs_of_many_rows, policy, session_on
-from tests.integration import test_epsilon_safe_audits as epsilon_safe
-from tests.integration.test_private_audits import CONFIDENCE, least
 
 
 def main() -> None:

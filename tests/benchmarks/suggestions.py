@@ -19,7 +19,7 @@ from pathlib import Path
 import duckdb
 
 from tests.benchmarks.processes import in_turn, run_python
-from tests.integration.test_suggest import PEOPLE
+from tests.full.test_suggest import PEOPLE
 
 OPENED = """
 import sys

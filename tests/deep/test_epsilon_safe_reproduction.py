@@ -22,7 +22,7 @@ from sqlanon.papers.thesis.epsilon_safe_choice import AS_PUBLISHED, CHOICE, ON_S
 from sqlanon.papers.thesis.epsilon_safe_delta import DELTA, MINIMUM_K
 from sqlanon.papers.thesis.epsilon_safe_releases import FOUR, NINE
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
-from tests.papers.invented_adult import write_adult
+from tests.invented_adult import write_adult
 
 PARTS = [DELTA, MINIMUM_K, CHOICE, FOUR, NINE]
 

@@ -22,7 +22,7 @@ from sqlanon.papers.thesis import ola
 from sqlanon.papers.thesis.accuracy import LOSSES, PUBLISHED, SEVEN, THESIS
 from tests.adult import OLA_COUNTS
 from tests.conftest import data_folder
-from tests.papers.invented_adult import write_adult
+from tests.invented_adult import write_adult
 
 LABELS = [BASELINE, LOWER_BOUND, *LOSSES]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.integration.test_cli import HOSTILE, VALUE, tables
 
 import sqlanon as sa
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.evaluation.exact import permute_and_flip, smallest_epsilon
-from tests.statistical.test_samplers import permute_and_flip_masses
+from tests.full.test_samplers import permute_and_flip_masses
 
 
 @given(st.lists(st.integers(-30, 30), min_size=1, max_size=6), st.sampled_from([0.5, 2.0, 1000.0]))

@@ -86,6 +86,7 @@ def _surroundings(command: list[str], folder: Path, settings: Mapping[str, str])
             stack.enter_context(mock.patch.object(sys, "stdin", stack.enter_context(Path(os.devnull).open())))
             stack.enter_context(mock.patch.dict(os.environ, settings, clear=True))
             stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore", ResourceWarning)  # as a Python does that is started
             stack.enter_context(chdir(folder))
             yield
     finally:

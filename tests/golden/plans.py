@@ -110,7 +110,10 @@ def _invented() -> Path:
 
 
 def _hospital(connection: Connection) -> None:
-    connection.execute(f"ATTACH '{_invented()}' AS made (READ_ONLY); COPY FROM DATABASE made TO memory; DETACH made")
+    (database,) = connection.execute("SELECT current_database()").fetchone() or ("",)
+    connection.execute(
+        f"ATTACH '{_invented()}' AS made (READ_ONLY); COPY FROM DATABASE made TO \"{database}\"; DETACH made"
+    )
 
 
 def _invent(connection: Connection) -> None:

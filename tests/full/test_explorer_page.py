@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.cli.app import app
 from tests.browser import Page, address, browser
-from tests.stories.test_explorer import nodes_of, people, policy, prepare, smallest_class, table_of
+from tests.full.test_explorer_limits import prepare, smallest_class
+from tests.stories.test_explorer import nodes_of, people, policy, table_of
 from tests.strategies import HOSTILE_NAMES
 
 

@@ -12,7 +12,8 @@ import sqlanon as sa
 from sqlanon.methods.stages import Stages
 from sqlanon.publish import files, folders, to_file
 from sqlanon.releases import noting as noting_module
-from tests.stories.test_release_register import OTHER, POLICY, entries, states, targets
+from tests.full.test_register_later import OTHER
+from tests.stories.test_release_register import POLICY, entries, states, targets
 from tests.stories.test_release_register import make_warehouse as make_warehouse
 
 COUNT = "SELECT count(*) FROM anon.releases"

@@ -142,33 +142,6 @@ def test_no_joint_class_has_fewer_than_k_persons(
 QUASI_IDENTIFIERS = (["age"], ["sex"], ["age", "sex"])
 
 
-@settings(max_examples=examples(32), deadline=None)
-@given(snapshots, st.lists(st.sampled_from(QUASI_IDENTIFIERS), min_size=2, max_size=3), st.integers(2, 3))
-def test_releases_of_one_table_need_no_key(
-    session: sa.Session, snapshot: Snapshot, columns: list[list[str]], k: int
-) -> None:
-    load(session, "snapshot_0", snapshot)
-    named: list[str] = []
-    earlier: list[dict[int, Labels]] = []
-    for place, names in enumerate(columns):
-        fields = {"quasi_identifiers": names, "identifiers": ["id", *({"age", "sex"} - {*names})]}
-        wanted = policy(k, 0.4, named).changed(fields)
-        allowed = int(Decimal("0.4") * len(snapshot))
-        tops = {(age if "age" in names else 3, sex if "sex" in names else 1) for age, sex in NODES}
-        counts = {node: suppressed(earlier, snapshot, node, k, is_by_person=False) for node in tops}
-        try:
-            release = session.anonymize("snapshot_0", wanted, f"release_{place}", replace=True)
-        except sa.UnsatisfiableError:
-            assert min(counts.values()) > allowed
-            continue
-        node = (release.node.get("age", 3), release.node.get("sex", 1))
-        assert release.report.suppressed_rows == counts[node] <= allowed
-        named.append(f"release_{place}")
-        query = f"SELECT tag, {', '.join(names)} FROM release_{place}"
-        earlier.append({tag: tuple(labels) for tag, *labels in session.connection.execute(query).fetchall()})
-        assert min(oracle.joint_classes(earlier).values()) >= k
-
-
 nodes = st.builds(
     lambda names, age, sex: {name: level for name, level in (("age", age), ("sex", sex)) if name in names},
     st.sampled_from(QUASI_IDENTIFIERS),
@@ -386,39 +359,3 @@ def test_values_of_joint_classes_meet_the_models(
         wanted, target = diverse(k, name, named, names), f"release_{place}"
         if check_next(session, target, wanted, snapshot, illnesses, seen):
             named.append(sa.Earlier(target))
-
-
-@pytest.mark.parametrize("first_age", [1, 2])
-def test_of_two_smallest_classes_that_of_the_first_key_is_hidden(session: sa.Session, first_age: int) -> None:
-    # The person of age 0 is alone, and has the flu. Together with the two who have a cold and gout, the hidden persons
-    # meet the model; together with the two of whom one has the flu, they do not.
-    illnesses = dict(enumerate(["flu", "flu", "cold", "cold", "gout"]))
-    snapshot = dict(enumerate((age, "f") for age in (0, first_age, first_age, 3 - first_age, 3 - first_age)))
-    load_ill(session, "patients", snapshot, illnesses)
-    session.anonymize("patients", diverse(2, "alpha", [], ["sex"]), "earlier_release", replace=True)
-    wanted = diverse(2, "alpha", [sa.Earlier("earlier_release")], ["age", "sex"])
-    exhaustive = wanted.changed({"suppression_limit": 1, "search": "exhaustive"})
-    with mock.patch.object(ValueCounter, "answer", as_the_database):
-        session.anonymize("patients", exhaustive, "release_of_ties", replace=True)
-
-
-@pytest.mark.parametrize(
-    ("model", "before", "now"),
-    [
-        ("distinct", ["flu", "flu", "cold", "cold"], ["flu", "cold", "flu", "cold"]),
-        # Each half was .25 away from the source by illness and by organ.
-        ("close by organs", ["gout", "gout", "flu", "cold", "flu", "flu", "cold", "cold"], ["flu", "cold"] * 4),
-    ],
-)
-def test_arrays_look_at_values_that_have_changed(
-    session: sa.Session, model: str, before: list[str], now: list[str]
-) -> None:
-    half = len(now) // 2
-    snapshot = dict(enumerate([(1, "f")] * half + [(2, "f")] * half))
-    load_ill(session, "before", snapshot, dict(enumerate(before)))
-    load_ill(session, "patients", snapshot, dict(enumerate(now)))
-    session.anonymize("before", diverse(2, model, [], ["sex"]), "earlier_release", replace=True)
-    earlier = [sa.Earlier("earlier_release", source="before", key="id")]
-    wanted = diverse(2, model, earlier, ["age", "sex"]).changed({"suppression_limit": 1, "search": "exhaustive"})
-    with mock.patch.object(ValueCounter, "answer", as_the_database):
-        session.anonymize("patients", wanted, "release_of_changes", replace=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import chdir
 
 import duckdb
 import pytest
@@ -34,11 +34,12 @@ SOURCES = {
 """Sources, with their numbers of rows."""
 
 
-@pytest.fixture
-def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[duckdb.DuckDBPyConnection]:
-    (tmp_path / "here" / "a.b").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "here")
-    with duckdb.connect(config={"threads": 1}) as opened:
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Tables and files of two names, and the macros; the current folder has the files."""
+    here = tmp_path_factory.mktemp("paths") / "here"
+    (here / "a.b").mkdir(parents=True)
+    with chdir(here), duckdb.connect(config={"threads": 1}) as opened:
         opened.execute(install_script())
         opened.execute("CREATE TABLE people AS SELECT unnest(['a', 'b']) AS name")
         opened.execute("""CREATE TABLE "my people" AS FROM people;

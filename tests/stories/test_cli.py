@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +17,9 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-import sqlanon as sa
 from sqlanon.cli.app import command_line
 from tests.commands import document, environment, sqlanon, started
 
-HOSTILE = 'a"b; drop table x --'
 VALUE = "alice-1970"
 
 POLICY = """
@@ -130,30 +126,6 @@ def test_sql_can_be_read_by_duckdb_and_the_schema_as_json(tmp_path: Path) -> Non
     assert "quasi_identifiers" in document(sqlanon("schema", folder=tmp_path))["properties"]
 
 
-@pytest.mark.parametrize("arguments", [["run", "--help"], published("explain")])
-def test_a_reader_that_has_had_enough(clinic: Path, arguments: list[str]) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [sys.executable, "-m", "sqlanon", *arguments]
-    done = subprocess.run(
-        command, cwd=clinic, env=environment(), stdout=writer, stderr=subprocess.PIPE, text=True, check=False
-    )
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_under_stdout_is_told(tmp_path: Path) -> None:
-    with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "sqlanon", "schema"]
-        result = subprocess.run(
-            command, cwd=tmp_path, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
-    assert result.returncode == 1
-    assert "Traceback" not in result.stderr
-    assert "cannot be written" in result.stderr
-
-
 def test_the_process_ends_with_the_code_and_all_that_was_written(tmp_path: Path) -> None:
     for arguments, code in ((["schema"], 0), (["schema", "more"], 2)):
         command = [sys.executable, "-m", "sqlanon", *arguments]
@@ -225,24 +197,6 @@ def test_lattice_shows_what_a_run_would_choose(clinic: Path) -> None:
     assert pq.read_table(clinic / "lattice.parquet").num_rows == 6
     assert sqlanon(*published("lattice", "--into", "lattice.csv"), folder=clinic).returncode == 1
     assert sqlanon(*published("lattice", "--into", "lattice.csv", "--replace"), folder=clinic).returncode == 0
-
-
-def test_a_chosen_node_is_published(clinic: Path) -> None:
-    run = document(sqlanon(*published("run", "--node", "age=1,sex=1", "--into", "k3", "--json"), folder=clinic))
-    assert run["node"] == {"age": 1, "sex": 1}
-    assert (run["report"]["search"], run["report"]["checked_nodes"]) == ("given", 1)
-    assert sqlanon(*published("verify", source="k3"), folder=clinic).returncode == 0
-    told = sqlanon(*published("run", "--node", "sex=1", "--node", "age=2", "--into", "k3", "--replace"), folder=clinic)
-    assert "the node was given" in told.stdout
-    refused = sqlanon(*published("run", "--node", "age=0,sex=0", "--into", "raw"), folder=clinic)
-    assert (refused.returncode, refused.stdout) == (3, "")
-    assert "the node that was given does not meet the policy" in refused.stderr
-    wrong = sqlanon(*published("run", "--node", "age=7,six=0", "--into", "raw"), folder=clinic)
-    assert wrong.returncode == 2
-    assert '"six" is not a quasi-identifier; did you mean "sex"?' in wrong.stderr
-    assert '"age" has levels 0 to 2, so not 7' in wrong.stderr
-    for text in ("age", "age=1,", "age=1," * 40 + "sex", "age=1,age=2"):
-        assert sqlanon(*published("run", "--node", text, "--into", "raw"), folder=clinic).returncode == 2
 
 
 def test_a_node_keeps_the_order_of_the_policy(folder: Path) -> None:
@@ -323,33 +277,6 @@ def test_a_file_of_a_view_leaves_the_warehouse_as_it_is(folder: Path) -> None:
     assert (folder / "clinic.duckdb").read_bytes() == before
 
 
-def test_a_lake_is_released_once(folder: Path) -> None:
-    """A folder of files, in bounds that the command line tells; a second run finds it, with --replace it does not."""
-    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
-        connection.execute(f"COPY visits TO '{folder / 'visits'}' (FORMAT parquet, PARTITION_BY (diagnosis))")
-    taxonomies = ["--taxonomy", "age=age.csv", "--taxonomy", "sex=sex.csv"]
-    layout = ["--into", "k3/", "--rows-per-file", "20", "--partition-by", "sex"]
-    machine = ["--memory-limit", "1GB", "--threads", "1", "--temp-directory", "."]
-    command = ["run", "visits/", "--policy", "policy.toml", *taxonomies, *layout, *machine, "--json"]
-    first = sqlanon(*command, folder=folder)
-    assert first.returncode == 0, first.stderr
-    files = [str(path.relative_to(folder / "k3")) for path in (folder / "k3").rglob("*") if path.is_file()]
-    assert "_sqlanon.json" in files
-    assert all(name.startswith("sex=") for name in files if name.endswith(".parquet"))
-    second = sqlanon(*command, folder=folder)
-    assert (second.returncode, second.stderr.split(":")[0]) == (0, "Unchanged")
-    before = document(first)
-    for name in ("findings", "before", "after"):  # which do not travel with a release
-        del before["report"][name]
-    assert document(second) == {**before, "unchanged": True}
-    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is True
-    assert document(sqlanon(*command, "--replace", folder=folder))["unchanged"] is False
-    (folder / "policy.toml").write_text(POLICY.replace("k = 3", "k = 4"))
-    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is False
-    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is True
-    assert not [path for path in folder.iterdir() if path.name.startswith((".", "sqlanon-"))]
-
-
 def test_every_command_that_opens_a_warehouse_can_be_bounded(folder: Path) -> None:
     commands = command_line().commands  # type: ignore[attr-defined]
     for group in ("taxonomy", "ledger", "plan", "releases"):
@@ -360,77 +287,6 @@ def test_every_command_that_opens_a_warehouse_can_be_bounded(folder: Path) -> No
     assert refused.returncode == 2
     assert '--memory-limit "lots" is not a size' in refused.stderr
     assert "threads is 0" in refused.stderr
-
-
-def test_releases_are_listed_and_forgotten(clinic: Path) -> None:
-    listing = ["releases", "--db", "clinic.duckdb"]
-    assert "no release is on the list" in sqlanon(*listing, folder=clinic).stdout
-    for into in ("k3", "again"):
-        assert sqlanon(*published("run", "--into", into), folder=clinic).returncode == 0
-    shown = sqlanon(*listing, folder=clinic)
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert all(word in shown.stdout for word in ("k3", "again", "there", "visits", "full-domain"))
-    slip = sqlanon("releases", "forget", "k33", *listing[1:], "--reason", "a slip", folder=clinic)
-    assert (slip.returncode, 'did you mean "k3"?' in slip.stderr) == (2, True)
-    assert "sqlanon guide releases-of-a-warehouse" in slip.stderr
-    forgotten = sqlanon("releases", "forget", "k3", *listing[1:], "--reason", "a rehearsal", "--json", folder=clinic)
-    assert [each["forgotten_reason"] for each in document(forgotten)["releases"]] == ["a rehearsal"]
-    of_visits, of_others = (
-        [each["target"] for each in document(sqlanon(*listing, "--json", *more, folder=clinic))["releases"]]
-        for more in (["--dataset", "FROM visits", "--all"], ["--dataset", "age.csv", "--all"])
-    )
-    assert (of_visits, of_others) == (["k3", "again"], [])
-    remaining = document(sqlanon(*listing, "--json", folder=clinic))["releases"]
-    assert [(each["target"], each["state"], each["min_class_size"] >= 3) for each in remaining] == [
-        ("again", "there", True)
-    ]
-
-
-@pytest.mark.parametrize("into", ["k3.parquet", "k3/"])
-def test_a_file_that_is_published_from_a_warehouse_is_listed(clinic: Path, into: str) -> None:
-    run = sqlanon(*published("run", "--into", into, "--json"), folder=clinic)
-    assert not [note for note in document(run)["report"].get("notes", []) if "anon.releases" in note]
-    (found,) = document(sqlanon("releases", "--db", "clinic.duckdb", "--json", folder=clinic))["releases"]
-    with sa.connect(clinic / "clinic.duckdb") as session:
-        place = f"{clinic}/{into}"
-        session.anonymize("visits", clinic / "policy.toml", place, replace=True)
-        (*_, other) = session.releases.list().releases
-    facts = other.model_dump(mode="json", exclude={"made_at", "record_sha256"})
-    assert {name: found[name] for name in facts if name in found} == {**facts, "state": "there"}
-    assert found["record_sha256"]
-
-
-def test_a_file_is_not_listed_while_others_read_the_warehouse_and_says_so(clinic: Path) -> None:
-    with duckdb.connect(str(clinic / "clinic.duckdb"), read_only=True):
-        run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
-    assert (run.returncode, "anon.releases" in run.stdout) == (0, True)
-    assert document(sqlanon("releases", "--db", "clinic.duckdb", "--json", folder=clinic))["releases"] == []
-
-
-def test_a_run_waits_while_another_one_lists_its_release(clinic: Path) -> None:
-    with duckdb.connect(str(clinic / "clinic.duckdb")) as writer, ThreadPoolExecutor() as pool:
-        run = pool.submit(sqlanon, *published("run", "--into", "k3.parquet"), folder=clinic)
-        time.sleep(0.5)
-        writer.close()
-        assert run.result().returncode == 0, run.result().stderr
-
-
-def test_hostile_names_of_tables_and_columns(folder: Path) -> None:
-    quoted = HOSTILE.replace('"', '""')
-    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
-        connection.execute(f'CREATE TABLE "{quoted}" AS SELECT id, age AS "{quoted}", sex, diagnosis FROM visits')
-        connection.execute("CREATE TABLE x AS SELECT 1")
-    (folder / "policy.toml").write_text(POLICY.replace('"age"', json.dumps(HOSTILE)))
-    for name, file in ((HOSTILE, "age.csv"), ("sex", "sex.csv")):
-        loaded = sqlanon("taxonomy", "load", "--db", "clinic.duckdb", name, file, "--source", HOSTILE, folder=folder)
-        assert loaded.returncode == 0, loaded.stderr
-    for command in ("measure", "lattice", "explain"):
-        assert "Error" not in sqlanon(*published(command, source=HOSTILE), folder=folder).stderr
-    target = f"{HOSTILE} [red]\x1b[31m"
-    run = sqlanon(*published("run", "--into", target, source=HOSTILE), folder=folder)
-    assert run.returncode == 0, run.stderr
-    assert "\x1b" not in run.stdout
-    assert {"x", target, HOSTILE, "visits"} <= tables(folder / "clinic.duckdb")
 
 
 REFUSED: list[tuple[list[str], int, str]] = [
@@ -485,23 +341,6 @@ def test_an_unknown_column_is_named(clinic: Path) -> None:
         assert '"aeg"' in refused.stderr
 
 
-def test_a_target_that_exists_is_kept(clinic: Path) -> None:
-    (clinic / "there.parquet").write_text("precious")
-    for target in ("visits", "there.parquet"):
-        refused = sqlanon(*published("run", "--into", target), folder=clinic)
-        assert refused.returncode == 1
-        assert "--replace" in refused.stderr
-        assert "replace=True" not in refused.stderr
-    replaced = sqlanon(*published("run", "--into", "there.parquet", "--replace"), folder=clinic)
-    assert replaced.returncode == 1
-    assert "--replace-anything" in replaced.stderr
-    assert (clinic / "there.parquet").read_text() == "precious"
-    assert sqlanon(*published("run", "--into", "there.parquet", "--replace-anything"), folder=clinic).returncode == 0
-    assert sqlanon(*published("run", "--into", "there.parquet", "--replace-if-changed"), folder=clinic).returncode == 0
-    both = sqlanon(*published("run", "--into", "x", "--replace", "--replace-anything"), folder=clinic)
-    assert (both.returncode, "one of" in both.stderr) == (2, True)
-
-
 def test_an_unsatisfiable_policy(clinic: Path) -> None:
     (clinic / "policy.toml").write_text(POLICY.replace("k = 3", "k = 300"))
     refused = sqlanon(*published("run", "--into", "t", "--json"), folder=clinic)
@@ -550,34 +389,6 @@ def test_a_bug_is_one_line_without_its_text(tmp_path: Path) -> None:
         assert (VALUE in result.stderr, "Traceback" in result.stderr) == (quoted, quoted)
 
 
-@contextmanager
-def held(clinic: Path, options: str = "") -> Iterator[subprocess.Popen[str]]:
-    """Another process has the warehouse open."""
-    hold = (
-        f"import duckdb, sys; held = duckdb.connect('clinic.duckdb'{options}); print(1, flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", hold], cwd=clinic, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as holder:
-        assert holder.stdout is not None
-        holder.stdout.readline()
-        yield holder
-        holder.communicate("")
-
-
-def test_a_locked_file_is_named_with_its_holder(clinic: Path) -> None:
-    with held(clinic) as holder:
-        refused = sqlanon(*published("measure", "--json"), folder=clinic)
-    assert refused.returncode == 1
-    assert f"process {holder.pid}" in document(refused)["error"]["message"]
-
-
-def test_two_readers_at_once(clinic: Path) -> None:
-    with held(clinic, ", read_only=True"):
-        run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
-    assert run.returncode == 0, run.stderr
-
-
 def test_interrupted_in_the_middle_of_a_run(clinic: Path) -> None:
     before = tables(clinic / "clinic.duckdb")
     endless = "SELECT visits.* FROM visits, range(1000000000)"
@@ -595,50 +406,6 @@ def test_interrupted_in_the_middle_of_a_run(clinic: Path) -> None:
     assert json.loads(stdout)["error"]["kind"] == "Interrupted"
     assert "Traceback" not in stderr
     assert tables(clinic / "clinic.duckdb") == before
-
-
-def started_with(changes: str, clinic: Path) -> subprocess.CompletedProcess[str]:
-    """A run in a new Python whose command line is changed."""
-    command = ["sqlanon", *published("run", "--into", "t", "--json")]
-    program = (
-        f"import os, signal, sys; sys.argv = {command}; from sqlanon.cli import app\n"
-        f"given = app.command_line\n{changes}app.main()"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", program], cwd=clinic, env=environment(), capture_output=True, text=True, check=False
-    )
-
-
-INTERRUPTIONS = {
-    "a library turns it into an error": """
-def changed(name):
-    try: os.kill(os.getpid(), signal.SIGINT)
-    except KeyboardInterrupt: raise RuntimeError('a schema') from None
-""",
-    # As DuckDB 1.5 does for the first value that is bound: it takes what is raised there for a sign that there is none.
-    "it comes in the middle of an import": """
-def changed(name):
-    try: import interrupted
-    except BaseException: pass
-    return given(name)
-""",
-    "it comes in a finalizer, whose errors Python prints": """
-class Closing:
-    def __del__(self): os.kill(os.getpid(), signal.SIGINT)
-def changed(name):
-    Closing()
-    return given(name)
-""",
-}
-
-
-@pytest.mark.parametrize("how", INTERRUPTIONS)
-def test_interruptions_that_do_not_reach_the_command(clinic: Path, how: str) -> None:
-    (clinic / "interrupted.py").write_text(
-        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.1)\n"
-    )
-    done = started_with(f"{INTERRUPTIONS[how]}app.command_line = changed\n", clinic)
-    assert (done.returncode, document(done)["error"]["kind"]) == (130, "Interrupted")
 
 
 def wait_until_open(process: int, name: str) -> None:

@@ -7,19 +7,14 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import sqlanon as sa
-from sqlanon.cli.app import app
 from sqlanon.model.release.explorer import Explorer
-from sqlanon.run import explorer as running
 from tests.case_tables import session_of
 from tests.effort import examples
 from tests.strategies import Case, cases
@@ -41,18 +36,6 @@ TAXONOMIES: dict[str, Any] = {
     "town": {"kind": "flat"},
     "illness": {"kind": "flat", "values": ["burn", "flu", "gout"]},
 }
-POLICY = """
-quasi_identifiers = ["age", "town", "illness"]
-identifiers = ["name"]
-suppression_limit = 0.3
-quality = "entropy"
-privacy = [{ model = "k-anonymity", k = 4 }]
-
-[taxonomies]
-age = { kind = "intervals", widths = [2, 4, 12, 24], minimum = 20, maximum = 79 }
-town = { kind = "flat" }
-illness = { kind = "flat", values = ["burn", "flu", "gout"] }
-"""
 
 
 def policy(**more: Any) -> sa.Policy:
@@ -210,62 +193,3 @@ def test_numbers_of_few_rows_are_not_shown(session: sa.Session) -> None:
     found = session.explore("few", policy())
     for node in nodes_of(found.model_dump()):
         assert node["suppressed_rows"] == {1: None}.get(rows := table[json.dumps(node["node"])], rows)
-
-
-def test_a_large_lattice_is_shown_in_part(shared: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "ASKED", (8,))
-    whole = shared.explore("people", policy())
-    monkeypatch.setattr(running, "MAX_NODES", 5)
-    monkeypatch.setattr(running, "SAMPLED_NODES", 1)
-    part = shared.explore("people", policy())
-    assert part.node_count == whole.node_count == 24
-    shown = [row["node"] for row in nodes_of(part.model_dump())]
-    assert 3 <= len(shown) < 24
-    table = table_of(shared, "people", policy())
-    assert all(row["node"] in shown for row in table if row["pareto"])
-    everything = nodes_of(whole.model_dump())
-    for k in part.asked:
-        for one, other in itertools.combinations_with_replacement(TAXONOMIES, 2):
-            for levels in {(row["node"][one], row["node"][other]) for row in everything}:
-                fitting = [
-                    row["node"]
-                    for row in everything
-                    if row["best_k"] >= k and (row["node"][one], row["node"][other]) == levels
-                ]
-                assert not fitting or fitting[0] in shown
-
-
-def test_the_command_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(tmp_path, monkeypatch)
-    command = ["lattice", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--out", "lattice.html"]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    written = Path("lattice.html").read_text(encoding="utf-8")
-    assert written.startswith("<!DOCTYPE html>")
-    assert content(written)["command"] == ["people", "--policy", "policy.toml", "--db", "w.duckdb"]
-    assert CliRunner().invoke(app, command).exit_code != 0
-    assert CliRunner().invoke(app, [*command, "--into", "nodes"]).exit_code != 0
-    shown = CliRunner().invoke(app, [*command, "--replace", "--json"])
-    assert json.loads(shown.stdout)["node_count"] == 24
-    assert Path("lattice.html").read_text(encoding="utf-8") == written
-
-
-def prepare(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, warehouse: str = "w.duckdb", file: str = "policy.toml"
-) -> None:
-    monkeypatch.chdir(folder)
-    Path(file).write_text(POLICY)
-    with sa.connect(warehouse) as opened:
-        opened.connection.execute(PEOPLE)
-
-
-def test_another_k_takes_the_place_of_that_of_the_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(tmp_path, monkeypatch)
-    command = ["run", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--k", "30", "--into", "released"]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    assert smallest_class("w.duckdb") >= 30
-
-
-def smallest_class(warehouse: str) -> int:
-    with duckdb.connect(warehouse) as connection:
-        query = "SELECT min(rows) FROM (SELECT count(*) AS rows FROM released GROUP BY age, town, illness)"
-        return int(connection.execute(query).fetchall()[0][0])

@@ -64,12 +64,6 @@ def load_taxonomies(session: sa.Session) -> None:
     session.taxonomies.load("age", sa.Taxonomy.from_rows(AGES))
 
 
-@pytest.fixture
-def own_sidecar(session: sa.Session, tmp_path: Path) -> Path:
-    """A fit with its history published beside it, as ``history.parquet``."""
-    return fitted(session, tmp_path)
-
-
 @pytest.fixture(scope="module")
 def shared_sidecar(shared_session: sa.Session, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fitted(shared_session, tmp_path_factory.mktemp("fit"))
@@ -206,70 +200,3 @@ class TestApply:
             session.partitions.apply(visits(("a1", 2, "x")), sidecar, "november")
         assert counted(sidecar) == before
         assert session.connection.execute("SELECT * FROM duckdb_tables() WHERE schema_name = 'main'").fetchall() == []
-
-
-class TestReplacing:
-    def test_the_same_rows_count_once(self, session: sa.Session, own_sidecar: Path) -> None:
-        into = own_sidecar.with_name("history.parquet")
-        before, counts = into.stat(), counted(own_sidecar)
-        release = session.partitions.apply(HISTORY, own_sidecar, into)
-        assert release.report.notes == ("these rows were published already: nothing was written",)
-        assert (release.report.rows.released, release.report.partitions) == (8, 1)
-        assert into.stat().st_mtime_ns == before.st_mtime_ns
-        shuffled = f"SELECT * FROM ({HISTORY}) ORDER BY id"
-        with pytest.raises(sa.PolicyError, match=r"published with this fit already, as .*history\.parquet"):
-            session.partitions.apply(shuffled, own_sidecar, "history")
-        into.unlink()
-        with pytest.raises(sa.EngineError, match="is not there any more, but its rows count"):
-            session.partitions.apply(HISTORY, own_sidecar, into)
-        assert counted(own_sidecar) == counts
-
-    def test_a_replaced_partition_counts_no_more_unless_others_need_it(
-        self, session: sa.Session, own_sidecar: Path
-    ) -> None:
-        folder, into = own_sidecar.parent, own_sidecar.with_name("history.parquet")
-        session.partitions.apply(NOVEMBER, own_sidecar, folder / "november.parquet")
-        before = counted(own_sidecar)
-        few = visits(("a1", 1, "xyz"))
-        with pytest.raises(sa.EngineError, match="from other rows; give another name, or replace=True"):
-            session.partitions.apply(few, own_sidecar, into)
-        with pytest.raises(sa.UnsatisfiableError) as refused:
-            session.partitions.apply(few, own_sidecar, into, replace=True)
-        assert refused.value.problems == (
-            "2 rows of other partitions, in 1 classes, would fall short without the rows that are there now; "
-            "leave them there, and publish the others under a new name",
-        )
-        assert counted(own_sidecar) == before == published(folder)
-        more = visits(("a1", 1, "xyz"), ("b1", 2, "y"), ("a2", 2, "x"))
-        assert session.partitions.apply(HISTORY, own_sidecar, into, replace="changed").report.notes
-        release = session.partitions.apply(more, own_sidecar, into, replace="changed")
-        assert release.report.union == sa.model.release.RowCounts(source=9, released=7, masked=0, dropped=2)
-        assert any("replaced" in line for line in release.guarantee.not_covered)
-        assert counted(own_sidecar) == published(folder)
-
-
-class TestTaxonomies:
-    def test_another_session_needs_no_taxonomies(self, sidecar: Path, tmp_path: Path) -> None:
-        """The private file has those of the fit."""
-        with sa.connect() as other:
-            first = other.partitions.apply(visits(("b1", 2, "xy")), sidecar, tmp_path / "october.parquet")
-            assert first.report.rows.released == 2
-            assert other.taxonomies.list() == {}
-            other.taxonomies.load("town", sa.Taxonomy.flat(["a1", "a2", "b1", "b2"]))
-            other.taxonomies.load("age", sa.Taxonomy.from_rows([*AGES, ["3", "*"]]))
-            with pytest.raises(sa.TaxonomyError, match="have changed since the fit") as refused:
-                other.partitions.apply(NOVEMBER, sidecar, tmp_path / "november.parquet")
-            assert refused.value.problems == ('"town"', '"age"')
-            load_taxonomies(other)
-            assert other.partitions.apply(NOVEMBER, sidecar, tmp_path / "november.parquet").report.rows.source == 4
-
-    def test_taxonomies_that_the_policy_carries_are_kept(self, session: sa.Session, tmp_path: Path) -> None:
-        """They hold for partitions, too, whatever the session stores under their names."""
-        values = ["a1", "a2", "b1", "b2"]
-        carried = {"town": {"kind": "prefixes", "keep": [1], "values": values}, "age": "flat"}
-        policy = sa.Policy(**{**dict(POLICY), "taxonomies": carried})
-        with sa.connect() as other:
-            other.partitions.fit(HISTORY, policy, tmp_path / "visits.fit", node=NODE, accept_observed_domain=True)
-        session.partitions.apply(HISTORY, tmp_path / "visits.fit", tmp_path / "history.parquet")
-        towns = session.connection.execute(f"SELECT DISTINCT town FROM '{tmp_path}/history.parquet' ORDER BY ALL")
-        assert towns.fetchall() == [("a*",), ("b*",)]

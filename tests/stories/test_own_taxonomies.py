@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -110,58 +108,6 @@ def test_another_one_that_is_stored_is_told(session: sa.Session) -> None:
     assert stored(session) == before
 
 
-@pytest.mark.parametrize(
-    ("into", "spelled"),
-    [
-        ("released", "{folder}/everyone.parquet"),
-        ("released.parquet", "FROM '{folder}/everyone.parquet'"),
-        ("released/", "{folder}/everyone.parquet"),
-        ("released/", "FROM '{folder}/everyone.parquet'"),
-    ],
-)
-def test_a_release_does_not_tell_where_files_lie(
-    session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str, spelled: str
-) -> None:
-    """Their names and what is in them do: a release goes to others, and the machine is the custodian's."""
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "very-private"
-    folder.mkdir()
-    (folder / "sex.csv").write_text("f;*\nm;*\n")
-    session.connection.execute(f"COPY people TO '{folder}/everyone.parquet'")
-    models = [sa.KAnonymity(4), sa.KMap(4, spelled.format(folder=folder))]
-    wanted = policy({**RULES, "sex": str(folder / "sex.csv")}, privacy=models)
-    for again in (False, "changed"):
-        session.anonymize("people" if "/" not in into else folder / "everyone.parquet", wanted, into, replace=again)
-    note = session.provenance(into) or ""
-    written = (tmp_path / into / "_sqlanon.json").read_text() if "/" in into else note
-    assert "very-private" not in written
-    assert str(tmp_path) not in written
-    facts = json.loads(note)["sqlanon"]
-    names = ["sex.csv", "everyone.parquet"]
-    assert facts["policy_files"] == [
-        {"name": name, "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest()} for name in names
-    ]
-    assert facts["policy"]["taxonomies"]["sex"]["file"] == "sex.csv"
-    assert facts["policy"]["privacy"][1]["population"] in ("everyone.parquet", "FROM 'everyone.parquet'")
-    assert session.verify(into, wanted, source="people").met
-
-
-def test_two_sessions_on_one_database_at_once(session: sa.Session, tmp_path: Path) -> None:
-    """Each has its taxonomies in a database of its own, and they see those of each other."""
-    other = sa.connect(session.connection.cursor())
-    nested: list[sa.Release] = []
-
-    def publish(event: sa.Event) -> None:
-        if (event.stage, event.state) == ("search", "started"):
-            nested.append(other.anonymize("people", policy({**RULES, "age": "flat"}), tmp_path / "second.parquet"))
-
-    before = session.connection.execute("SELECT database_name FROM duckdb_databases() ORDER BY ALL").fetchall()
-    first = session.anonymize("people", policy(RULES), tmp_path / "first.parquet", progress=publish)
-    assert (first.report.heights["age"], nested[0].report.heights["age"]) == (3, 1)
-    assert session.verify(tmp_path / "first.parquet", policy(RULES), source="people").met
-    assert session.connection.execute("SELECT database_name FROM duckdb_databases() ORDER BY ALL").fetchall() == before
-
-
 def test_all_problems_come_at_once(session: sa.Session, tmp_path: Path) -> None:
     with pytest.raises(sa.PolicyError) as refused:
         policy({"age": {"kind": "intervals", "widths": [5, 7]}, "zip": "zipp.csv", "sxe": "flat", "day": {"kind": "d"}})
@@ -187,54 +133,6 @@ def test_a_policy_without_any_has_the_hash_that_it_had(tmp_path: Path) -> None:
     assert bare.sha256() == "a515ea781e515a29a0b8be3331df6828f28c696395e930f4ec9af9f2f5dc9c2b"
     (tmp_path / "policy.toml").write_text(TOML)
     assert sa.Policy.from_toml(tmp_path / "policy.toml").sha256() != policy().sha256()
-
-
-NESTED = """
-quasi_identifiers = ["age", "city", "day", "sex", "zip"]
-rest = "identifier"
-
-[[privacy]]
-model = "k-anonymity"
-k = 4
-
-[taxonomies]
-age = { kind = "cuts", breaks = [[30, 40.5, 50], [40.5]], minimum = 0, maximum = 99 }
-day = { kind = "dates", units = ["week", "isoyear"], first = 2024-01-01, last = 2026-12-31 }
-
-[taxonomies.sex]
-kind = "groups"
-groups = { "?" = ["f", "m"] }
-
-[taxonomies.city]
-kind = "groups"
-
-[taxonomies.city.groups]
-West = { Rhine = ["Bonn", "Köln"], Moselle = ["Trier"] }
-East = { Elbe = ["Dresden"] }
-
-[taxonomies.zip]
-kind = "columns"
-columns = ["area"]
-"""
-
-
-def test_breaks_groups_weeks_and_columns_in_a_file(session: sa.Session, tmp_path: Path) -> None:
-    (tmp_path / "policy.toml").write_text(NESTED)
-    asked = sa.Policy.from_toml(tmp_path / "policy.toml")
-    assert sa.Policy.model_validate_json(asked.model_dump_json()) == asked
-    session.connection.execute(
-        "CREATE TABLE travellers AS SELECT *, ['Bonn', 'Köln', 'Trier', 'Dresden'][1 + age % 4] AS city, "
-        "left(zip, 4) AS area FROM people"
-    )
-    node = {"age": 1, "city": 2, "day": 2, "sex": 0, "zip": 1}
-    published = session.anonymize("travellers", asked, tmp_path / "k4.parquet", node=node)
-    declared = dict.fromkeys(["age", "city", "day", "sex"], "declared")
-    assert published.report.domains == {**declared, "zip": "observed"}
-    columns = ", ".join(f"list_sort(list(DISTINCT {name}))" for name in ("age", "city", "day", "zip"))
-    assert rows(session, f"(SELECT {columns} FROM '{tmp_path}/k4.parquet')") == [
-        (["< 30", ">= 50", "[30, 40.5)", "[40.5, 50)"], ["East", "West"], ["ISO 2025"], ["1010"])
-    ]
-    assert session.verify(tmp_path / "k4.parquet", asked, source="travellers").met
 
 
 def test_labels_that_would_be_released_are_refused() -> None:
@@ -274,20 +172,3 @@ def test_one_file_and_one_command(tmp_path: Path) -> None:
     assert 'the policy carries the taxonomy of "sex" itself' in both.stderr
     schema = document(sqlanon("schema", folder=tmp_path))
     assert "taxonomies" in schema["properties"]
-
-
-def test_a_warehouse_that_can_only_be_read(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
-        connection.execute(f"CREATE TABLE people AS {PEOPLE}")
-    with sa.connect(tmp_path / "people.duckdb", read_only=True) as session:
-        session.anonymize("people", policy(RULES), tmp_path / "opened.parquet")
-    with duckdb.connect(str(tmp_path / "people.duckdb"), read_only=True) as connection:
-        sa.connect(connection).anonymize("people", policy(RULES), tmp_path / "lent.parquet")
-
-
-def test_sensitive_columns_with_hierarchical_distances(session: sa.Session) -> None:
-    close = [sa.KAnonymity(2), sa.TCloseness("illness", 0.9, distance="hierarchical")]
-    asked = policy({**RULES, "illness": "flat"}, privacy=close)
-    session.anonymize("people", asked, "published")
-    assert session.verify("published", asked, source="people").met
-    assert session.measure("published", asked).k

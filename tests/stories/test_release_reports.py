@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import sqlanon as sa
-from sqlanon.cli.app import app
 from sqlanon.methods.h_ceiling.report import guarantee
 from sqlanon.model.release.release_report import ReleaseReport
 
@@ -92,14 +88,6 @@ def test_no_value_of_a_suppressed_row_or_an_identifier_is_shown(story: Story, ed
     assert CANARY not in found.to_html() + found.model_dump_json()
 
 
-def test_nor_by_local_recoding(session: sa.Session) -> None:
-    asked = policy(method=sa.LocalRecoding(suppression_limit=0.05), maximum_levels=FINE["maximum_levels"])
-    few = "SELECT * FROM people WHERE visits < 4"
-    assert session.anonymize(few, asked, "released").report.rows.dropped > 0
-    found = session.report("released", asked, source=few)
-    assert CANARY not in found.to_html() + found.model_dump_json()
-
-
 def test_a_public_edition_has_nothing_of_the_source(story: Story) -> None:
     found = story.session.report("released", source="people", edition="public")
     assert (found.before, found.source) == (None, None)
@@ -168,12 +156,6 @@ def test_alternatives_need_a_source(story: Story) -> None:
             story.session.report("released", policy(**FINE), alternatives=True, **given)
 
 
-def test_alternatives_need_full_domains(session: sa.Session) -> None:
-    session.anonymize("people", policy(method=sa.LocalRecoding()), "released")
-    with pytest.raises(sa.PolicyError, match="nodes of full domains"):
-        session.report("released", policy(method=sa.LocalRecoding()), source="people", alternatives=True)
-
-
 HISTOGRAM = {
     "privacy": [],
     "insensitive": [],
@@ -216,119 +198,8 @@ def test_h_ceiling_is_reported_without_what_distinguishes_counterfeits(session: 
     assert guarantee(asked, other, for_recipients=False) != found.promise
 
 
-def test_a_partition_is_reported_with_the_promise_of_all(session: sa.Session, tmp_path: Path) -> None:
-    towns = {"kind": "groups", "groups": {"Rhine": ["Bonn"], "Danube": ["Ulm"], "Saale": ["Jena"]}}
-    asked = policy(taxonomies={**TAXONOMIES, "town": towns}, maximum_levels={"age": 1})
-    session.connection.execute(f"DELETE FROM people WHERE town LIKE '{CANARY}%'")
-    sidecar = tmp_path / "people.fit.duckdb"
-    session.partitions.fit("people", asked, sidecar)
-    session.partitions.apply("people", sidecar, "first")
-    second = session.partitions.apply("SELECT * FROM people WHERE age < 50", sidecar, "second")
-    found = session.report("second", asked)
-    assert found.promise == second.guarantee
-    assert found.facts["partitions published with the fit"] == 2
-    assert found.facts["privacy models are met"] == "by all partitions together"
-    assert "of the 2 partitions" in found.to_html()
-
-
-def test_the_command_writes_a_page(tmp_path: Path) -> None:
-    warehouse, page = tmp_path / "w.duckdb", tmp_path / "report.html"
-    with sa.connect(warehouse) as session:
-        session.connection.execute(PEOPLE)
-        session.anonymize("people", policy(**FINE), "released")
-    command = ["report", "released", "--db", str(warehouse), "--source", "people", "--out", str(page)]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    written = page.read_text(encoding="utf-8")
-    assert written.startswith("<!DOCTYPE html>")
-    assert CliRunner().invoke(app, command).exit_code != 0
-    assert page.read_text(encoding="utf-8") == written
-    shown = CliRunner().invoke(app, [*command[:4], "--public", "--json"])
-    assert json.loads(shown.stdout)["edition"] == "public"
-    assert "Who is left out" not in CliRunner().invoke(app, command[:4]).stdout
-
-
-def test_the_command_that_a_run_proposes_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("policy.toml").write_text(
-        """
-        quasi_identifiers = ["age"]
-        rest = "identifier"
-        privacy = [{ model = "k-anonymity", k = 4 }]
-        taxonomies = { age = { kind = "intervals", widths = [5], minimum = 0, maximum = 99 } }
-        """
-    )
-    Path("some people.csv").write_text("age\n" + "\n".join(str(20 + place % 30) for place in range(300)))
-    run = ["run", "some people.csv", "--policy", "policy.toml", "--into", "out.csv"]
-    shown = CliRunner().invoke(app, run)
-    assert shown.exit_code == 0, shown.output
-    (proposed,) = re.findall(r"sqlanon (report .*report\.html)", shown.stderr)
-    assert CliRunner().invoke(app, shlex.split(proposed)).exit_code == 0
-    assert "Smallest class" in Path("report.html").read_text()
-    assert re.search(r"rows alone in their class +\d+ +0", shown.stdout)
-
-
-def test_masked_rows_are_of_no_level(session: sa.Session) -> None:
-    asked = policy(**FINE, suppression="mask")
-    rows = session.anonymize("people", asked, "released").report.rows
-    assert rows.masked > 0
-    town = next(
-        column for column in session.report("released", asked, source="people").columns if column.name == "town"
-    )
-    assert sum(level.shown for level in town.levels) == pytest.approx(1 - rows.masked / rows.released)
-
-
-def test_alternatives_are_those_of_the_lattice(session: sa.Session) -> None:
-    asked = policy(suppression_limit=0.05)
-    release = session.anonymize("people", asked, "released")
-    found = session.report("released", asked, source="people", alternatives=True).alternatives
-    nodes = session.lattice("people", asked).to_pylist()
-    assert found is not None
-    assert found.node == release.node
-    assert found.loss == pytest.approx(release.report.loss, abs=1e-11)
-    assert (found.node_count, found.satisfying_count) == (len(nodes), sum(node["satisfies"] for node in nodes))
-    assert sum(count for _, _, count, _ in found.points) == sum(node["best_k"] > 0 for node in nodes)
-    for k, loss in found.least_losses.items():
-        assert loss == pytest.approx(min(node["loss"] for node in nodes if node["best_k"] >= k), abs=1e-11)
-    for each in found.finer:
-        finer = [
-            node["loss"]
-            for node in nodes
-            if node["satisfies"] and dict(node["node"])[each.column] < release.node[each.column]
-        ]
-        assert each.loss == pytest.approx(min(finer, default=None), abs=1e-11)
-
-
-def test_what_a_method_adds_is_shown(session: sa.Session) -> None:
-    moved = policy(privacy=[], insensitive=[], identifiers=[], method=sa.Relocation(4, limit=0.3))
-    release = session.anonymize("SELECT age, town, illness FROM people", moved, "moved")
-    found = session.report("moved", moved)
-    assert found.facts["share of rows that are untruthful"] == release.report.untruthful_share
-    assert "classes of rows that were moved" not in found.facts  # the custodian's
-    assert "rows that were moved" in found.to_html()
-    drawn = policy(**HISTOGRAM)
-    noisy = session.anonymize(KNOWN_TOWNS, drawn, "drawn", random_source=sa.SeededSource(1))
-    found = session.report("drawn", drawn)
-    assert found.spent == noisy.report.spent
-    assert found.stamp == "NOT PRIVATE"
-    assert "NOT PRIVATE" in found.to_html()
-    assert "shows counts from" in found.to_html()
-
-
 def test_a_release_is_shown_as_its_report(story: Story) -> None:
     assert story.release.to_html() == story.found.to_html()
-
-
-def test_a_page_of_ten_columns_has_under_half_a_megabyte(session: sa.Session) -> None:
-    names = [f"age_{number}" for number in range(10)]
-    columns = ", ".join(f"(i * {number + 1}) % 100 AS {name}" for number, name in enumerate(names))
-    session.connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(60) AS _ (i)")
-    rule = {"kind": "intervals", "widths": [2, 10, 50], "minimum": 0, "maximum": 99}
-    rules = dict.fromkeys(names, rule)
-    wide = sa.Policy(quasi_identifiers=names, privacy=[sa.KAnonymity(2)], taxonomies=rules)
-    session.anonymize("wide", wide, "released", node=dict.fromkeys(names, 4))
-    page = session.report("released", wide, source="wide").to_html()
-    assert page.count('role="img"') == 12  # a taxonomy each, and two charts
-    assert len(page.encode()) < 500_000
 
 
 def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:
@@ -338,35 +209,3 @@ def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:
     assert found.k == 9
     assert [each.required for each in found.verification.measurement.models] == [9]
     assert found.verification.notes == ()
-
-
-class TestIndividuals:
-    """A class of ten rows may be two persons': risks are those of persons."""
-
-    def test_are_counted_in_place_of_rows(self, session: Any) -> None:
-        session.connection.execute("CREATE TABLE visits AS SELECT people.* FROM people, range(5)")
-        release = session.anonymize("visits", policy(**FINE, individual="name"), into="r")
-        query = """
-            SELECT min(persons) FROM (
-                SELECT count(DISTINCT visits.name) AS persons
-                FROM visits JOIN r ON r.town = visits.town AND r.age = CAST(visits.age AS VARCHAR)
-                GROUP BY r.age, r.town
-            )
-        """
-        (fewest,) = session.connection.execute(query).fetchone()
-        assert release.report.min_class_size >= 5 * fewest
-        assert release.report.individuals == fewest
-        risk = f"{100 / fewest:.3g} %"
-        assert f"individuals in the smallest class: - -> {fewest}" in str(release)
-        assert f"highest risk of re-identification: - -> {risk}" in str(release)
-        assert "average risk" not in str(release)
-        page = session.report("r", source="visits")
-        assert page.individuals == fewest
-        text = re.sub(r"<[^>]*>|\s+", " ", page.to_html())
-        assert f"at least {fewest - 1} other individuals" in re.sub(" +", " ", text)
-        assert risk in text
-
-    def test_are_not_in_a_report_without_them(self, session: Any) -> None:
-        release = session.anonymize("people", policy(**FINE), into="r")
-        assert release.report.individuals is None
-        assert "average risk" in str(release)

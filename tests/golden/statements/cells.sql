@@ -200,8 +200,8 @@ LEFT JOIN "temp"."main"."anon_sensitive_codes_0" AS anon_sensitive_codes_0
 ORDER BY "anon_key_0" ASC;
 --   -> anon_key_0, anon_is_unmapped, anon_sensitive_0, anon_raw_0, anon_sensitive_0_1, anon_row_count
 --   2882303761517117440, False, 2, asthma, 3, 1
---   3170534137668829184, False, 3, flu, 3, 1
 --   3170534137668829184, False, 2, asthma, 3, 1
+--   3170534137668829184, False, 3, flu, 3, 1
 --   3746994889972252672, False, 1, angina, 2, 1
 --   5764607523034234880, False, 1, angina, 2, 1
 --   and 2 more: 8dfb338db891

@@ -182,9 +182,9 @@ FROM "anon_scored"
 ORDER BY candidate ASC, value ASC;
 --   -> candidate, value, score
 --   0, 1, 4
---   0, 4, 4
 --   0, 12, 4
 --   0, 17, 3
+--   0, 4, 4
 
 -- Leaves that have rows
 -- Run diffgen

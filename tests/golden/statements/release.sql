@@ -346,8 +346,8 @@ INNER JOIN "anon_rows" ON anon_rows.anon_class = anon_listed.anon_class
 GROUP BY anon_listed.anon_class, anon_rows.rows
 ORDER BY anon_listed.anon_class ASC;
 --   -> rows, depths, labels
---   2, [1, 1], ['30s', '*']
 --   2, [0, 0], ['34', 'f']
+--   2, [1, 1], ['30s', '*']
 --   3, [0, 0], ['42', 'm']
 
 -- A release, sent to a server

@@ -44,7 +44,7 @@ def exact(value: object) -> Fraction:
         raise PydanticCustomError("inexact", 'must be exact: write it as text, such as "0.1", or as a Fraction')
     if isinstance(value, bool) or not isinstance(value, Fraction | Decimal | int | str):
         raise PydanticCustomError("no_number", "must be a number")
-    if not isinstance(value, int | Fraction) and FAR_EXPONENT.search(str(value).replace("_", "")):  # no mutants: for speed
+    if not isinstance(value, int | Fraction) and FAR_EXPONENT.search(str(value).replace("_", "")):  # no mutants: quick
         raise PydanticCustomError("no_number", "must be a number with an exponent of 3 digits at most")
     try:
         number = Fraction(value)

@@ -10,9 +10,9 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.release import RowCounts
 from tests.commands import document, sqlanon
-from tests.stories.test_unknown_actions import HOSTILE, QUOTED, TOWNS, labels, policy
-from tests.stories.test_unknown_actions import session as session
-from tests.stories.test_unknown_actions import shared_session as shared_session
+from tests.full.test_unknown_actions import HOSTILE, QUOTED, TOWNS, labels, policy
+from tests.full.test_unknown_actions import session as session
+from tests.full.test_unknown_actions import shared_session as shared_session
 
 
 @pytest.mark.parametrize("method", [sa.Relocation(k=2), sa.HCeiling(k=2, h=0.9)])

@@ -1,4 +1,4 @@
-"""``python -m tests.deep [PART...]``: tier 3, which takes about an hour and is not in CI. PART is one of:
+"""``python -m tests.deep [PART...]``: tier 3, which takes hours and is not in CI. PART is one of:
 
 - ``tests``: the tests in this folder: kills, statistics, audits, Adult and ARX, papers, newcomers who install with pip
 - ``examples``: the tests of Hypothesis in all tiers, with all of their examples

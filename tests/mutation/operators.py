@@ -1,7 +1,7 @@
 """What can be broken in a function or a query: one operator at one place, by trees and never by text.
 
-A line that ends with ``# no mutants: why`` has none, nor has what is named by ``no mutants of sum(rows): why`` in the
-comment of a function or query: nobody could see a difference. Texts, exceptions, annotations and asserts have none.
+A line that ends with ``# no mutants: why`` has none; what ``no mutants of sum(rows): why`` names in the comment of a
+function or query is neither changed nor dropped: nobody could see a difference. Texts, exceptions and asserts have none.
 """
 
 from __future__ import annotations
@@ -52,11 +52,14 @@ def of_python(function: ast.FunctionDef, lines: list[str], comment: str = "") ->
     """The changes of a function; ``lines`` are those of its file, ``comment`` is what stands above it."""
     last, named = function.body[-1], set(NO_MUTANTS_OF.findall(comment))
     trees = (node for node in ast.walk(function) if named and isinstance(node, ast.expr) and ast.unparse(node) in named)
-    spared = {id(node) for tree in trees for node in ast.walk(tree)}
+    spared = {id(node) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.expr)}
     for parent, name, place, node in list(_places(function)):
         if NO_MUTANTS.search(lines[node.lineno - 1]) or id(node) in spared:
             continue
         for new in _instead(node, parent, name, is_last=node is last):
+            kept = {id(each) for each in ast.walk(new)}
+            if any(id(term) in spared - kept for term in ast.iter_child_nodes(node)):
+                continue
             before, after = ast.unparse(node), ast.unparse(new) if isinstance(new, ast.expr) else "(nothing)"
             _put(parent, name, place, ast.copy_location(new, node))
             yield Change(node.lineno, before, after, function)

@@ -78,6 +78,8 @@ class TestMethods:
             sa.IPA(budget=sa.Budget(0, "1e-6"))
         assert sa.IPA().split is None
         assert sa.IPA(split={"node": "0.2", "cells": "0.5", "rolled-up": "0.3"}).split is not None
+        with pytest.raises(sa.PolicyError, match="add up to 1"):
+            sa.IPA(split={"cells": "0.5", "rolled-up": "0.5"})
         for node, rolled_up in (("0.2", "0.4"), ("0", "0.5")):
             with pytest.raises(sa.PolicyError, match="add up to 1"):
                 sa.IPA(split={"node": node, "cells": "0.5", "rolled-up": rolled_up})

@@ -171,6 +171,21 @@ class TestWhichLedger:
         self.refused("the ledger of this warehouse is the file", lambda: open_ledger(engine, None))
         self.refused("is not that of this warehouse", lambda: open_ledger(engine, tmp_path / "c.duckdb"))
 
+    def test_a_file_that_is_lost_stays_it(self, engine: DuckDBEngine, tmp_path: Path) -> None:
+        charged(engine, tmp_path / "b.duckdb")
+        (tmp_path / "b.duckdb").unlink()
+        self.refused("the ledger of this warehouse is the file", lambda: open_ledger(engine, None))
+
+    def test_a_file_that_was_noted_stays_it_once_it_has_a_row(
+        self, engine: DuckDBEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = open_ledger(engine, tmp_path / "b.duckdb")
+        ledger.note_in_warehouse()
+        open_ledger(engine, None)
+        monkeypatch.setattr(ledger_module.table, "write_note", Mock(side_effect=sa.EngineError("killed", step="note")))
+        ledger.commit([expense(1)])
+        self.refused("the ledger of this warehouse is the file", lambda: open_ledger(engine, None))
+
     def test_an_old_copy_of_the_file(self, engine: DuckDBEngine, tmp_path: Path) -> None:
         charged(engine, tmp_path / "b.duckdb")
         old = (tmp_path / "b.duckdb").read_bytes()

@@ -177,13 +177,13 @@ class Worlds:
         Only the empty set, and False, if there are more than ``most`` such sums.
         """
         nothing = (0,) * len(self._totals)
-        sets = {nothing: 1}
+        sets = {nothing: 1}  # no mutants: what all have as a factor cancels
         for full in self._fillable.elements():
             for some, sign in list(sets.items()):
                 joined = tuple(map(add, some, full))
-                if all(map(le, joined, self._totals)):
+                if all(map(le, joined, self._totals)):  # no mutants: other sets have no ways
                     sets[joined] = sets.get(joined, 0) - sign
-            if len(sets) > most:
+            if len(sets) > most:  # no mutants: a limit of time
                 return False, {nothing: 1}
         return True, dict(sorted(sets.items(), key=lambda item: sum(item[0])))
 

@@ -25,6 +25,7 @@ ROUNDING = 1e-13
 
 
 # guarded: tests/unit/test_zcdp.py
+# no mutants of rho <= 0: no float is just there
 def rho_of(budget: Budget) -> Fraction:
     """The largest ρ, up to rounding, such that ρ-zCDP is (ε, δ)-differential privacy.
 
@@ -45,6 +46,7 @@ def rho_of(budget: Budget) -> Fraction:
 
 
 # guarded: tests/unit/test_zcdp.py
+# no mutants of 1 + ROUNDING: rounding only
 def epsilon_of(rho: Fraction, delta: Fraction) -> float:
     """The smallest ε, up to rounding, such that ρ-zCDP is (ε, δ)-differential privacy; see :func:`rho_of`.
 

@@ -1,7 +1,7 @@
 """What can be broken in a function or a query: one operator at one place, by trees and never by text.
 
 A line that ends with ``# no mutants: why`` has none; what ``no mutants of sum(rows): why`` names in the comment of a
-function or query is neither changed nor dropped: nobody could see a difference. Texts, exceptions and asserts have none.
+function or query is neither changed nor dropped: nobody could see a difference. Texts and exceptions have none.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class TestConversions:
         scale = scale_in_rho(rho, 1)
         assert epsilon_at(scale * (1 - 1e-9)) > float(epsilon) >= epsilon_at(scale * (1 + 1e-9))
 
-    @pytest.mark.parametrize("budget", [sa.Budget(1), sa.Budget(0, "1e-6")])
-    def test_pure_privacy_is_refused(self, budget: sa.Budget) -> None:
+    @pytest.mark.parametrize("budget", [sa.Budget(1), sa.Budget(0, "1e-6"), sa.Budget("1e-30", "1e-300")])
+    def test_what_buys_nothing_is_refused(self, budget: sa.Budget) -> None:
         with pytest.raises(sa.BudgetError, match="zero-concentrated privacy buys nothing"):
             rho_of(budget)
 

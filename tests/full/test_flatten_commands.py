@@ -12,7 +12,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.preparations import MAXIMUM_COLUMNS
 from tests.commands import document, sqlanon
-from tests.stories.test_flatten import EVENTS, ROLES, VALUE, rows, tables
+from tests.stories.test_flatten import EVENTS, HOSTILE, ROLES, VALUE, quoted, rows, tables
 from tests.stories.test_flatten import session as session
 
 
@@ -132,3 +132,11 @@ class TestCommand:
             assert (result.returncode, document(result)["error"]["kind"]) == (code, kind), result.stderr
             assert VALUE not in result.stdout + result.stderr
         assert tables(folder / "clinic.duckdb") == {"events"}
+
+    def test_hostile_names(self, folder: Path) -> None:
+        with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+            connection.execute(f'ALTER TABLE events RENAME "procedure" TO {quoted(HOSTILE)}')
+        arguments = ["--db", "clinic.duckdb", "--into", f"{HOSTILE}\x1b[31m", "--event", HOSTILE, "--first", "1"]
+        done = sqlanon("flatten", "events", *arguments, "--individual", "patient", "--order", "day", folder=folder)
+        assert done.returncode == 0, done.stderr
+        assert "\x1b" not in done.stderr

@@ -3,7 +3,7 @@ once, with the modules imported and the SQL parsed that they need.
 
 It listens at the Unix socket that is its argument. A request is one JSON document, ``arguments``, ``folder`` and
 ``environment``, with descriptors for stdin, stdout and stderr; the answer is the return code as :mod:`subprocess` gives
-it. Arguments ``-c TEXT`` are those of Python, as in ``python -c TEXT``; all others those of ``sqlanon``.
+it.
 """
 
 from __future__ import annotations
@@ -114,12 +114,7 @@ def become(descriptors: list[int], arguments: list[str], folder: str, environmen
     sys.argv = ["sqlanon", *arguments]
     code: object = 1
     try:
-        match arguments:
-            case ["-c", text]:
-                exec(compile(text, "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102 - of the README
-                code = 0
-            case _:
-                main()
+        main()
     except SystemExit as end:
         code = end.code
     except BaseException:

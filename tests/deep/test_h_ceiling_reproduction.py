@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ import sqlanon as sa
 from sqlanon.papers import h_ceiling
 from sqlanon.papers.h_ceiling import drawn
 from tests.conftest import data_folder
-from tests.full.test_reproductions import data, fewer, out, run
+from tests.full.test_reproductions import check_files, data, fewer, out, run
 
 __all__ = ["data", "fewer", "out"]
 
@@ -24,10 +23,10 @@ __all__ = ["data", "fewer", "out"]
 def reproduced() -> h_ceiling.Reproduced:
     """The releases for k = 5 and h = 0.3: all would take minutes, and what they need is in test_h_ceiling.py."""
     folder = data_folder("adult_uci")
-    told: list[str] = []
+    methods: list[str] = []
     with mock.patch.multiple(h_ceiling, CLASS_SIZES=(5,), CEILINGS=(0.3,)), sa.connect(":memory:") as session:
-        found = h_ceiling.run(session, folder, [20], told.append)
-    assert len(told) == len(found.rows)
+        found = h_ceiling.run(session, folder, [20], methods.append)
+    assert len(methods) == len(found.rows)
     return found
 
 
@@ -75,21 +74,13 @@ def test_files_repeat_themselves(data: Path, out: Path) -> None:
     made = {path.name: path.read_bytes() for path in out.iterdir()}
     again = run(*command, "--replace", "--json")
     assert again.exit_code == 0, again.output
-    told = json.loads(again.stdout)
-    assert (told["name"], told["seed"], len(told["rows"])) == ("h-ceiling", 3, 5)
-    assert [Path(path).read_bytes() for path in told["files"]] == [made[Path(path).name] for path in told["files"]]
+    printed = json.loads(again.stdout)
+    assert (printed["name"], printed["seed"], len(printed["rows"])) == ("h-ceiling", 3, 5)
+    assert [Path(path).read_bytes() for path in printed["files"]] == [
+        made[Path(path).name] for path in printed["files"]
+    ]
 
 
 @pytest.mark.usefixtures("fewer")
 def test_files_are_whole(data: Path, out: Path) -> None:
-    done = run("h-ceiling", "--data", data, "--out", out, "--seed", "3")
-    assert done.exit_code == 0, done.output
-    made = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert sorted(made) == ["h-ceiling.csv", "h-ceiling.md", "h-ceiling.svg"]
-    assert made["h-ceiling.svg"].startswith(b"<svg")
-    rows = list(csv.DictReader(made["h-ceiling.csv"].decode().splitlines()))
-    methods = ["h-ceiling, h = 0.3", "k-anonymity", "k-anonymity, 5 % suppressed", "relocation, 5 % moved"]
-    assert [row["method"] for row in rows] == [methods[0], *methods]
-    assert [row["catalog"] for row in rows] == ["", "paper", "", "", ""]
-    assert all(f"| {method} |" in made["h-ceiling.md"].decode() for method in methods)
-    assert all(method in done.output for method in methods)
+    check_files(data, out)

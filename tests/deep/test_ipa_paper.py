@@ -29,7 +29,6 @@ from tests.fixed_chance import FixedChance
 NODE = {"years": 1, "gender": 0, "zip_code": 1}
 TEENS = ("[10 - 19]", "M", "[20000 - 29999]")
 TWENTIES = ("[20 - 29]", "F", "[30000 - 39999]")
-SIXTIES = ("[60 - 69]", "M", "[80000 - 89999]")
 MASKED = ("*", "*", "*")
 TABLE_5 = """
     CREATE TABLE table_5 AS SELECT * FROM (VALUES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -111,7 +111,6 @@ IN_ONE = {
     "files that are computed": lambda folder: f"SELECT * FROM read_parquet('{folder}' || '/one.parquet')",
     "rows at random": lambda _: "SELECT * FROM people WHERE random() < 0.5",
 }
-Spelled = Callable[[Path], str]
 
 
 def pieces_of(session: sa.Session, source: str) -> list[exp.Expr]:

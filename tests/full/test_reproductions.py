@@ -65,6 +65,21 @@ def run(*arguments: str | Path) -> Any:
     return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
 
 
+def check_files(data: Path, out: Path) -> None:
+    """Reproduce h-ceiling, and check that all of its files have all releases."""
+    done = run("h-ceiling", "--data", data, "--out", out, "--seed", "3")
+    assert done.exit_code == 0, done.output
+    made = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert sorted(made) == ["h-ceiling.csv", "h-ceiling.md", "h-ceiling.svg"]
+    assert made["h-ceiling.svg"].startswith(b"<svg")
+    rows = list(csv.DictReader(made["h-ceiling.csv"].decode().splitlines()))
+    methods = ["h-ceiling, h = 0.3", "k-anonymity", "k-anonymity, 5 % suppressed", "relocation, 5 % moved"]
+    assert [row["method"] for row in rows] == [methods[0], *methods]
+    assert [row["catalog"] for row in rows] == ["", "paper", "", "", ""]
+    assert all(f"| {method} |" in made["h-ceiling.md"].decode() for method in methods)
+    assert all(method in done.output for method in methods)
+
+
 class TestRegistry:
     def test_each_is_found_by_its_name(self) -> None:
         assert [papers.reproduction(name).name for name in papers.NAMES] == [*papers.NAMES]
@@ -178,17 +193,7 @@ class TestFiles:
         monkeypatch.setattr(h_ceiling, "measured", measured)
 
     def test_they_are_whole(self, data: Path, out: Path) -> None:
-        done = run("h-ceiling", "--data", data, "--out", out, "--seed", "3")
-        assert done.exit_code == 0, done.output
-        made = {path.name: path.read_bytes() for path in out.iterdir()}
-        assert sorted(made) == ["h-ceiling.csv", "h-ceiling.md", "h-ceiling.svg"]
-        assert made["h-ceiling.svg"].startswith(b"<svg")
-        rows = list(csv.DictReader(made["h-ceiling.csv"].decode().splitlines()))
-        methods = ["h-ceiling, h = 0.3", "k-anonymity", "k-anonymity, 5 % suppressed", "relocation, 5 % moved"]
-        assert [row["method"] for row in rows] == [methods[0], *methods]
-        assert [row["catalog"] for row in rows] == ["", "paper", "", "", ""]
-        assert all(f"| {method} |" in made["h-ceiling.md"].decode() for method in methods)
-        assert all(method in done.output for method in methods)
+        check_files(data, out)
 
     def test_nothing_is_half_written(self, data: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The last file fails; what was there stays."""

@@ -16,8 +16,6 @@ from sqlanon.mechanisms.accountant import Accountant, RhoCharge, RhoPortions, re
 from sqlanon.mechanisms.scales import LARGEST_SCALE, RHO_ROUNDING, cost_in_rho, scale_in_rho
 from sqlanon.mechanisms.zcdp import epsilon_of, rho_of
 
-MILLIONTH = Fraction(1, 10**6)
-
 
 def portions(epsilon: str, delta: str = "1e-6") -> RhoPortions:
     accountant = Accountant(None, dataset="", method="", policy_sha256="")

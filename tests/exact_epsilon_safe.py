@@ -96,7 +96,7 @@ def _samples(counts: Counts, beta: float) -> Iterator[tuple[Counts, float]]:
 
 
 def tables(rows: int, cells: int = 4) -> Iterator[Counts]:
-    """All tables of up to so many rows."""
+    """All tables of at most this number of rows."""
     return (counts for counts in product(range(rows + 1), repeat=cells) if sum(counts) <= rows)
 
 

@@ -57,7 +57,7 @@ class TestSoundness:
 
 
 ROWS = 28
-"""Every cell has up to so many rows."""
+"""The largest number of rows of a cell."""
 
 
 def test_the_divergence_at_the_sum_of_epsilons_is_below_the_sum_of_deltas() -> None:

@@ -42,7 +42,7 @@ class TestAdult:
     @pytest.mark.parametrize(
         ("left_out", "unknown", "accuracy"),
         [
-            # The specification says .8514 and not of which predictors: it is that of twelve, where ? is missing.
+            # The specification has .8514 without naming the predictors: twelve of them reach it, with ? as missing.
             (["fnlwgt", "education_num"], None, 0.8514),
             ([], None, 0.8507),
             ([], "?", 0.8530),

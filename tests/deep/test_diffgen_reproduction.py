@@ -87,8 +87,8 @@ def test_files_repeat_themselves(data: Path, tmp_path: Path) -> None:
     assert all(method in made["diffgen.svg"].decode() for method in METHODS[:3])
     again = run("diffgen", "--data", data, "--out", out, "--seeds", "2", "--replace", "--json")
     assert again.exit_code == 0, again.output
-    told = json.loads(again.stdout)
-    assert (told["name"], told["seed"], told["seeds"], len(told["rows"])) == ("diffgen", 0, 2, 3)
+    printed = json.loads(again.stdout)
+    assert (printed["name"], printed["seed"], printed["seeds"], len(printed["rows"])) == ("diffgen", 0, 2, 3)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == made
 
 

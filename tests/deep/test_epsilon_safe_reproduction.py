@@ -61,8 +61,8 @@ def test_files_repeat_themselves(data: Path, tmp_path: Path, monkeypatch: pytest
     assert all(part in done.output for part in PARTS)
     again = run("--data", data, "--out", out, "--seeds", "2", "--replace", "--json")
     assert again.exit_code == 0, again.output
-    told = json.loads(again.stdout)
-    assert (told["source"], told["seeds"], len(told["rows"])) == ("Mazzone 2019", 2, len(rows))
+    printed = json.loads(again.stdout)
+    assert (printed["source"], printed["seeds"], len(printed["rows"])) == ("Mazzone 2019", 2, len(rows))
     assert {path.name: path.read_bytes() for path in out.iterdir()} == made
 
 

@@ -118,9 +118,9 @@ class TestAdult:
         assert all(lm < other.loss for *_, lm, _ in TARGETS.values())
 
     def test_with_a_catalog_labels_are_finer(self, adult: sa.Session) -> None:
-        """Where true rows count as no more than likely, more counterfeits pay for labels that tell more.
+        """True rows are only likely to be true, so the search adds more counterfeits and keeps finer labels.
 
-        A search that is stopped makes do with the first node that has a catalog.
+        A stopped search takes the first node that has a catalog.
         """
         method = sa.HCeiling(5, h=0.3, fill="marginal", catalog="paper")
         policy = adult_policy(5, 0.3).model_copy(update={"method": method})

@@ -21,7 +21,7 @@ LONGEST_CANCELLATION = 15.0
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With so many rows that every stage takes a while."""
+    """A lake of a million rows, so that every stage takes a while."""
     folder = tmp_path_factory.mktemp("lake")
     make_lake(folder, 1_000_000)
     return folder

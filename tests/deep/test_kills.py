@@ -116,9 +116,9 @@ for line in sys.stdin:
         time.sleep(delay)
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    told = os.read(reader, 1000)
+    answer = os.read(reader, 1000)
     os.close(reader)
-    print(json.dumps({"code": os.waitstatus_to_exitcode(status), **json.loads(told or "{}")}), flush=True)
+    print(json.dumps({"code": os.waitstatus_to_exitcode(status), **json.loads(answer or "{}")}), flush=True)
 """
 
 

@@ -93,7 +93,7 @@ class TestOla:
 
 @pytest.mark.adult
 class TestAccuracy:
-    """spec/ola.md (d), with what it accepts of each loss; DM* is no target."""
+    """The losses of spec/ola.md (d), each within its tolerance; DM* has no target."""
 
     @pytest.fixture(scope="class")
     def reproduced(self) -> Reproduced:

@@ -55,8 +55,8 @@ def test_a_chosen_node_is_published(clinic: Path) -> None:
     assert run["node"] == {"age": 1, "sex": 1}
     assert (run["report"]["search"], run["report"]["checked_nodes"]) == ("given", 1)
     assert sqlanon(*published("verify", source="k3"), folder=clinic).returncode == 0
-    told = sqlanon(*published("run", "--node", "sex=1", "--node", "age=2", "--into", "k3", "--replace"), folder=clinic)
-    assert "the node was given" in told.stdout
+    shown = sqlanon(*published("run", "--node", "sex=1", "--node", "age=2", "--into", "k3", "--replace"), folder=clinic)
+    assert "the node was given" in shown.stdout
     refused = sqlanon(*published("run", "--node", "age=0,sex=0", "--into", "raw"), folder=clinic)
     assert (refused.returncode, refused.stdout) == (3, "")
     assert "the node that was given does not meet the policy" in refused.stderr

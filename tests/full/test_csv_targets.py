@@ -192,10 +192,10 @@ class TestNote:
         session.anonymize("given", POLICY, "out.parquet")
         session.anonymize("given", POLICY, INTO)
         ours, parquet = (json.loads(str(session.provenance(into)))["sqlanon"] for into in (INTO, "out.parquet"))
-        for told in (ours, parquet):
-            told["report"].pop("seconds")
-            assert told.pop("content")["file_sha256"]
-            assert told.pop("record_sha256")
+        for record in (ours, parquet):
+            record["report"].pop("seconds")
+            assert record.pop("content")["file_sha256"]
+            assert record.pop("record_sha256")
         assert ours == parquet
         assert entries() == 1
 

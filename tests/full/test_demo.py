@@ -95,10 +95,10 @@ def test_the_chosen_node_generalizes_without_giving_up_a_column(result: Demo) ->
 
 
 def test_the_tables_fit_a_terminal_of_80_columns(tmp_path: Path) -> None:
-    told = sqlanon("demo", folder=tmp_path)
-    assert told.returncode == 0, told.stderr
-    assert "visits_k5" in told.stdout
-    lines = told.stdout.splitlines()
+    shown = sqlanon("demo", folder=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "visits_k5" in shown.stdout
+    lines = shown.stdout.splitlines()
     assert max(len(line) for line in lines if not line.startswith("Least")) <= 80
     assert list(tmp_path.iterdir()) == []
 
@@ -120,8 +120,8 @@ def test_a_kept_warehouse_can_be_verified_from_outside(tmp_path: Path) -> None:
 
 
 def test_the_next_steps_work_as_they_are_printed(tmp_path: Path) -> None:
-    told = sqlanon("demo", "--db", "the hospital.duckdb", "--rows", "1000", folder=tmp_path)
-    steps = [shlex.split(line, comments=True) for line in told.stdout.partition("What next")[2].splitlines() if line]
+    shown = sqlanon("demo", "--db", "the hospital.duckdb", "--rows", "1000", folder=tmp_path)
+    steps = [shlex.split(line, comments=True) for line in shown.stdout.partition("What next")[2].splitlines() if line]
     named = [step[0] for step in steps if step[0] not in ("source", "pip")]
     assert named == ["duckdb", "duckdb", "sqlanon", "sqlanon", "sqlanon"]
     for step in steps:

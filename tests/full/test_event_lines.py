@@ -97,13 +97,13 @@ def test_all_of_a_run(lake: Path) -> None:
         cwd=lake, env=environment(), capture_output=True, text=True, check=True,
     )  # fmt: skip
     (lake / "old.parquet").write_bytes(old)
-    told = events(done.stderr)
-    assert told[-1] == {"event": "done", "exit_code": 0}
+    written = events(done.stderr)
+    assert written[-1] == {"event": "done", "exit_code": 0}
     for state in ("started", "finished"):
-        assert [event["stage"] for event in told if event["event"] == state] == STAGES
-    assert "write the file" in {event.get("step") for event in told}
-    assert all(0 <= event.get("share", 0) <= 1 for event in told)  # 1.5 cannot tell of every statement
-    searched = next(event for event in told if event["event"] == "finished" and event["stage"] == "search")
+        assert [event["stage"] for event in written if event["event"] == state] == STAGES
+    assert "write the file" in {event.get("step") for event in written}
+    assert all(0 <= event.get("share", 0) <= 1 for event in written)  # 1.5 does not report every statement
+    searched = next(event for event in written if event["event"] == "finished" and event["stage"] == "search")
     report = json.loads(done.stdout)["report"]
     assert {name: searched[name] for name in ("checked_nodes", "lattice_nodes", "loss", "lower_bound", "gap")} == {
         name: report[name] for name in ("checked_nodes", "lattice_nodes", "loss", "lower_bound", "gap")
@@ -151,7 +151,7 @@ def on_a_terminal(words: list[str], folder: Path) -> str:
 
 
 def read(terminal: int) -> bytes:
-    """The next that a terminal shows; nothing where Linux tells by an error that all programs have left it."""
+    """Read from a terminal; Linux raises an error once all programs have left it, which reads as nothing."""
     try:
         return os.read(terminal, 4096)
     except OSError:

@@ -50,9 +50,11 @@ class TestSearches:
 
     @pytest.mark.parametrize("search", ["optimal", "exhaustive", "ola", "incognito", "samarati", "datafly"])
     def test_the_bound_holds_all_along(self, numbers: sa.Session, least_loss: float, search: str) -> None:
-        told: list[sa.Event] = []
-        release = numbers.anonymize("numbers", numbers_policy(search), "published", replace=True, progress=told.append)
-        searched = [event for event in told if event.stage == "search"]
+        events: list[sa.Event] = []
+        release = numbers.anonymize(
+            "numbers", numbers_policy(search), "published", replace=True, progress=events.append
+        )
+        searched = [event for event in events if event.stage == "search"]
         last, report = searched[-1], release.report
         found = (last.checked_nodes, last.lattice_nodes, last.loss, last.lower_bound, last.gap)
         assert found == (report.checked_nodes, 256, report.loss, report.lower_bound, report.gap)
@@ -66,28 +68,28 @@ class TestSearches:
         assert [event.state for event in searched] == ["started", *["progress"] * (len(searched) - 2), "finished"]
 
     def test_inverse_ola_has_no_bound(self, numbers: sa.Session) -> None:
-        told: list[sa.Event] = []
+        events: list[sa.Event] = []
         policy = numbers_policy(objective="privacy", max_loss=0.9, quality=sa.Prec(), privacy=[sa.KAnonymity(2)])
-        numbers.anonymize("numbers", policy, into="published", replace=True, progress=told.append)
-        assert {event.lower_bound for event in told} == {None}
+        numbers.anonymize("numbers", policy, into="published", replace=True, progress=events.append)
+        assert {event.lower_bound for event in events} == {None}
 
     def test_a_lattice(self, numbers: sa.Session) -> None:
-        told: list[sa.Event] = []
-        numbers.lattice("numbers", numbers_policy("optimal"), into="nodes", replace=True, progress=told.append)
-        assert [event.stage for event in told if event.state == "finished"] == ["encode", "search", "publish"]
-        searched = [event.checked_nodes for event in told if event.stage == "search" and event.step is None]
+        events: list[sa.Event] = []
+        numbers.lattice("numbers", numbers_policy("optimal"), into="nodes", replace=True, progress=events.append)
+        assert [event.stage for event in events if event.state == "finished"] == ["encode", "search", "publish"]
+        searched = [event.checked_nodes for event in events if event.stage == "search" and event.step is None]
         assert searched == [None, 64, 128, 192, 256, 256]
 
     def test_what_stands_in_the_way_is_a_stage_too(self, numbers: sa.Session) -> None:
-        told: list[sa.Event] = []
+        events: list[sa.Event] = []
         policy = numbers_policy("optimal", privacy=[sa.KAnonymity(401)])
         with pytest.raises(sa.UnsatisfiableError):
-            numbers.anonymize("numbers", policy, into="never", progress=told.append)
-        assert (told[-1].stage, told[-1].state) == ("explain", "progress")
+            numbers.anonymize("numbers", policy, into="never", progress=events.append)
+        assert (events[-1].stage, events[-1].state) == ("explain", "progress")
 
 
 class TestConnections:
-    """Runs whose events are told on a connection that was lent."""
+    """Events of runs on a borrowed connection."""
 
     POLICY = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)], taxonomies={"i": DIGITS})
 
@@ -105,12 +107,12 @@ class TestConnections:
                 assert connection.execute(asked).fetchall() == [(enabled, printed)]
 
     def test_other_settings_do_not_matter(self) -> None:
-        told: list[sa.Event] = []
+        events: list[sa.Event] = []
         with duckdb.connect() as connection:
             session = sa.connect(connection)
             connection.execute("SET python_scan_all_frames = true; SET lock_configuration = true")
-            session.anonymize("SELECT 1 AS i FROM range(4)", self.POLICY, into="published", progress=told.append)
-        assert told[-1].stage == "publish"
+            session.anonymize("SELECT 1 AS i FROM range(4)", self.POLICY, into="published", progress=events.append)
+        assert events[-1].stage == "publish"
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
     def test_an_error_in_the_middle_of_a_statement(self, error: type[BaseException]) -> None:

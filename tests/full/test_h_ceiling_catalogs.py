@@ -1,4 +1,4 @@
-"""Catalogs of h-ceiling: counterfeits of groups of classes, told beside the release."""
+"""Catalogs of h-ceiling: the counterfeits of groups of classes, in a table beside the release."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from sqlanon.queries.kit.nodes import DIALECT
 from tests.commands import sqlanon
 from tests.stories.test_h_ceiling_release import SEED, people_policy, session_of_people
 
-BESIDE = {"catalog": "told"}
-BOTH = ("released", "told")
+BESIDE = {"catalog": "listed"}
+BOTH = ("released", "listed")
 
 
 def session_of_groups() -> sa.Session:
@@ -51,7 +51,7 @@ def session() -> Iterator[sa.Session]:
 
 
 def catalogued(session: sa.Session, policy: sa.Policy) -> Any:
-    """A release with its catalog, as tables ``released`` and ``told``."""
+    """A release with its catalog, as tables ``released`` and ``listed``."""
     return session.anonymize("people", policy, "released", tables=BESIDE, random_source=SEED, replace=True)
 
 
@@ -62,15 +62,15 @@ def test_it_tells_the_counterfeits_of_groups(session: sa.Session, kind: str) -> 
     report, claims, connection = release.report, " ".join(release.guarantee.claims), session.connection
     assert (report.counterfeits, report.filled_classes, report.catalog) == (2, 2, kind)
     assert connection.table("released").columns == ["class_id", "age", "disease"]
-    assert connection.table("told").columns == ["class_ids", "disease", "counterfeits"]
+    assert connection.table("listed").columns == ["class_ids", "disease", "counterfeits"]
     ids = connection.sql("SELECT class_id, age FROM released GROUP BY ALL ORDER BY class_id").fetchall()
     assert ids == [(place, age) for place, age in enumerate(sorted(map(str, range(100))), start=1)]
     names = {class_id: int(age) for class_id, age in ids}
-    told = connection.sql("SELECT class_ids, disease, counterfeits FROM told").fetchall()
-    assert sum(count for *_, count in told) == 2
-    assert len({tuple(classes) for classes, *_ in told}) == report.groups
-    assert {0, 2} <= {names[class_id] for classes, *_ in told for class_id in classes}
-    for classes, disease, count in told:
+    listed = connection.sql("SELECT class_ids, disease, counterfeits FROM listed").fetchall()
+    assert sum(count for *_, count in listed) == 2
+    assert len({tuple(classes) for classes, *_ in listed}) == report.groups
+    assert {0, 2} <= {names[class_id] for classes, *_ in listed for class_id in classes}
+    for classes, disease, count in listed:
         found = [
             connection.execute(
                 f"SELECT count(*) FROM {table} WHERE list_contains(?, {column}) AND disease = ?", [members, disease]
@@ -81,7 +81,7 @@ def test_it_tells_the_counterfeits_of_groups(session: sa.Session, kind: str) -> 
         ]  # fmt: skip
         assert found[0] - found[1] == count
     assert session.verify("released", policy).met
-    assert json.loads(session.provenance("told") or "")["sqlanon"]["companion"]["release"] == "released"
+    assert json.loads(session.provenance("listed") or "")["sqlanon"]["companion"]["release"] == "released"
     if kind == "strict":
         assert 3.2 <= report.effective_k <= 4
         assert f"the effective k is {report.effective_k:.4g}" in claims
@@ -98,11 +98,11 @@ def test_one_of_counts_says_nothing_of_values(session: sa.Session) -> None:
     )
     assert (release.report.catalog, release.report.effective_k, release.node) == ("counts", None, plain.node)
     connection = session.connection
-    assert connection.table("told").columns == ["class_ids", "counterfeits"]
+    assert connection.table("listed").columns == ["class_ids", "counterfeits"]
     # All 100 classes have just four rows, true or not.
-    assert connection.table("told").fetchall() == [(list(range(1, 101)), 2)]
+    assert connection.table("listed").fetchall() == [(list(range(1, 101)), 2)]
     assert connection.sql("SELECT age, disease FROM released").fetchall() == connection.table("plain").fetchall()
-    query = "SELECT round(sum(anon_truth), 9) FROM anon.class_truths('released', 'told')"
+    query = "SELECT round(sum(anon_truth), 9) FROM anon.class_truths('released', 'listed')"
     truths = connection.sql(expand(sqlglot.parse_one(query, dialect=DIALECT)).sql(DIALECT)).fetchall()
     assert truths == [(398.0,)]
     assert "with a probability of 1/4 at most" in " ".join(release.guarantee.claims)
@@ -120,7 +120,7 @@ def test_one_of_values_undoes_what_the_fill_hides(session: sa.Session) -> None:
 def test_one_that_cannot_be() -> None:
     """Every class lacks a row, so that all classes have three true rows: no catalog hides that."""
     with session_of_people() as session:
-        session.connection.execute("CREATE TABLE released AS FROM people; CREATE TABLE told AS FROM people")
+        session.connection.execute("CREATE TABLE released AS FROM people; CREATE TABLE listed AS FROM people")
         with pytest.raises(sa.UnsatisfiableError, match="no strict catalog was found"):
             session.anonymize("people", people_policy(catalog="strict"), "released", tables=BESIDE, replace="anything")
         for name in BOTH:
@@ -132,7 +132,7 @@ def test_no_counterfeits_make_an_empty_one(session: sa.Session) -> None:
         policy = groups_policy(kind, h=1.0).model_copy(update={"minimum_levels": {"age": 1}})
         report = catalogued(session, policy).report
         assert (report.counterfeits, report.effective_k) == (0, effective_k)
-        assert session.connection.sql("SELECT count(*) FROM told").fetchall() == [(0,)]
+        assert session.connection.sql("SELECT count(*) FROM listed").fetchall() == [(0,)]
 
 
 def test_it_is_explained(session: sa.Session) -> None:
@@ -144,7 +144,7 @@ def test_targets_that_do_not_fit(tmp_path: Path) -> None:
     cases: list[tuple[Any, dict[str, str], type[Exception], str]] = [
         ("released", {}, sa.PolicyError, '"catalog" is published as well: name its table'),
         (tmp_path / "released.parquet", BESIDE, sa.EngineError, "give the names of tables"),
-        ("released", {"catalog": "told.parquet"}, sa.EngineError, "give the names of tables"),
+        ("released", {"catalog": "listed.parquet"}, sa.EngineError, "give the names of tables"),
         ("released", {"catalog": "people"}, sa.EngineError, "people"),
         ("released", {"catalog": "there"}, sa.EngineError, "there"),
         ("released", {"catalog": "RELEASED"}, sa.EngineError, "two tables of the release have one name"),
@@ -204,23 +204,23 @@ def test_more_counterfeits_than_rows_are_seen(session: sa.Session) -> None:
         query = queries.about(encoding).query("more_counterfeits_than_rows", release=released, written=catalog)
         return int(engine.fetch(query, "rows")[0]["rows"])
 
-    assert seen("told") == 0
-    session.connection.execute("CREATE TABLE more AS SELECT * REPLACE (counterfeits + 100 AS counterfeits) FROM told")
-    assert seen("more") == session.connection.sql("SELECT count(*) FROM told").fetchall()[0][0] > 0
+    assert seen("listed") == 0
+    session.connection.execute("CREATE TABLE more AS SELECT * REPLACE (counterfeits + 100 AS counterfeits) FROM listed")
+    assert seen("more") == session.connection.sql("SELECT count(*) FROM listed").fetchall()[0][0] > 0
 
 
 def test_the_command_names_both(session: sa.Session, tmp_path: Path) -> None:
     session.connection.execute(f"ATTACH '{tmp_path}/w.duckdb' AS stored")
     session.connection.execute("COPY FROM DATABASE memory TO stored; DROP TABLE IF EXISTS stored.released")
-    session.connection.execute("DROP TABLE IF EXISTS stored.told; DETACH stored")
+    session.connection.execute("DROP TABLE IF EXISTS stored.listed; DETACH stored")
     (tmp_path / "policy.toml").write_text(
         'quasi_identifiers = ["age"]\nsensitive = ["disease"]\n'
         'method = { model = "h-ceiling", k = 4, h = 0, catalog = "strict" }\n'
     )
     command = ("run", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
     assert sqlanon(*command, "--table", "catalog", folder=tmp_path).returncode == 2
-    done = sqlanon(*command, "--table", "catalog=told", "--json", folder=tmp_path)
+    done = sqlanon(*command, "--table", "catalog=listed", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["tables"] == {"catalog": "told"}
+    assert json.loads(done.stdout)["tables"] == {"catalog": "listed"}
     with duckdb.connect(str(tmp_path / "w.duckdb"), read_only=True) as connection:
-        assert connection.sql("SELECT sum(counterfeits) FROM told").fetchall() == [(2,)]
+        assert connection.sql("SELECT sum(counterfeits) FROM listed").fetchall() == [(2,)]

@@ -131,7 +131,7 @@ class TestImpossible:
             # True rows that have one are there.
             true, shown = (rows_of(session, "sex, disease", name)["m", "d0"] for name in ("people", "other"))
             assert true == shown > 0
-            found = self.invented(session, people_policy(catalog="paper", impossible=PAIRS), catalog="told")
+            found = self.invented(session, people_policy(catalog="paper", impossible=PAIRS), catalog="listed")
             assert found and not any((sex, disease) == ("m", "d0") for _, sex, disease in found)
             # A class with a more general label is free.
             general = people_policy(k=30, h=0.6, impossible=PAIRS).model_copy(update={"minimum_levels": {"sex": 1}})
@@ -142,9 +142,9 @@ class TestImpossible:
             for name, pairs in (("x", PAIRS), ("y", [])):
                 file, policy = tmp_path / f"{name}.parquet", people_policy(impossible=pairs)
                 release = session.anonymize("people", policy, file)
-                told = any("2 combinations of the policy" in text for text in release.guarantee.not_covered)
+                warns = any("2 combinations of the policy" in text for text in release.guarantee.not_covered)
                 note = json.loads(session.provenance(file) or "")["sqlanon"]
-                assert (told, note["policy"]["method"].get("impossible", [])) == (bool(pairs), pairs)
+                assert (warns, note["policy"]["method"].get("impossible", [])) == (bool(pairs), pairs)
             purposes = [step.purpose for step in session.explain("people", people_policy(impossible=PAIRS))]
             assert purposes.index("values that classes never get") < purposes.index("counterfeits")
 
@@ -185,9 +185,9 @@ class TestImpossible:
 
     @pytest.mark.parametrize("catalog", ["none", "paper"])
     def test_classes_without_any_value(self, catalog: str) -> None:
-        """It tells how many, and not which."""
+        """The refusal counts the classes and does not name them."""
         entries = [{"sex": "m", "disease": f"d{number}"} for number in range(5)]
-        tables = {"catalog": "told"} if catalog == "paper" else {}
+        tables = {"catalog": "listed"} if catalog == "paper" else {}
         with session_of_people() as session, pytest.raises(sa.UnsatisfiableError) as refused:
             run(session, people_policy(impossible=entries, catalog=catalog), tables=tables)
         assert refused.value.problems == ("at (0, 0) 10 classes that lack rows never get any value that the table has",)

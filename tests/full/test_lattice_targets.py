@@ -114,10 +114,10 @@ class TestTargets:
             '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
         )
         command = ["lattice", "visits", "--db", "clinic.duckdb", "--policy", "policy.toml"]
-        told = sqlanon(*command, "--into", "nodes", folder=tmp_path)
-        assert told.returncode == 0, told.stderr
-        assert "to nodes." in told.stderr
-        assert "best k" in told.stdout
+        shown = sqlanon(*command, "--into", "nodes", folder=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        assert "to nodes." in shown.stderr
+        assert "best k" in shown.stdout
         assert sqlanon(*command, "--into", "nodes.csv", folder=tmp_path).returncode == 0
         lines = (tmp_path / "nodes.csv").read_text().splitlines()
         assert lines[0].replace('"', "") == "node.age,node.sex,node.zip," + ",".join(COLUMNS.split()[1:])

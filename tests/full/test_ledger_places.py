@@ -102,7 +102,7 @@ class TestCutShort:
     def test_a_charge_waits_for_the_disk(
         self, opened: tuple[DuckDBEngine, WarehouseLedger], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """If that cannot tell that it is written, nobody may draw."""
+        """Nobody may draw unless the ledger confirms that it was written."""
         _, ledger = opened
         waited: list[Path] = []
         monkeypatch.setattr(ledger_module, "flush", waited.append)

@@ -76,7 +76,7 @@ def test_sensitive_columns_are_looked_at_as_well(people: sa.Session) -> None:
 
 
 def test_of_a_large_k(people: sa.Session) -> None:
-    """Ten people have each team: a class of twenty-one is told apart by them, but nobody is found."""
+    """Each team has ten people: teams divide a class of twenty-one, but nobody is found."""
     found = notes(people, policy(21))
     assert columns_of(found) == ["account", "town", "list"]
     assert "that fewer than 10 rows have" in unique_notes(found)[0]

@@ -129,7 +129,7 @@ def test_a_connection_with_a_default_collation_is_refused(clinic: sa.Session) ->
 
 
 def test_a_query_with_a_list_of_files(clinic: sa.Session, tmp_path: Path) -> None:
-    """DuckDB does not tell the tables of such a query as a whole."""
+    """DuckDB does not list all tables of such a query."""
     file = tmp_path / "half.parquet"
     clinic.connection.execute(f"COPY visits TO '{file}'")
     query = f"SELECT v.* FROM visits v SEMI JOIN read_parquet(['{file}', '{file}']) USING (id)"

@@ -188,7 +188,7 @@ KINDS = {
     "MAP(VARCHAR, FLOAT)": ("['{a=-0.0}', '{a=0.0}', '{b=1}', NULL]", "c"),
     "UNION(x BIT, y TEXT)": ("[CAST('1'::BIT AS UNION(x BIT, y TEXT)), '1']", "union_tag(c)"),
 }
-"""Types with some of their values, and what tells these apart."""
+"""Types with some of their values, and an expression that differs among these."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -196,7 +196,7 @@ def test_values_are_released_as_they_are_and_tell_nothing_of_the_order_of_the_so
     session: sa.Session, kind: str
 ) -> None:
     """Also those that are equal and yet not the same."""
-    connection, (values, told) = session.connection, KINDS[kind]
+    connection, (values, shown) = session.connection, KINDS[kind]
     connection.execute("CREATE TYPE anon_label_type_0 AS ENUM ('of the user')")
     connection.execute(f"CREATE TABLE given (v {kind}); INSERT INTO given SELECT unnest({values})")
     connection.execute(
@@ -216,11 +216,11 @@ def test_values_are_released_as_they_are_and_tell_nothing_of_the_order_of_the_so
     found = []
     for key in ("i", "-i"):
         session.anonymize(f"SELECT * FROM made ORDER BY {key}", policy, into="published", replace=True)
-        found.append(rows(session, f"(SELECT q, CAST({told} AS VARCHAR) FROM published)"))
+        found.append(rows(session, f"(SELECT q, CAST({shown} AS VARCHAR) FROM published)"))
     assert found[0] == found[1]
     labels = [label for label, _ in found[0]]
     assert labels == sorted(labels)
     label = "CASE WHEN q > 4 THEN '*' ELSE CAST(q AS VARCHAR) END"
-    assert Counter(found[0]) == Counter(rows(session, f"(SELECT {label}, CAST({told} AS VARCHAR) FROM made)"))
+    assert Counter(found[0]) == Counter(rows(session, f"(SELECT {label}, CAST({shown} AS VARCHAR) FROM made)"))
     names = connection.execute("SELECT type_name FROM duckdb_types() WHERE NOT internal").fetchall()
     assert names == [("anon_label_type_0",)]

@@ -96,7 +96,7 @@ def test_too_many_outliers(session: sa.Session) -> None:
 
 
 def with_another_value(query: exp.Query) -> exp.Query:
-    """Cells of which the disease of one person is another one."""
+    """Replace the disease of one person in the cells."""
     number = exp.column("anon_raw_1", quoted=True)
     wrong = exp.case().when(number.eq(100), exp.Literal.string("d1")).else_(exp.column("anon_raw_0", quoted=True))
     replaced = exp.Star(replace=[exp.alias_(wrong, "anon_raw_0", quoted=True)])

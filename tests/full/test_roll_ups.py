@@ -68,10 +68,10 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
                 counter = node_counter.NodeCounter(engine, table)
                 few = batches(above, node_counter.PREPARED_NODES)
                 found = [summary for nodes in few for summary in counter._prepared(source, nodes, asked)]
-                told = [replace(summary, **dict.fromkeys(LABEL_LOSSES)) for summary in expected]
+                wanted = [replace(summary, **dict.fromkeys(LABEL_LOSSES)) for summary in expected]
                 if asked == "counts":
-                    told = [replace(summary, min_class_size=None, class_losses={}) for summary in told]
-                assert list(map(approximately, found)) == told
+                    wanted = [replace(summary, min_class_size=None, class_losses={}) for summary in wanted]
+                assert list(map(approximately, found)) == wanted
             engine.drop(cells)
 
 

@@ -23,7 +23,7 @@ from tests.strategies import Case, cases
 
 
 def scores(case: Case, threshold: int, reach: int | None = None) -> dict[tuple[int, ...], int]:
-    """All are told apart if it is not said how far below the best they are."""
+    """Without a reach, all nodes are counted exactly, however far below the best they are."""
     with encoded(case) as (engine, table):
         reach = len(case.rows) * WHOLE if reach is None else reach
         found = scores_of_nodes(engine, table, threshold, reach)

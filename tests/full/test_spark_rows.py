@@ -248,7 +248,7 @@ def with_values(sides: Sides, columns: dict[str, list[str | None]]) -> str:
 
 @pytest.mark.parametrize("part", [0, 1])
 def test_values_have_the_same_text_there(sides: Sides, part: int) -> None:
-    """Of quasi-identifiers, of which there are a few at a time, and of all other columns."""
+    """A few quasi-identifiers at a time, and all other columns."""
     path = with_values(sides, VALUES)
     names = [f"{NAME}{place}" for place in range(len(VALUES))]
     few = names[part::2]

@@ -116,7 +116,7 @@ class TestSeveral:
 
 
 class TestOrigins:
-    """Where the values of a taxonomy come from is told of it wherever it goes."""
+    """A taxonomy keeps the origin of its values wherever it goes."""
 
     @pytest.fixture
     def exported(self, session: sa.Session, tmp_path: Path) -> Path:

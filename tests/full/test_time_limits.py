@@ -133,10 +133,10 @@ def test_the_command_line(tmp_path: Path) -> None:
         'search = "exhaustive"\nquality = {model = "dm-star"}\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
     )
     command = ["run", "numbers", "--db", "n.duckdb", "--policy", "policy.toml", "--into", "t.parquet", "--replace"]
-    told = sqlanon(*command, "--time-limit", "0.000001", folder=tmp_path)
-    assert told.returncode == 0
-    assert "Not proven optimal" in told.stdout
-    assert "more than the least" in " ".join(told.stdout.split())
+    shown = sqlanon(*command, "--time-limit", "0.000001", folder=tmp_path)
+    assert shown.returncode == 0
+    assert "Not proven optimal" in shown.stdout
+    assert "more than the least" in " ".join(shown.stdout.split())
     assert "proven by" in sqlanon(*command, folder=tmp_path).stdout
     refused = sqlanon(*command, "--time-limit", "-3", "--json", folder=tmp_path)
     assert refused.returncode == 2

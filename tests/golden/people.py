@@ -52,7 +52,7 @@ def policy(*privacy: Any, **options: Any) -> sa.Policy:
 
 
 def judged(*privacy: Any, **options: Any) -> sa.Policy:
-    """A policy of models, some rows of which may be hidden."""
+    """A policy of models that may hide some rows."""
     return policy(*privacy, **{"suppression_limit": 0.5, **options})
 
 

@@ -173,16 +173,16 @@ def test_with_a_catalog_the_least_reconstruction_error_decides(
         source, policy = sa.SeededSource(seed), policy_of(case, k, h, fill, kind)
         try:
             release = session.anonymize(
-                "given", policy, "released", tables={"catalog": "told"}, random_source=source, stop=stop
+                "given", policy, "released", tables={"catalog": "listed"}, random_source=source, stop=stop
             )
         except sa.UnsatisfiableError:
             assert all(candidate.problem for candidate in seen)
             return
         report = release.report
-        released, told = (session.connection.table(name) for name in ("released", "told"))
+        released, listed = (session.connection.table(name) for name in ("released", "listed"))
         rows = [dict(zip(released.columns, row, strict=True)) for row in released.fetchall()]
-        truths = oracle.row_truths(rows, told.fetchall(), case.sensitive)
-        by_macro = losses(session, "given", "released", release.node, case.sensitive, required=1, catalog="told")
+        truths = oracle.row_truths(rows, listed.fetchall(), case.sensitive)
+        by_macro = losses(session, "given", "released", release.node, case.sensitive, required=1, catalog="listed")
     assert isinstance(report, CeilingReport)
     wanted, *_, lost = oracle.reconstruction_errors(
         case.rows, rows, case.taxonomies, release.node, case.sensitive, truths

@@ -100,9 +100,9 @@ def test_no_counterfeit_has_one_and_others_are_drawn_by_their_weights(
             assert ("released",) not in session.connection.sql("SHOW TABLES").fetchall()
             return
         release = session.anonymize("given", policy, "released", tables=INVENTED, random_source=source)
-        released, told = (session.connection.table(name) for name in ("released", "invented"))
+        released, added = (session.connection.table(name) for name in ("released", "invented"))
         shown = [dict(zip(released.columns, row, strict=True)) for row in released.fetchall()]
-        invented = told.fetchall()
+        invented = added.fetchall()
     # True rows stay, such as have an impossible combination, too.
     columns = [*names, sensitive]
     assert counted(shown, columns) - counted(true, columns) == Counter(
@@ -136,8 +136,8 @@ def test_values_of_a_class_are_drawn_as_often_to_one_another() -> None:
         method = sa.HCeiling(3, h=0, fill="marginal", impossible=[{"sex": "m", "illness": "birth"}])
         policy = sa.Policy(quasi_identifiers=["id", "sex"], sensitive=["illness"], taxonomies=rule, method=method)
         session.anonymize("people", policy, "released", tables=INVENTED, random_source=sa.SeededSource(3))
-        told = session.connection.sql("SELECT sex, illness, sum(counterfeits) FROM invented GROUP BY ALL").fetchall()
-    found = {(sex, illness): int(count) for sex, illness, count in told}
+        added = session.connection.sql("SELECT sex, illness, sum(counterfeits) FROM invented GROUP BY ALL").fetchall()
+    found = {(sex, illness): int(count) for sex, illness, count in added}
     expected = {
         ("f", "flu"): 1 / 2, ("f", "cold"): 1 / 3, ("f", "birth"): 1 / 6, ("m", "flu"): 3 / 5, ("m", "cold"): 2 / 5
     }  # fmt: skip

@@ -180,9 +180,9 @@ def test_partitions_from_fit_to_verify(clinic: Path) -> None:
 def test_a_raw_table_is_not_met(clinic: Path) -> None:
     for command in ("measure", "verify"):
         assert document(sqlanon(*published(command, "--json"), folder=clinic))["met"] is False
-        told = sqlanon(*published(command), folder=clinic)
-        assert told.returncode == 3
-        assert "Not met" in told.stderr
+        shown = sqlanon(*published(command), folder=clinic)
+        assert shown.returncode == 3
+        assert "Not met" in shown.stderr
 
 
 def test_lattice_shows_what_a_run_would_choose(clinic: Path) -> None:
@@ -192,8 +192,8 @@ def test_lattice_shows_what_a_run_would_choose(clinic: Path) -> None:
     best = found["table"][0]["node"]
     assert best == document(sqlanon(*published("run", "--into", "k3", "--json"), folder=clinic))["node"]
     assert (clinic / "lattice.csv").read_text().startswith("node.age,node.sex,height")
-    told = sqlanon(*published("lattice", "--into", "lattice.parquet"), folder=clinic)
-    assert (told.returncode, told.stderr) == (0, "Wrote 6 nodes to lattice.parquet.\n")
+    shown = sqlanon(*published("lattice", "--into", "lattice.parquet"), folder=clinic)
+    assert (shown.returncode, shown.stderr) == (0, "Wrote 6 nodes to lattice.parquet.\n")
     assert pq.read_table(clinic / "lattice.parquet").num_rows == 6
     assert sqlanon(*published("lattice", "--into", "lattice.csv"), folder=clinic).returncode == 1
     assert sqlanon(*published("lattice", "--into", "lattice.csv", "--replace"), folder=clinic).returncode == 0
@@ -247,8 +247,8 @@ def test_messages_speak_the_words_of_the_command_line(clinic: Path) -> None:
 
 def test_explain_prints_sql_and_runs_nothing(clinic: Path) -> None:
     before = (clinic / "clinic.duckdb").read_bytes()
-    told = sqlanon(*published("explain"), folder=clinic)
-    assert told.stdout.startswith("-- 1. ")
+    shown = sqlanon(*published("explain"), folder=clinic)
+    assert shown.stdout.startswith("-- 1. ")
     steps = document(sqlanon(*published("explain", "--json"), folder=clinic))["steps"]
     assert {"purpose", "makes", "sql"} == set(steps[0])
     assert (clinic / "clinic.duckdb").read_bytes() == before

@@ -152,9 +152,9 @@ def test_policies_that_do_not_fit_the_method() -> None:
 
 
 def test_what_a_refusal_of_numbers_tells_is_a_condition(session: sa.Session) -> None:
-    for outside, told in (("refuse", True), ("clamp", False)):
+    for outside, refuses in (("refuse", True), ("clamp", False)):
         release = session.anonymize("patients", policy(outside=outside), into=outside)
-        assert any("within their ranges" in each for each in release.guarantee.conditions) is told
+        assert any("within their ranges" in each for each in release.guarantee.conditions) is refuses
 
 
 def test_a_budget_that_does_not_suffice(session: sa.Session) -> None:

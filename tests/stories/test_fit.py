@@ -133,7 +133,7 @@ class TestFit:
 
 
 def check_promises(release: sa.PartitionRelease) -> None:
-    """What is promised is said of all partitions together, and what that leaves out is told."""
+    """The promise is about all partitions together, and the guarantee lists what it leaves out."""
     promised = release.guarantee
     assert promised.claims[0] == (
         "every equivalence class of the 2 partitions published with this fit, taken together, over "

@@ -29,22 +29,22 @@ def record(session: sa.Session, name: str | Path) -> dict[str, Any]:
 
 
 class Clinic(NamedTuple):
-    """A session on the clinic, its release as table ``published`` and as a file, and what the run told."""
+    """A session on the clinic, its release as table ``published`` and as a file, and the events of the run."""
 
     session: sa.Session
     release: sa.Release
     file: Path
-    told: list[sa.Event]
+    events: list[sa.Event]
 
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
-    file, told = tmp_path_factory.mktemp("clinic") / "published.parquet", []
+    file, events = tmp_path_factory.mktemp("clinic") / "published.parquet", []
     with duckdb.connect(config={"threads": 1}) as connection:
         session = open_clinic(connection)
-        release = session.anonymize("visits", POLICY, into="published", progress=told.append)
+        release = session.anonymize("visits", POLICY, into="published", progress=events.append)
         session.anonymize("visits", POLICY, into=file)
-        yield Clinic(session, release, file, told)
+        yield Clinic(session, release, file, events)
 
 
 class TestRows:
@@ -122,7 +122,7 @@ class TestReport:
 
     def test_progress_is_told(self, clinic: Clinic) -> None:
         stages = ["encode", "search", "release", "verify", "publish"]
-        assert [(event.stage, event.state) for event in clinic.told if event.state != "progress"] == [
+        assert [(event.stage, event.state) for event in clinic.events if event.state != "progress"] == [
             (stage, state) for stage in stages for state in ("started", "finished")
         ]
 
@@ -136,8 +136,8 @@ class TestRecord:
         assert (comment, footer) == tuple(map(clinic.session.provenance, ("published", clinic.file)))
         own = {"content": None, "record_sha256": None}
         found = [json.loads(text)["sqlanon"] for text in (comment, footer)]
-        told = [{**each, **own, "report": {**each["report"], "seconds": None}} for each in found]
-        assert told[0] == told[1]
+        records = [{**each, **own, "report": {**each["report"], "seconds": None}} for each in found]
+        assert records[0] == records[1]
 
     def test_what_it_says(self, clinic: Clinic) -> None:
         found, report = record(clinic.session, "published"), clinic.release.report

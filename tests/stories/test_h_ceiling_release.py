@@ -77,9 +77,9 @@ def test_report_and_guarantee(session: sa.Session, release: Any) -> None:
     assert report.rows_in_words == (
         "80 rows, 40 of them counterfeits (50.0 %) in 20 of 20 classes; the class of the fewest true rows has 1."
     )
-    told = release.model_dump(mode="json")["report"]
-    assert (told["counterfeits"], told["fewest_true_rows"]) == (40, 1)
-    assert json.loads(release.model_dump_json())["report"] == told
+    report_as_json = release.model_dump(mode="json")["report"]
+    assert (report_as_json["counterfeits"], report_as_json["fewest_true_rows"]) == (40, 1)
+    assert json.loads(release.model_dump_json())["report"] == report_as_json
     assert "counterfeit share" in report._repr_html_()
     claims = " ".join(release.guarantee.claims)
     assert "4 rows or more" in claims
@@ -169,10 +169,10 @@ def test_classes_of_fewer_true_rows_are_left_out(session: sa.Session) -> None:
 def test_a_private_table_tells_the_custodian_which_rows_are_invented(
     session: sa.Session, settings: dict[str, Any]
 ) -> None:
-    tables = {"counterfeits": "invented", **({"catalog": "told"} if "catalog" in settings else {})}
+    tables = {"counterfeits": "invented", **({"catalog": "listed"} if "catalog" in settings else {})}
     release = run(session, people_policy(**settings), tables=tables)
-    told = session.connection.sql("SELECT age, sex, disease, counterfeits FROM invented").fetchall()
-    invented = {tuple(values): count for *values, count in told}
+    rows = session.connection.sql("SELECT age, sex, disease, counterfeits FROM invented").fetchall()
+    invented = {tuple(values): count for *values, count in rows}
     assert sum(invented.values()) == release.report.counterfeits > 0
     people = session.connection.table("people").to_arrow_table().to_pylist()
     true = oracle.generalize(people, TAXONOMIES, release.node)

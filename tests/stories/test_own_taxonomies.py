@@ -149,7 +149,7 @@ def test_labels_that_would_be_released_are_refused() -> None:
 
 
 def test_one_file_and_one_command(tmp_path: Path) -> None:
-    """Files are found from wherever the command is called; where they lie is told to nobody."""
+    """Files are found from wherever the command is called; nobody learns where they lie."""
     private = tmp_path / "private"
     (private / "taxonomies").mkdir(parents=True)
     (private / "taxonomies" / "sex.csv").write_text("f;*\nm;*\n")

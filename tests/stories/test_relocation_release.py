@@ -67,8 +67,8 @@ def test_report_and_guarantee(release: Any) -> None:
         "82 rows, 2 of them untruthful (2.4 %; the limit is 5 %): they are shown in other classes, at a mean distance "
         "of 0.222."
     )
-    told = release.model_dump(mode="json")["report"]
-    assert (told["relocated_rows"], told["untruthful_share"]) == (2, 2 / 82)
+    report_as_json = release.model_dump(mode="json")["report"]
+    assert (report_as_json["relocated_rows"], report_as_json["untruthful_share"]) == (2, 2 / 82)
     assert "mean distance" in report._repr_html_()
     assert any("do not see that" in note for note in report.notes)
     assert "2 rows (2.4 %) have quasi-identifiers of other rows" in release.guarantee.not_covered[0]

@@ -105,7 +105,7 @@ class TestMake:
         assert session.taxonomies.list()["x"]["domain"] == "observed"
 
     @pytest.mark.parametrize(
-        ("kind", "settings", "told"),
+        ("kind", "settings", "problem"),
         [
             ("interval", {}, '"interval" is not a kind of taxonomy; did you mean "intervals"'),
             ("file", {"file": "x.csv"}, '"file" is not a kind of taxonomy'),
@@ -118,10 +118,10 @@ class TestMake:
         ],
     )
     def test_what_is_no_rule_is_refused(
-        self, session: sa.Session, kind: str, settings: dict[str, Any], told: str
+        self, session: sa.Session, kind: str, settings: dict[str, Any], problem: str
     ) -> None:
         session.taxonomies.make("x", "flat", values=["a"])
-        with pytest.raises(sa.TaxonomyError, match=re.escape(told)):
+        with pytest.raises(sa.TaxonomyError, match=re.escape(problem)):
             session.taxonomies.make("x", kind, **settings)
         assert stored(session, "x") == {"a": ("*",)}
 
@@ -279,7 +279,7 @@ class TestColumns:
         assert stored(session, "x") == {"Bonn": ("NRW", "*"), "Köln": ("NRW", "*"), "Ulm": ("BW", "*")}
 
     @pytest.mark.parametrize(
-        ("change", "columns", "told"),
+        ("change", "columns", "problem"),
         [
             (
                 "INSERT INTO places VALUES ('Bonn', 'Donau', 'BW', 1)",
@@ -304,13 +304,13 @@ class TestColumns:
         ],
     )
     def test_a_value_with_several_parents_or_none_is_refused(
-        self, session: sa.Session, change: str, columns: list[str], told: str
+        self, session: sa.Session, change: str, columns: list[str], problem: str
     ) -> None:
         session.connection.execute(self.PLACES)
         session.connection.execute(change)
         with pytest.raises(sa.TaxonomyError) as caught:
             session.taxonomies.load("city", sa.Taxonomy.columns(columns), source="places")
-        assert caught.value.problems == (told,)
+        assert caught.value.problems == (problem,)
         assert session.taxonomies.list() == {}
 
     def test_all_that_is_wrong_comes_at_once(self, session: sa.Session) -> None:

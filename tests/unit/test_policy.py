@@ -507,8 +507,8 @@ class TestFullDomain:
             policy_of(private.model_copy(update={"method": sa.FullDomain()}))
 
     def test_a_value_of_its_own_is_one_by_its_settings(self) -> None:
-        given, told = sa.FullDomain(search="ola"), policy(search="ola").method
-        assert (given, hash(given)) == (told, hash(told))
+        given, by_search = sa.FullDomain(search="ola"), policy(search="ola").method
+        assert (given, hash(given)) == (by_search, hash(by_search))
         assert given != sa.FullDomain()
 
 

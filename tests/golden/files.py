@@ -17,7 +17,7 @@ from pydantic import BaseModel
 import sqlanon as sa
 from tests.golden import sent
 from tests.golden.people import HELD, POLICIES, ROLES, RUNS, SERVED, TABLE, WHOLE
-from tests.golden.plans import PLANS, Recording, executed, recorded
+from tests.golden.plans import PLANS, Look, Recording, executed, recorded
 from tests.golden.recording import digest, folded, in_lines, subject
 from tests.golden.sent import SENT
 from tests.golden.statements import STATEMENTS, Kept
@@ -189,24 +189,24 @@ class Hashed(NamedTuple):
     published: str
 
 
-def hashed(name: str) -> Hashed:
-    """A run as it is now."""
-    run, published = run_of(name)
+def hashed(name: str, look: Look = lambda _: None) -> Hashed:
+    """A run as it is now; a look is had at what a plan publishes."""
+    run, published = run_of(name, look)
     return Hashed(tuple((about, digest(text)) for about, text in run), published)
 
 
-def run_of(name: str) -> tuple[list[tuple[str, str]], str]:
+def run_of(name: str, look: Look = lambda _: None) -> tuple[list[tuple[str, str]], str]:
     """Subjects and statements of a plan, or of what a server is sent; and what identifies the rows."""
     if name in SENT:
         found = _in_folder(lambda folder: sent.recorded(SENT[name], folder))
         return [(subject_of(purpose), text) for purpose, text in found], "rows there"
-    recording = recording_of(name)
+    recording = recording_of(name, look)
     return [(subject(text), text) for text in recording.statements], recording.published
 
 
-def recording_of(name: str) -> Recording:
+def recording_of(name: str, look: Look = lambda _: None) -> Recording:
     """What a plan sends, which publishes the same rows without sqlanon."""
-    recording = _in_folder(lambda folder: recorded(PLANS[name], folder))
+    recording = _in_folder(lambda folder: recorded(PLANS[name], folder, look))
     rows = _in_folder(lambda folder: executed(PLANS[name], recording.statements, folder))
     assert rows == recording.rows, f"the statements of the run {name!r} publish other rows without sqlanon"
     return recording

@@ -59,7 +59,11 @@ class Recording(NamedTuple):
         return f"{len(self.rows)} rows {hashlib.sha256(repr(self.rows).encode()).hexdigest()}"
 
 
-def recorded(plan: Plan, folder: Path) -> Recording:
+Look = Callable[[sa.Session], object]
+"""Looks at a release, by a session that is not recorded."""
+
+
+def recorded(plan: Plan, folder: Path, look: Look = lambda _: None) -> Recording:
     """What a plan does; ``folder`` is an empty one."""
     with _connected() as connection:
         plan.prepare(connection)
@@ -69,6 +73,7 @@ def recorded(plan: Plan, folder: Path) -> Recording:
         recorder = Recorder(connection)
         plan.publish(sa.connect(recorder), folder)
         statements = [statement.replace(str(folder), FOLDER) for statement, _ in groupby(recorder.statements)]
+        look(sa.connect(connection))
         return Recording(statements, rows_of(connection))
 
 

@@ -32,7 +32,7 @@ from sqlanon.partitions.increment import SQL, counted_columns
 from sqlanon.publish.files import staged_file
 from sqlanon.publish.listings import note_of
 from sqlanon.publish.provenance import note_of_file
-from sqlanon.queries.kit.nodes import aliased, cast, column, identifier, number, select, string, subquery
+from sqlanon.queries.kit.nodes import aliased, cast, column, f, identifier, number, select, string, subquery
 from sqlanon.queries.tables import taxonomies
 
 
@@ -204,7 +204,7 @@ class Sidecar:
         last = max((entry.number for entry in self.entries), default=0)
         values = {
             "number": number(last + 1),
-            "release": cast(exp.func("uuid"), "VARCHAR"),
+            "release": cast(f.uuid(), "VARCHAR"),
             "pending": exp.true(),
             "place": string(place.model_dump_json()),
             "replaces": exp.null() if replaces is None else number(replaces.number),

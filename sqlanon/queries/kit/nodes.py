@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Literal
 
-from sqlglot import exp
+from sqlglot import Dialect, exp
 
 DIALECT = "duckdb"
 """The dialect of SQL in which queries and macros are written, and statements are sent."""
@@ -257,7 +257,19 @@ class Functions:
     """``f.list_transform(x, y)``: the call of a function of DuckDB, with numbers as they are in Python."""
 
     def __getattr__(self, name: str) -> Callable[..., exp.Expr]:
-        return lambda *arguments: exp.func(name, *map(exp.convert, arguments), dialect=DIALECT)
+        return lambda *arguments: _call(name, [*map(exp.convert, arguments)])
+
+
+def _call(name: str, arguments: list[exp.Expr]) -> exp.Expr:
+    """What sqlglot's parser makes of a call. ``exp.func``, if compiled, refuses some, as those that ignore NULLs."""
+    dialect = Dialect.get_or_raise(DIALECT)
+    make: Callable[..., exp.Expr] | None = dialect.parser_class.FUNCTIONS.get(name.upper())
+    if make is None:
+        return exp.Anonymous(this=name, expressions=arguments)
+    try:
+        return make(arguments)
+    except TypeError:
+        return make(arguments, dialect=dialect)
 
 
 class Columns:

@@ -17,6 +17,7 @@ from sqlanon.methods.shared.counting import NodeCounter, node_summaries
 from sqlanon.model.lattice import Lattice, LevelLosses, LossContext, NodeSummary, total
 from sqlanon.search import Inquiry, Search, SearchOutcome, SearchProblem
 from tests.conftest import UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+from tests.engines import engine_of
 
 Node = tuple[int, ...]
 Rows = Mapping[Node, Mapping[str, Any]]
@@ -87,7 +88,7 @@ def rows_by_node(table: pa.Table) -> dict[Node, dict[str, Any]]:
 
 def checked_nodes(session: sa.Session, policy: sa.Policy) -> dict[Node, dict[str, Any]]:
     """What the cells of the source say of every node, under the names of the lattice table."""
-    engine = session._engine
+    engine = engine_of(session)
     bound = prepare(engine, engine.resolve("adult"), policy)
     rows = {}
     with engine.scratch():

@@ -30,6 +30,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.policy.policy import policy_of
 from sqlanon.queries.kit.nodes import DIALECT, select
+from tests.engines import engine_of
 from tests.exercises.test_a_second_engine import Ready
 from tests.far_rows import FarRows
 from tests.reports import alone
@@ -151,7 +152,7 @@ def _loaded(rows: Rows, path: str) -> str:
 
 def _save(session: Session, source: Any, path: str) -> None:
     """Copy a source to a file."""
-    engine = session._engine
+    engine = engine_of(session)
     with engine.reading_frames():
         query = select([exp.Star()], engine.resolve(source).relation.copy()).sql(DIALECT)
         session.connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")

@@ -27,6 +27,7 @@ from sqlanon.model.privacy import PrivacyModel
 from sqlanon.search import Inquiry
 from tests.benchmarks.lakes import blow_up, load_taxonomies
 from tests.conftest import ARX_COLUMNS
+from tests.engines import engine_of
 
 COLUMNS = ("occupation", "age")
 K_ANONYMITY = "k-anonymity"
@@ -75,7 +76,7 @@ def measured(source: Path, column: str, node_count: int, repeats: int) -> Mappin
     with sa.connect() as session:
         session.connection.execute("SET threads = 1")
         load_taxonomies(session, ARX_COLUMNS, adult=True)
-        engine = session._engine
+        engine = engine_of(session)
         bound = prepare(engine, engine.resolve(str(source)), policy(column, *compared.values()))
         with engine.transaction(), engine.scratch():
             table = encode_table(engine, bound, label_losses=())

@@ -35,6 +35,7 @@ from sqlanon.search import SEARCHES, SearchProblem
 from tests.benchmarks.memory import peak_bytes
 from tests.benchmarks.speed import PLAIN_CELLS, make_plain_cells, plain_query
 from tests.conftest import ARX_COLUMNS, DATA
+from tests.engines import engine_of
 
 PEOPLE = 30_162
 COLUMNS = [
@@ -276,7 +277,7 @@ def measured(arguments: argparse.Namespace) -> Figures:
     peak = peak_bytes()
     with connected(arguments) as session:
         load_taxonomies(session, columns, adult=arguments.adult)
-        engine = session._engine
+        engine = engine_of(session)
         bound = prepare(engine, engine.resolve(source), policy)
         with engine.transaction(), engine.scratch():
             encode, plain_encode, table = encoded(engine, bound, source, quasi_identifiers, repeats)

@@ -25,6 +25,7 @@ from sqlanon.model.quality import QualityModel
 from sqlanon.run.demo import TAXONOMIES, invent
 from tests.benchmarks.speed import make_arx_warehouse, make_warehouse
 from tests.conftest import ARX_COLUMNS, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+from tests.engines import engine_of
 
 LOSSES: dict[str, QualityModel] = {
     "Entropy": sa.Entropy(),
@@ -91,7 +92,7 @@ def figures(outcome: Outcome) -> tuple[str, str, str]:
 def tables(folder: Path) -> Iterator[tuple[str, Path, str, sa.Policy]]:
     """The tables to compare on: a name, a warehouse, its table, and a policy with the roles of its columns."""
     with sa.connect(folder / "hospital.duckdb") as session:
-        invent(session._engine, rows=HOSPITAL_ROWS, seed=1)
+        invent(engine_of(session), rows=HOSPITAL_ROWS, seed=1)
         for name, taxonomy in TAXONOMIES.items():
             session.taxonomies.load(name, taxonomy, source="visits")
     hospital = sa.Policy(
@@ -116,7 +117,7 @@ def policy_of(policy: sa.Policy, k: int, limit: float, quality: QualityModel) ->
 
 def outcome_of(session: sa.Session, table: str, policy: sa.Policy) -> Outcome:
     """Search for the node of least loss, and see what it tells."""
-    engine = session._engine
+    engine = engine_of(session)
     bound = prepare(engine, engine.resolve(table), policy)
     with engine.transaction(), engine.scratch():
         encoded = encode_table(engine, bound, label_losses=policy.quality.label_losses)

@@ -34,6 +34,7 @@ from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
 from tests.benchmarks.memory import peak_bytes
 from tests.benchmarks.speed import make_plain_cells, plain_query
+from tests.engines import engine_of
 
 COLUMNS = {"quasi_identifiers": ["age", "sex", "zip", "admission"], "sensitive": ["diagnosis"]}
 DROPPED = ["patient_id", "ssn", "length_of_stay"]
@@ -82,7 +83,7 @@ def hospital(path: Path, rows: int) -> None:
     if path.exists():
         return
     with sa.connect(path) as session:
-        invent(session._engine, rows=rows, seed=1)
+        invent(engine_of(session), rows=rows, seed=1)
         for name, taxonomy in TAXONOMIES.items():
             session.taxonomies.load(name, taxonomy, source=SOURCE)
 

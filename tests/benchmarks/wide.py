@@ -31,6 +31,7 @@ from sqlanon.model.quality import QualityModel
 from sqlanon.search import Inquiry
 from tests.benchmarks.lakes import load_taxonomies
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS
+from tests.engines import engine_of
 
 LOSSES: dict[str, QualityModel] = {
     "geometric-lm": sa.LM(aggregate="geometric"),
@@ -110,7 +111,7 @@ def policy(names: Sequence[str], others: Sequence[str], quality: QualityModel) -
 
 def search(session: sa.Session, source: str, wanted: sa.Policy, seconds: Sequence[float]) -> None:
     """Search a table, and print what is known of it as time passes."""
-    engine = session._engine
+    engine = engine_of(session)
     bound = prepare(engine, engine.resolve(source), wanted)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=wanted.quality.label_losses)

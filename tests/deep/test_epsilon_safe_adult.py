@@ -15,6 +15,7 @@ from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
+from tests.engines import engine_of
 
 DIMENSIONS = ["workclass", "marital_status", "occupation", "native_country"]
 ROWS = 32_561
@@ -44,7 +45,7 @@ class Scored:
     """The nodes of the lattice with what they lose, and the probability of each to be chosen with a weight and an ε."""
 
     def __init__(self, session: sa.Session) -> None:
-        engine = session._engine
+        engine = engine_of(session)
         bound = prepared(engine, engine.resolve("adult"), POLICY)
         self.nodes = list(bound.lattice.nodes())
         with engine.transaction(), engine.scratch():

@@ -18,6 +18,7 @@ from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
+from tests.engines import engine_of
 
 DIMENSIONS = ["age", "education", "marital_status", "race", "sex"]
 BEST, SECOND = (2, 1, 0, 0, 0), (2, 1, 1, 0, 0)
@@ -43,7 +44,7 @@ def session(uci_adult: Path) -> Iterator[sa.Session]:
 @pytest.fixture(scope="module")
 def scores(session: sa.Session) -> dict[tuple[int, ...], float]:
     """The score of every node, in rows."""
-    engine = session._engine
+    engine = engine_of(session)
     bound = prepared(engine, engine.resolve("adult"), POLICY)
     least = method.thresholds(POLICY.method, method.Domains({}, 0).at(bound.lattice.bottom))
     assert least == {"cells": 24, "rolled-up": 46}

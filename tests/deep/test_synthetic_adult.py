@@ -17,6 +17,7 @@ from sqlanon.methods.synthetic.measuring import checked, counted
 from sqlanon.methods.synthetic.tree import Columns
 from tests.benchmarks.synthetic import common, make_adult, policy
 from tests.conftest import UCI_COLUMNS, data_folder
+from tests.engines import engine_of
 
 ROWS = 32561
 PAIRS = [*combinations(range(15), 2)]
@@ -28,7 +29,7 @@ def problem() -> Problem:
     data_folder("adult_uci")
     with sa.connect() as session:
         make_adult(session)
-        engine = session._engine
+        engine = engine_of(session)
         settings = sa.Synthetic(**common(), budget=sa.Budget(1, "1e-6"))
         bound = checked(prepare(engine, engine.resolve("adult"), policy(settings)))
         with engine.transaction(), engine.scratch():

@@ -16,6 +16,7 @@ from sqlanon.queries.classes.grouping import by_key
 from sqlanon.queries.classes.summaries import attained
 from sqlanon.queries.kit.nodes import column
 from tests.conftest import clinic_policy
+from tests.engines import engine_of
 
 ONE_K = clinic_policy(sa.KAnonymity(2))
 """It looks at quasi-identifiers alone."""
@@ -24,7 +25,7 @@ ONE_K = clinic_policy(sa.KAnonymity(2))
 @pytest.mark.usefixtures("macros")
 @pytest.mark.parametrize("levels", [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 3)], ids=str)
 def test_counts_by_the_values_of_a_column_that_no_model_looks_at(clinic: sa.Session, levels: Levels) -> None:
-    engine = clinic._engine
+    engine = engine_of(clinic)
     bound = prepare(engine, engine.resolve("visits"), ONE_K)
     levels = tuple(map(min, levels, bound.heights))
     assert bound.cells.protected == ()

@@ -12,6 +12,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.duckdb.engine import DuckDBEngine
+from tests.engines import engine_of
 
 NODE = {"age": 1, "sex": 1}
 POLICY = sa.Policy(
@@ -43,7 +44,7 @@ def before_transaction(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> 
     waiting: list[Callable[[], None]] = []
 
     def delayed(engine: DuckDBEngine) -> AbstractContextManager[None]:
-        if engine is session._engine and waiting:
+        if engine is engine_of(session) and waiting:
             waiting.pop()()
         return transaction(engine)
 

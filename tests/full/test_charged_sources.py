@@ -19,6 +19,7 @@ from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.datasets import KnownSource
 from tests.commands import sqlanon
+from tests.engines import engine_of
 from tests.stories.test_private_runs import METHOD, POLICY, ROLES, TOML, make_warehouse
 
 QUERY = "SELECT * FROM people"
@@ -74,7 +75,7 @@ def session(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 class TestOneAccount:
     def test_a_query_is_charged_for_what_its_plan_reads(self, session: sa.Session) -> None:
         session.ledger.cap("study", None)
-        engine = session._engine
+        engine = engine_of(session)
         ledger = open_ledger(engine, None)
         for source in READS_PEOPLE:
             found = charged(engine, ledger, engine.resolve(source), "study")
@@ -102,7 +103,7 @@ class TestOneAccount:
         session.ledger.cap("study", None)
         session.anonymize("people", POLICY, "first")
         session.ledger.cap("a.parquet", None)
-        engine = session._engine
+        engine = engine_of(session)
         ledger = open_ledger(engine, None)
         table, file = '"people"', f'"{Path("a.parquet").resolve()}"'
         both = "FROM listed SEMI JOIN query_table('people') USING (person)"
@@ -149,9 +150,11 @@ class TestOneAccount:
     def test_files_that_cannot_be_listed_are_known_by_their_name(self, session: sa.Session) -> None:
         """As those of another machine, which DuckDB does not list."""
         session.connection.execute("COPY people TO 'a.parquet'")
-        source = dataclasses.replace(session._engine.resolve("a.parquet"), files=(), dataset="https://host/a.parquet")
+        source = dataclasses.replace(
+            engine_of(session).resolve("a.parquet"), files=(), dataset="https://host/a.parquet"
+        )
         session.ledger.cap("https://host/a.parquet", None)
-        found = charged(session._engine, open_ledger(session._engine, None), source, None)
+        found = charged(engine_of(session), open_ledger(engine_of(session), None), source, None)
         assert found.sources == (KnownSource("https://host/a.parquet"),)
 
     def test_a_ledger_without_the_warehouse_caps_the_account_that_a_table_belongs_to(
@@ -303,19 +306,19 @@ class TestIndividuals:
         return session
 
     def test_a_plain_column_is_traced(self, session: sa.Session) -> None:
-        engine = session._engine
+        engine = engine_of(session)
         for source, name in PERSONS:
             found = engine.traced(engine.resolve(source), name)
             assert found is not None and found.name == "person", source
 
     def test_a_column_that_may_be_made_of_others_is_not(self, session: sa.Session) -> None:
-        engine = session._engine
+        engine = engine_of(session)
         for source in NOT_PERSONS:
             assert engine.traced(engine.resolve(source), "person") is None, source
 
     def test_what_is_traced_has_the_values_of_its_column(self, session: sa.Session) -> None:
         """Of tables whose columns have no value in common, in random queries."""
-        engine, connection = session._engine, session.connection
+        engine, connection = engine_of(session), session.connection
         connection.execute(
             "CREATE TABLE a AS SELECT person + 1000 AS person, age, {'person': -person} AS s FROM people; "
             "CREATE TABLE b AS SELECT person + 5000 AS person, age + 9000 AS age FROM people; "
@@ -339,7 +342,7 @@ class TestIndividuals:
         assert traced > 10
 
     def test_relations_and_frames_are_traced(self, session: sa.Session) -> None:
-        engine, connection = session._engine, session.connection
+        engine, connection = engine_of(session), session.connection
         for source, name in PERSONS:
             relation = connection.sql(source if " " in source else f"FROM {source}")
             assert engine.traced(engine.resolve(relation), name) is not None, source
@@ -454,7 +457,7 @@ class TestNewAccounts:
             capped.anonymize("people", POLICY, "second", random_source=sa.SeededSource(1))
 
     def test_a_cap_that_is_lifted_meanwhile_is_missed_by_the_charge(self, session: sa.Session) -> None:
-        ledger = open_ledger(session._engine, None, must_be_capped=True)
+        ledger = open_ledger(engine_of(session), None, must_be_capped=True)
         expense = Expense("people", "ipa", "counts", sa.Budget(1), "")
         with pytest.raises(sa.BudgetError, match="without a cap"):
             ledger.commit([expense])

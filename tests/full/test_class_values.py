@@ -22,6 +22,7 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.search import Inquiry
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.property.test_releases import Run, load, session
 from tests.property.test_sizes_first import check_sizes
 from tests.search_cases import (
@@ -51,7 +52,7 @@ def runs(draw: st.DrawFn, *others: PrivacyModel) -> Run:
 def encoded(run: Run) -> Iterator[EncodedTable]:
     """The cells of a run, which are rolled up however few they are; intervals are left alone."""
     load(run)
-    engine = session()._engine
+    engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
     limits = {"FEW_CELLS": 0, "ROLLED_UP_NODES": 1, "ROLLED_UP_BITS": 99}
     with (
@@ -68,7 +69,7 @@ def counts(nodes: list[Levels]) -> Inquiry:
 
 
 def by_arrays(table: EncodedTable, nodes: list[Levels]) -> list[NodeSummary]:
-    engine = session()._engine
+    engine = engine_of(session())
     cells = coded_cells.coded_cells(engine, table)
     assert cells is not None
     return ValueCounter.of(engine, table, cells).answer(counts(nodes))
@@ -81,7 +82,7 @@ def test_arrays_count_what_the_database_counts(run: Run, data: st.DataObject) ->
         nodes = list(table.context.lattice.nodes())
         nodes = data.draw(st.lists(st.sampled_from(nodes), min_size=1, unique=True))
         found = by_arrays(table, nodes)
-        assert found == NodeCounter(session()._engine, table).answer(counts(nodes))
+        assert found == NodeCounter(engine_of(session()), table).answer(counts(nodes))
     certain = any(node.certain_suppressed_rows not in (0, node.suppressed_rows) for node in found)
     event("a part is certain" if certain else "all or nothing is certain")
 
@@ -89,7 +90,7 @@ def test_arrays_count_what_the_database_counts(run: Run, data: st.DataObject) ->
 @EXAMPLES
 @given(run=runs(sa.KAnonymity(2)))
 def test_what_sizes_say_of_a_node_is_true(run: Run) -> None:
-    engine = session()._engine
+    engine = engine_of(session())
     with encoded(run) as table:
         cells = coded_cells.coded_cells(engine, table)
         assert cells is not None
@@ -125,7 +126,7 @@ def large_policy(*models: PrivacyModel) -> sa.Policy:
 @given(run=large_runs(), data=st.data())
 def test_classes_at_a_bound_are_judged_as_by_the_database(run: Run, data: st.DataObject) -> None:
     """A bound is what the database measures of a class, or nearly."""
-    engine, (model,) = session()._engine, run.policy.privacy
+    engine, (model,) = engine_of(session()), run.policy.privacy
     bound = model.bounds[-1]
     assert bound.measure.field is not None
     with encoded(run) as table:

@@ -14,6 +14,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.evaluation import Classification, classification
 from sqlanon.evaluation.combinations import Combinations, Roles, columns_of, combinations, matrices
+from tests.engines import engine_of
 from tests.strategies import HOSTILE_NAMES
 
 VALUE = "alice-1970"
@@ -42,7 +43,7 @@ def asked(session: sa.Session, training: Any = "people", test: Any = "people", *
 
 def features(session: sa.Session, *queries: str) -> tuple[list[Combinations], list[list[list[float]]]]:
     """What the first and the second query become, by what is known of the first."""
-    engine = session._engine
+    engine = engine_of(session)
     parts = [columns_of(engine, "the table", engine.resolve(query)) for query in queries]
     names = tuple(each.name for each in parts[0].columns.values() if each.name not in ("label", "weight"))
     roles = Roles(names, "label", "weight")

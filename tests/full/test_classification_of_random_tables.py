@@ -17,6 +17,7 @@ from sqlanon.evaluation import classification
 from sqlanon.evaluation.combinations import Roles, columns_of, combinations, matrices
 from tests import oracle
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.strategies import distinct_names
 
 EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -66,7 +67,7 @@ def in_order(features: Iterator[Any] | list[Any]) -> list[Any]:
 def test_features_are_those_of_the_oracle(drawn: tuple[pa.Schema, str, oracle.Rows, oracle.Rows]) -> None:
     schema, target, training, test = drawn
     roles = Roles(tuple(name for name in schema.names if name != target), target, None)
-    engine = session()._engine
+    engine = engine_of(session())
     with engine.reading_frames():
         parts = [
             combinations(engine, columns_of(engine, "the table", engine.resolve(table(rows, schema))), roles)

@@ -15,6 +15,7 @@ from sqlanon.methods.shared.cells import encode_table
 from sqlanon.queries.cells import encoding
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, select
+from tests.engines import engine_of
 
 PEOPLE = """
     SELECT
@@ -69,7 +70,7 @@ def test_cells_are_the_same_wherever_rows_are(session: sa.Session, home: str) ->
     source, is_typed = source_in(session, home), HOMES[home][2]
     session.taxonomies.load_all({name: made.taxonomy() for name, made in POLICY.taxonomies.items()}, source=PEOPLE)
     policy = POLICY.model_copy(update={"taxonomies": {}})
-    engine = session._engine
+    engine = engine_of(session)
     bound = prepare(engine, engine.resolve(source), policy)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=())

@@ -16,6 +16,7 @@ from sqlanon.evaluation.audited_diffgen import Remembered
 from sqlanon.methods.cuts.diffgen.encode import checked, encode, settings_of
 from sqlanon.methods.cuts.diffgen.specialize import CountedRows
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.exact_diffgen import Path, path_probabilities
 from tests.naive_diffgen import Case
 from tests.property.test_diffgen import cases, policy, session_of
@@ -29,7 +30,7 @@ CLOSE = 1e-9
 @contextmanager
 def probabilities(case: Case, **options: Any) -> Iterator[dict[Path, tuple[float, Any]]]:
     with session_of(case) as session:
-        engine = session._engine
+        engine = engine_of(session)
         bound = checked(prepare(engine, engine.resolve("given"), policy(case, **options)))
         with engine.transaction(), engine.scratch():
             points = encode(engine, bound, bound.source)

@@ -15,6 +15,7 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.engines.duckdb.catalog import parse_query
 from sqlanon.engines.duckdb.reading.restricted import refuse_forbidden
+from tests.engines import engine_of
 
 QUERIES = 200
 
@@ -239,7 +240,7 @@ def nobody_has_called(listening: socket.socket) -> bool:
 def checked(session: sa.Session, query: str) -> exp.Expr:
     """A query as a relation, without what a session asks of the catalog besides."""
     relation = parse_query(query).relation
-    refuse_forbidden(relation, session._engine.rows)  # type: ignore[attr-defined]
+    refuse_forbidden(relation, engine_of(session).rows)  # type: ignore[attr-defined]
     return relation
 
 
@@ -249,7 +250,7 @@ def contents(folder: Path) -> dict[Path, int]:
 
 def test_queries_of_policies_only_read(folder: Path, session: sa.Session, listening: socket.socket) -> None:
     port = listening.getsockname()[1]
-    connection, engine = session.connection, session._engine
+    connection, engine = session.connection, engine_of(session)
     connection.execute(f"SET custom_extension_repository = 'http://127.0.0.1:{port}'")
     connection.execute("SET VARIABLE secret = 'secret.csv'")
     engine.resolve("SELECT anon.text_of(1) AS x", restricted=True)

@@ -19,6 +19,7 @@ from sqlanon.queries.cells.encoding import encoding_for
 from sqlanon.queries.kit.macros import expand
 from sqlanon.queries.kit.nodes import DIALECT
 from tests.commands import sqlanon
+from tests.engines import engine_of
 from tests.stories.test_h_ceiling_release import SEED, people_policy, session_of_people
 
 BESIDE = {"catalog": "listed"}
@@ -195,7 +196,7 @@ def test_both_tables_are_as_they_were(session: sa.Session, monkeypatch: pytest.M
 
 def test_more_counterfeits_than_rows_are_seen(session: sa.Session) -> None:
     catalogued(session, groups_policy("strict"))
-    engine = session._engine
+    engine = engine_of(session)
     bound = prepare(engine, engine.resolve("people"), groups_policy("strict"))
     encoding = encoding_for(bound.cells, bound.policy.criteria, label_losses=())
 

@@ -23,6 +23,7 @@ from sqlanon.queries.kit.nodes import aliased, column, select
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.property.test_impossible_pairs import Entries, cases_with_entries, policy_of
 from tests.strategies import Case
 
@@ -63,7 +64,7 @@ class NothingCopied(sa.SeededSource):
 
 def chances_of(session: sa.Session, policy: sa.Policy, node: oracle.Node) -> dict[tuple[Any, ...], dict[str, float]]:
     """By the labels of the classes that lack rows, the chances of values."""
-    engine = session._engine
+    engine = engine_of(session)
     bound = prepare(engine, engine.resolve("given"), policy)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=("lm",))

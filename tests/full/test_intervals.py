@@ -24,6 +24,7 @@ from sqlanon.search import SearchOutcome
 from tests import brute_force
 from tests.brute_force import Task
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.oracle import Rows
 from tests.property.test_releases import Run, load, session
 from tests.search_cases import LIMITS, SENSITIVE, SENSITIVE_TAXONOMIES, Table, policy_for, tables
@@ -61,14 +62,14 @@ def runs(draw: st.DrawFn) -> Run:
 def encoded(run: Run, decisive: float) -> Iterator[EncodedTable]:
     """The cells of a run, whose scores are taken for decisive from a share of rows on."""
     load(run)
-    engine = session()._engine
+    engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
     with mock.patch.object(reading, "DECISIVE", decisive), engine.transaction(), engine.scratch():
         yield encode_table(engine, bound, label_losses=run.policy.quality.label_losses)
 
 
 def evidence(table: EncodedTable) -> CellEvidence | None:
-    coded = coded_cells(session()._engine, table)
+    coded = coded_cells(engine_of(session()), table)
     assert coded is not None
     return evidence_of(table, coded)
 
@@ -144,7 +145,7 @@ def partitions(cells: Sequence[Rows]) -> list[list[list[Rows]]]:
 def test_intervals_find_what_brute_force_finds(run: Run) -> None:
     expected = brute_force.answer(brute_force.lattice(run.task))
     with encoded(run, -1) as table:
-        found = choose_node(session()._engine, table, lambda *_: None)
+        found = choose_node(engine_of(session()), table, lambda *_: None)
     assert found.unsatisfiable == (expected is None)
     assert found.lower_bound == found.loss
     if expected is None:
@@ -176,4 +177,4 @@ def test_a_search_that_is_stopped_has_a_true_bound(run: Run, stop_after: int) ->
 def stopped(table: EncodedTable, stop_after: int) -> SearchOutcome:
     """A search that is stopped after some questions."""
     asked = itertools.count()
-    return choose_node(session()._engine, table, lambda *_: None, lambda: next(asked) >= stop_after)
+    return choose_node(engine_of(session()), table, lambda *_: None, lambda: next(asked) >= stop_after)

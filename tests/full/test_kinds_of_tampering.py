@@ -19,6 +19,7 @@ from sqlanon.engines.csv_notes import note_text, read_note, sha256_of
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.content import content_of_parquet, content_of_table, replace_note
 from tests.conftest import clinic_policy
+from tests.engines import engine_of
 
 LEVELS = {"age": 2, "sex": 0, "zip": 3}
 POLICY = clinic_policy(
@@ -193,7 +194,7 @@ def copied(query: str, *keys: str, options: str = "") -> Change:
 
     def change(session: sa.Session, place: Path) -> None:
         file = place / "it.parquet"
-        note = quoted(str(session._engine.parquet_metadata(file)))
+        note = quoted(str(engine_of(session).parquet_metadata(file)))
         metadata = ", ".join([f"sqlanon: '{note}'", *keys])
         written = f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{metadata}}}{options})"
         rows = query.replace(" it", f" '{file}'")
@@ -207,7 +208,7 @@ def recorded(kind: str) -> Change:
     """Other facts in the record of the Parquet file."""
 
     def change(session: sa.Session, place: Path) -> None:
-        note = str(session._engine.parquet_metadata(place / "it.parquet"))
+        note = str(engine_of(session).parquet_metadata(place / "it.parquet"))
         replace_note(place / "it.parquet", note, changed_record(note, kind))
 
     return change
@@ -375,11 +376,11 @@ def test_a_record_that_was_rewritten_with_its_hashes(session: sa.Session, place:
         assert not is_seen(session, release, record_sha256=digest)
     put(session, swapped.replace(" it", " whole"))
     note = str(session.provenance("whole"))
-    table = session._engine.find(NAME)
+    table = engine_of(session).find(NAME)
     assert table is not None
-    put(session, swapped.replace(" it", " whole"), sealed(note, content_of_table(session._engine, table.table)))
+    put(session, swapped.replace(" it", " whole"), sealed(note, content_of_table(engine_of(session), table.table)))
     copied(swapped)(session, place)
-    note = str(session._engine.parquet_metadata(place / "it.parquet"))
+    note = str(engine_of(session).parquet_metadata(place / "it.parquet"))
     replace_note(place / "it.parquet", note, "null")
     replace_note(place / "it.parquet", "null", sealed(note, content_of_parquet(place / "it.parquet", "null")))
     # DuckDB 1.5 keeps the footers of files that it has read, and tells by the second whether they are others.
@@ -399,10 +400,10 @@ def test_values_that_the_source_does_not_have(session: sa.Session) -> None:
     """Who has the source sees them even if the record was rewritten."""
     other = "SELECT * REPLACE (if(nights = 0, 'asthma', diagnosis) AS diagnosis) FROM whole"
     put(session, other)
-    table = session._engine.find(NAME)
+    table = engine_of(session).find(NAME)
     assert table is not None
     note = str(session.provenance("whole"))
-    put(session, other, sealed(note, content_of_table(session._engine, table.table)))
+    put(session, other, sealed(note, content_of_table(engine_of(session), table.table)))
     assert not is_seen(session, NAME)
     found = session.verify(NAME, POLICY, source=SOURCE, strict=False)
     assert "sensitive and insensitive values that its source does not have" in "\n".join(found.shortfalls)

@@ -25,6 +25,7 @@ from sqlanon.mechanisms.zcdp import epsilon_of, rho_of
 from sqlanon.model.budget import Budget
 from sqlanon.model.ledger import first_broken
 from tests.commands import sqlanon
+from tests.engines import engine_of
 from tests.stories.test_ledger import HASH, at, change, expense
 
 ONE = Budget(1, "1e-6")
@@ -271,8 +272,8 @@ class TestSessions:
     def test_a_custodian_sees_and_bounds_rho(self, tmp_path: Path) -> None:
         with sa.connect(ledger=tmp_path / "b.duckdb") as session:
             session.ledger.cap("visits", sa.Budget(2, "1e-6"), in_rho=True)
-            run(open_ledger(session._engine, session.ledger.file))
-            run(open_ledger(session._engine, session.ledger.file))
+            run(open_ledger(engine_of(session), session.ledger.file))
+            run(open_ledger(engine_of(session), session.ledger.file))
             assert session.ledger.spent("visits") == sa.Budget(2, "2e-6")
             total, left = session.ledger.spent_in_rho("visits"), session.ledger.remaining("visits")
             assert total is not None and round(float(total.epsilon), 4) == 1.4510

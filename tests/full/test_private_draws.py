@@ -25,6 +25,7 @@ from sqlanon.queries.cells.contributions import bounded_rows
 from sqlanon.queries.classes.recoding import AtCut
 from sqlanon.queries.noise.combinations import Domain, equal_rows
 from sqlanon.queries.release.rows import release
+from tests.engines import engine_of
 
 AGES, SEXES, ILLNESSES = range(4), "fm", ["cold", "flu", "x", None]
 PEOPLE = [(0, "f", "flu"), (0, "f", "flu"), (2, "m", "cold"), (3, "f", "x"), (3, None, "cold")]
@@ -134,7 +135,7 @@ class TestUnseen:
 def test_counts_of_a_cut_have_noise_as_those_of_a_node_have(session: sa.Session) -> None:
     """Ages up to 1 as one, all above by year: no node of the lattice."""
     method = sa.Histogram(budget=sa.Budget(1), node={"age": 0, "sex": 0}, accept_observed_domain=True)
-    engine, source = session._engine, AllUnseen(100, 2)
+    engine, source = engine_of(session), AllUnseen(100, 2)
     cuts = [(1, "0"), (0, "2"), (0, "3")], [(0, str(sex)) for sex in SEXES]
     accountant = Accountant(None, dataset="", method=method.name, policy_sha256="")
     draws = Draws(method, source, accountant.charge(method.budgets))
@@ -166,7 +167,7 @@ class NothingUnseen(AllUnseen):
 
 def test_rows_of_an_individual_are_chosen_by_the_seed(session: sa.Session) -> None:
     session.connection.execute("CREATE TABLE visits AS SELECT i // 40 AS person, i AS visit FROM range(400) AS r (i)")
-    relation = session._engine.resolve("visits").relation
+    relation = engine_of(session).resolve("visits").relation
 
     def kept(seed: int) -> set[tuple[int, int]]:
         rows = bounded_rows(relation, "person", 1, seed, ["person", "visit"]).sql("duckdb")

@@ -10,6 +10,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.pseudonym_key import PseudonymKey
 from sqlanon.queries.kit.nodes import Step
+from tests.engines import engine_of
 from tests.stories import test_pseudonyms
 from tests.stories.test_pseudonyms import KEY, policy
 
@@ -32,7 +33,7 @@ class TestSecret:
         session.connection.execute("CALL enable_logging(level = 'trace')")
         session.connection.execute(f"SET enable_profiling = 'json'; SET profiling_output = '{profile}'")
         session.connection.execute("SET profiling_mode = 'detailed'")
-        engine = session._engine
+        engine = engine_of(session)
         run, profiles = engine.run, {}
 
         def profiled(step: Step, parameters: Sequence[object] = ()) -> None:

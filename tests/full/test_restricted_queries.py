@@ -11,6 +11,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.duckdb.reading.restricted import allowed_functions
+from tests.engines import engine_of
 
 PEOPLE = """
 CREATE TABLE people AS
@@ -162,13 +163,13 @@ def contents(folder: Path) -> list[Path]:
 class TestPolicies:
     def test_queries_that_only_read_are_run(self, session: sa.Session) -> None:
         for query in ALLOWED:
-            session._engine.describe(session._engine.resolve(query, restricted=True).relation)
+            engine_of(session).describe(engine_of(session).resolve(query, restricted=True).relation)
 
     def test_all_else_is_refused_by_name(self, session: sa.Session, made: Path) -> None:
         before = contents(made)
         for query, names in REFUSED.items():
             with pytest.raises(sa.PolicyError) as refused:
-                session._engine.resolve(query.replace("{}", str(made)), restricted=True)
+                engine_of(session).resolve(query.replace("{}", str(made)), restricted=True)
             problems = refused.value.problems
             assert len(problems) >= len(names), query
             assert all(sum(name in problem for problem in problems) == 1 for name in names), (query, problems)
@@ -178,7 +179,7 @@ class TestPolicies:
         before = contents(made)
         for query in NO_QUERIES:
             with pytest.raises((sa.PolicyError, sa.EngineError)):
-                session._engine.resolve(query.replace("{}", str(made)), restricted=True)
+                engine_of(session).resolve(query.replace("{}", str(made)), restricted=True)
             assert contents(made) == before, query
 
     def test_a_policy_writes_no_file(self, made: Path, tmp_path: Path) -> None:

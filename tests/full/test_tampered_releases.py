@@ -12,6 +12,7 @@ import pytest
 import sqlanon as sa
 from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy
+from tests.engines import engine_of
 from tests.golden.plans import PLANS
 
 LEVELS = {"age": 2, "sex": 0, "zip": 3}
@@ -72,7 +73,7 @@ def shortfalls(session: sa.Session, release: str | Path, policy: sa.Policy = POL
 
 def rewrite(session: sa.Session, file: Path, query: str) -> None:
     """Put the rows of a query over a file, ``FILE``, in its place, with the note that it had."""
-    note = session._engine.parquet_metadata(file)
+    note = engine_of(session).parquet_metadata(file)
     kept = "" if note is None else ", KV_METADATA {sqlanon: '" + note.replace("'", "''") + "'}"
     query = query.replace("FILE", f"'{file}'")
     session.connection.execute(f"COPY ({query}) TO '{file}.new' (FORMAT parquet{kept})")

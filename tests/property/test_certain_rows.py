@@ -21,6 +21,7 @@ from tests.brute_force import Task
 from tests.certain_rows import certain_rows, fewest_suppressed
 from tests.conftest import clinic_policy
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.property.test_releases import Run, load, runs, session
 from tests.search_cases import SENSITIVE, SENSITIVE_TAXONOMIES, Table, models_of, policy_for, privacy_models
 
@@ -70,7 +71,7 @@ def test_the_rows_that_a_node_proves_to_be_suppressed(run: Run) -> None:
 
 
 def lattice_of(run: Run) -> list[NodeSummary]:
-    engine = session()._engine
+    engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=())
@@ -79,7 +80,7 @@ def lattice_of(run: Run) -> list[NodeSummary]:
 
 def proven_rows(clinic: sa.Session, policy: sa.Policy) -> list[int]:
     """What every node of the lattice proves of those below, in the order of their levels."""
-    engine = clinic._engine
+    engine = engine_of(clinic)
     bound = prepare(engine, engine.resolve("visits"), policy)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=())

@@ -24,6 +24,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.keys import KeyLayout, key_layout
 from tests import brute_force
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.property.test_releases import Run, load, session
 from tests.search_cases import (
     LIMITS,
@@ -52,7 +53,7 @@ def runs(draw: st.DrawFn) -> Run:
 def encoded(run: Run) -> Iterator[EncodedTable]:
     """The cells of a run, which are rolled up however few they are."""
     load(run)
-    engine = session()._engine
+    engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
     limits = {"FEW_CELLS": 0, "ROLLED_UP_NODES": 1, "ROLLED_UP_BITS": 99}
     with mock.patch.multiple(class_sizes, **limits), engine.transaction(), engine.scratch():
@@ -81,10 +82,10 @@ def test_arrays_are_left_alone_where_more_than_rows_counts(changes: dict[str, ob
     taxonomies = {**SENSITIVE_TAXONOMIES, **KNOWN}
     plain = sa.Policy(**{**policy.model_dump(), "identifiers": ["person"]})
     with encoded(Run(ROWS, columns, taxonomies, plain, [])) as cells:
-        assert sized_cells(session()._engine, cells) is not None
+        assert sized_cells(engine_of(session()), cells) is not None
     changed = sa.Policy(**{**plain.model_dump(), **changes})
     with encoded(Run(ROWS, columns, taxonomies, changed, [])) as cells:
-        assert sized_cells(session()._engine, cells) is None
+        assert sized_cells(engine_of(session()), cells) is None
 
 
 @EXAMPLES
@@ -92,7 +93,7 @@ def test_arrays_are_left_alone_where_more_than_rows_counts(changes: dict[str, ob
 def test_a_search_fed_by_arrays_finds_what_brute_force_finds(run: Run, limits: WideLimits) -> None:
     expected = brute_force.answer(brute_force.lattice(run.task))
     with encoded(run) as table, limits.imposed():
-        found = choose_node(session()._engine, table, lambda *_: None)
+        found = choose_node(engine_of(session()), table, lambda *_: None)
     assert found.unsatisfiable == (expected is None)
     assert found.lower_bound == found.loss
     if expected is None:

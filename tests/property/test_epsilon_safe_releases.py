@@ -23,6 +23,7 @@ from sqlanon.queries.noise.scores import WHOLE
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.fixed_noise import FixedNoise
 from tests.oracle import Value
 from tests.strategies import Case, cases
@@ -58,7 +59,7 @@ def table_of(case: Case, **options: object) -> Iterator[tuple[sa.Session, sa.Pol
 @contextmanager
 def encoded(case: Case) -> Iterator[tuple[Engine, EncodedTable]]:
     with table_of(case) as (session, policy):
-        engine = session._engine
+        engine = engine_of(session)
         bound = prepared(engine, engine.resolve("given"), policy)
         with engine.transaction(), engine.scratch():
             yield engine, encode_table(engine, bound, label_losses=(), may_be_empty=True)

@@ -18,6 +18,7 @@ from sqlanon.methods.shared.counting import NodeCounter, SizesFirst
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search import Inquiry
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
+from tests.engines import engine_of
 from tests.property.test_releases import FEWER, Run, load, runs, session
 
 
@@ -29,7 +30,7 @@ def inquiry(nodes: Sequence[Levels], loss: float | None) -> Inquiry:
 @given(run=runs(), limit=st.sampled_from([0.0, 0.2, 0.5]))
 def test_what_sizes_tell_of_a_node_is_true(run: Run, limit: float) -> None:
     load(run)
-    engine = session()._engine
+    engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=())
@@ -65,7 +66,7 @@ def test_sizes_are_counted_first_while_many_nodes_fail_by_them(
     people: Path, k: int, limit: float, goes_on: bool
 ) -> None:
     with sa.connect() as connected:
-        engine = connected._engine
+        engine = engine_of(connected)
         load_taxonomies(connected, COLUMNS[:5], adult=False)
         policy = sa.Policy(
             quasi_identifiers=COLUMNS[:5],

@@ -12,6 +12,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.noisy_node import ipa as noisy_counts
+from tests.engines import engine_of
 from tests.fixed_noise import FixedNoise
 
 HOSTILE = '"a""b"; drop table x --'
@@ -203,7 +204,7 @@ class TestIndividuals:
         """What is kept of an individual depends on their own rows and the seed alone."""
         from sqlanon.queries.cells.contributions import bounded_rows
 
-        engine = session._engine
+        engine = engine_of(session)
 
         def kept(source: str) -> set[tuple[Any, ...]]:
             rows = bounded_rows(engine.resolve(source).relation, "person", 1, 5, ["person", "sex", "illness"])
@@ -248,7 +249,7 @@ class TestIndividuals:
         session.connection.execute(
             "CREATE TABLE named (person VARCHAR COLLATE NOCASE); INSERT INTO named VALUES ('Ann'), ('ann'), ('ANN')"
         )
-        engine = session._engine
+        engine = engine_of(session)
         query = crowded(engine.resolve("named").relation, "person", 1)
         assert engine.fetch(query, "individuals")[0]["individuals"] == 0
 

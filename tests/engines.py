@@ -1,0 +1,21 @@
+"""What a session keeps to itself, for tests: the only place that names it."""
+
+from __future__ import annotations
+
+import sqlanon as sa
+from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.spark.rows import SparkRows
+
+
+def engine_of(session: sa.Session) -> DuckDBEngine:
+    """The engine of a session that is open."""
+    engine = session._engine
+    assert isinstance(engine, DuckDBEngine)
+    return engine
+
+
+def server_of(session: sa.Session) -> SparkRows:
+    """The server that the rows of a session are on."""
+    rows = engine_of(session).far
+    assert isinstance(rows, SparkRows)
+    return rows

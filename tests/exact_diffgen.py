@@ -44,11 +44,11 @@ class Enumerated(Draws):
         self._given = list(given)
 
     def best(self, scores: Sequence[int]) -> int:
-        scale = self._scale(self._portions.take(CHOICES, self.settings.step))
+        scale = self._scale(self.portions.take(CHOICES, self.settings.step))
         return self._one(lambda: dict(enumerate(permute_and_flip(list(scores), scale))))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
-        (charge, *_) = self._portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
+        (charge, *_) = self.portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
         scale = self._scale(charge)
         return {
             interval: self._one(lambda each=(interval, scored): split_probabilities(*each, scale))
@@ -56,7 +56,7 @@ class Enumerated(Draws):
         }
 
     def kept(self, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren]) -> list[SetOfChildren]:
-        epsilon = self._portions.take(ITEM_SETS, self.settings.step).budget.epsilon
+        epsilon = self.portions.take(ITEM_SETS, self.settings.step).budget.epsilon
         given = self.settings.set_threshold
         least = math.floor(math.sqrt(2) / epsilon if given is None else given) + 1
         chances = [reached_by_noise(float(epsilon), least - counts.get(each, 0)) for each in possible]

@@ -61,7 +61,7 @@ class TaxonomyLoad:
 
 def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
-    batches = _batches(wanted)
+    batches = staged_batches(wanted)
     purpose, rows = "the taxonomies that are given", SQL.query("given_taxonomies")
     engine.run(Step(STAGED, rows, purpose), next(batches, [[], [], []]))
     for batch in batches:
@@ -73,7 +73,7 @@ def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
             engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
 
 
-def _batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]]]:
+def staged_batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]]]:
     """The parameters of ``given_taxonomies``, for some of the rows that are given after the other."""
     rows = ((each.attribute, row) for each in wanted if each.taxonomy.rows is not None for row in each.taxonomy.rows)
     while batch := list(islice(rows, MAX_STAGED_ROWS)):

@@ -167,7 +167,7 @@ def best_event(
         is_reversed: whether it is to be likelier on the second neighbour than on the first.
         delta, error: as :func:`lower_losses` takes them.
     """
-    offered = list(_offered(trained, chosen, is_reversed))
+    offered = list(offered_events(trained, chosen, is_reversed))
     if not offered:
         return None
     more, less = (np.concatenate([getattr(nested, side) for nested in offered]) for side in ("more", "less"))
@@ -183,7 +183,7 @@ def best_event(
     raise AssertionError("the best event is one of those that are offered")
 
 
-def _offered(trained: Tally, chosen: Tally, is_reversed: bool) -> Iterator[_Nested]:
+def offered_events(trained: Tally, chosen: Tally, is_reversed: bool) -> Iterator[_Nested]:
     """Sets of events, those that are described more easily first; each set has at least one."""
     for name, values in chosen.items():
         if not _is_informative(values):

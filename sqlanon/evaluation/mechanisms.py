@@ -125,6 +125,9 @@ class AuditedPolicy:
         session: where the tables are.
         policy: the policy, with a private method.
         source: the source of chance.
+
+    Attributes:
+        salt: makes the hashes of labels and values differ from one audit to the next.
     """
 
     notes = ("Made from the data, and nothing was charged for it: the audit is as private as the data.",)
@@ -133,7 +136,7 @@ class AuditedPolicy:
         self._session = session
         self._policy = policy
         self._source = source
-        self._salt = source.seed()
+        self.salt = source.seed()
 
     @property
     def claimed(self) -> Budget | None:
@@ -191,7 +194,7 @@ class AuditedPolicy:
         for encoded, node in self._drawn_nodes(engine, bound, accountant, runs):
             with engine.scratch():
                 relations, recoding = node.draw_counts(), AtNode(encoded.encoding, node.levels)
-                query = outcomes(recoding, relations, self._salt, with_left_over=node.with_left_over)
+                query = outcomes(recoding, relations, self.salt, with_left_over=node.with_left_over)
                 yield from shown(engine, query, node.levels, node.runs, ("anon_place", "anon_noisy_rows"))
 
     def _drawn_nodes(

@@ -38,11 +38,14 @@ class WarehouseLedger:
     Every call reads all of it, and refuses it if a row was changed. What is written is on the disk when the call
     returns, whatever becomes of the transaction that the run itself is in. If ``must_be_capped``, it takes no charge of
     a data set without a cap.
+
+    Attributes:
+        file: where the table is; None for the warehouse itself.
     """
 
     def __init__(self, engine: Engine, file: Path | None) -> None:
         self._engine = engine
-        self._file = file
+        self.file = file
         self.must_be_capped = False
         self._head: str | None = None
 
@@ -60,7 +63,7 @@ class WarehouseLedger:
             EngineError: the ledger cannot be written, was tampered with, or is in use for long.
         """
         rows = [
-            _entry(
+            new_entry(
                 "charge",
                 each.dataset,
                 each.budget,
@@ -99,7 +102,7 @@ class WarehouseLedger:
             PolicyError, EngineError: as :meth:`commit`.
         """
         rho = rho_of(budget) if in_rho and budget is not None else None
-        self._append([_entry("cap", dataset, budget, unit=unit, sources=sources, rho=rho)])
+        self._append([new_entry("cap", dataset, budget, unit=unit, sources=sources, rho=rho)])
 
     def account(self, dataset: str) -> Account:
         """What a data set has spent, and may spend.
@@ -115,7 +118,7 @@ class WarehouseLedger:
         Raises:
             EngineError: as :meth:`account`.
         """
-        if self._file is not None and not self._file.exists():
+        if self.file is not None and not self.file.exists():
             return []
         with self._opened() as engine:
             return self._read(engine)
@@ -169,7 +172,7 @@ class WarehouseLedger:
 
     def _note(self, sha256: str) -> None:
         """Write down in the warehouse that it is charged to this file, which has a row with that hash by now."""
-        file, engine = self._file, self._engine
+        file, engine = self.file, self._engine
         if file is not None and engine.warehouse.file is not None and not engine.warehouse.is_read_only:
             retry_while_locked(lambda: table.write_note(engine, str(file), sha256), OVERTAKEN)
 
@@ -222,7 +225,7 @@ class WarehouseLedger:
     @contextmanager
     def _opened(self) -> Iterator[Engine]:
         """A connection of its own, for the time of one call."""
-        file = self._file
+        file = self.file
         if file is None:
             with self._engine.beside() as engine:
                 yield engine
@@ -254,16 +257,16 @@ class WarehouseLedger:
     @property
     def is_own(self) -> bool:
         """Whether it is that of the warehouse."""
-        return self._file is None
+        return self.file is None
 
     @property
     def name(self) -> str:
         """What messages call it."""
-        return "the ledger of the warehouse" if self._file is None else f"the ledger {self._file}"
+        return "the ledger of the warehouse" if self.file is None else f"the ledger {self.file}"
 
 
 # More than six parameters: the columns of a row.
-def _entry(
+def new_entry(
     kind: Kind,
     dataset: str,
     budget: Budget | None,

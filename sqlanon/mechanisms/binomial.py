@@ -59,7 +59,7 @@ def _successes(trials: int, probability: Probability, word: int, words: Words) -
     """The outcome of a uniform number that begins with this word."""
     bits, uniform = WORD, word
     while True:
-        low, high = _cumulative(trials, probability, bits)
+        low, high = cumulative_bounds(trials, probability, bits)
         found = bisect_left(low, uniform + 1)
         if found < len(low) and (found == 0 or high[found - 1] <= uniform):
             return found
@@ -67,7 +67,7 @@ def _successes(trials: int, probability: Probability, word: int, words: Words) -
 
 
 @lru_cache(maxsize=16)
-def _cumulative(trials: int, probability: Probability, bits: int) -> Cumulative:
+def cumulative_bounds(trials: int, probability: Probability, bits: int) -> Cumulative:
     """Bounds as exact as a uniform number of ``bits`` bits; complete unless the last entry is below 1.
 
     P(B <= k) falls as the probability rises: its bounds are those of the greatest and of the least it can be.

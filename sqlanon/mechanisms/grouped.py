@@ -34,7 +34,7 @@ def grouped_choice(
     _require_candidates(scores, counts)
     inhabited = np.flatnonzero(counts)
     weights = Weights.of(scores[inhabited], counts[inhabited], Fraction(scale))
-    groups: Integers = inhabited[_inverted(weights, words(runs), words)]
+    groups: Integers = inhabited[inverted(weights, words(runs), words)]
     return groups, below_each(counts[groups], words)
 
 
@@ -103,7 +103,7 @@ def _rough_exponential(exponent: Fraction) -> float:
     return 0.0 if exponent > TOO_FAR else float(exponential(exponent, ROUGH_BITS)[0])
 
 
-def _inverted(weights: Weights, drawn: NDArray[np.uint64], words: Words) -> Integers:
+def inverted(weights: Weights, drawn: NDArray[np.uint64], words: Words) -> Integers:
     """Where uniform numbers that begin with these words fall."""
     ends, slack = weights.rough_ends()
     places = (drawn.astype(np.float64) * 2.0**-WORD * float(ends[-1])).astype(np.int64)
@@ -112,11 +112,12 @@ def _inverted(weights: Weights, drawn: NDArray[np.uint64], words: Words) -> Inte
     is_above = (found == 0) | (places - ends[found - 1] >= slack)
     is_below = (found == last) | (ends[found] - places >= slack)
     for run in np.flatnonzero(~(is_above & is_below)):
-        found[run] = _exactly_inverted(weights, int(drawn[run]), words)
+        found[run] = exactly_inverted(weights, int(drawn[run]), words)
     return found
 
 
-def _exactly_inverted(weights: Weights, word: int, words: Words) -> int:
+def exactly_inverted(weights: Weights, word: int, words: Words) -> int:
+    """Where a uniform number that begins with this word falls, by integers alone."""
     bits, uniform = WORD, word
     while True:
         lows, highs = weights.ends(bits)

@@ -37,10 +37,10 @@ class OpenDPSource(SystemSource):
     """
 
     def __init__(self) -> None:
-        _require_opendp()
+        require_opendp()
 
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
-        mechanism = _laplace(scale_for(charge.budget.epsilon, sensitivity))
+        mechanism = laplace_mechanism(scale_for(charge.budget.epsilon, sensitivity))
         require_covered(charge, mechanism.map(sensitivity))
         return _noise(mechanism, size)
 
@@ -58,7 +58,7 @@ class OpenDPSource(SystemSource):
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
         scale = scale_for(charge.budget.epsilon, difference_sensitivity(sensitivity, monotonic=monotonic))
-        mechanism = _noisy_max(scale, monotonic)
+        mechanism = noisy_max_mechanism(scale, monotonic)
         require_covered(charge, mechanism.map(sensitivity))
         return _choices(mechanism, scores, runs)
 
@@ -79,7 +79,7 @@ def _choices(mechanism: Mechanism, scores: Integers, runs: int) -> Integers:
 
 
 @lru_cache(maxsize=1)
-def _require_opendp() -> None:
+def require_opendp() -> None:
     """Enable what is imported below.
 
     ``opendp.prelude`` imports scikit-learn, SciPy and pandas where they are installed: 1.3 s of CPU in place of 0.14.
@@ -92,8 +92,9 @@ def _require_opendp() -> None:
 
 
 @lru_cache(maxsize=16)
-def _laplace(scale: float) -> Mechanism:
-    _require_opendp()
+def laplace_mechanism(scale: float) -> Mechanism:
+    """Discrete Laplace noise."""
+    require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_laplace
     from opendp.metrics import l1_distance
@@ -102,9 +103,9 @@ def _laplace(scale: float) -> Mechanism:
 
 
 @lru_cache(maxsize=16)
-def _noisy_max(scale: float, monotonic: bool) -> Mechanism:
+def noisy_max_mechanism(scale: float, monotonic: bool) -> Mechanism:
     """Permute-and-flip, which is what OpenDP's noisy max is for pure differential privacy."""
-    _require_opendp()
+    require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_noisy_max
     from opendp.measures import max_divergence
@@ -116,7 +117,7 @@ def _noisy_max(scale: float, monotonic: bool) -> Mechanism:
 
 @lru_cache(maxsize=16)
 def _gaussian(scale: float) -> Mechanism:
-    _require_opendp()
+    require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance
@@ -127,7 +128,7 @@ def _gaussian(scale: float) -> Mechanism:
 @lru_cache(maxsize=16)
 def _gumbel_max(scale: float) -> Mechanism:
     """The exponential mechanism, which is what OpenDP's noisy max is for zero-concentrated differential privacy."""
-    _require_opendp()
+    require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_noisy_max
     from opendp.measures import zero_concentrated_divergence

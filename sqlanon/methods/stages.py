@@ -42,7 +42,7 @@ class Stages:
 
     def watching(self, engine: Compute) -> AbstractContextManager[None]:
         """Report the progress of long statements, if anybody listens, and let Ctrl-C end them at once."""
-        return engine.watched(None if self._progress is silent else self._working)
+        return engine.watched(None if self._progress is silent else self.note_step)
 
     @contextmanager
     def stage(self, name: Stage) -> Iterator[None]:
@@ -97,7 +97,7 @@ class Stages:
             lower_bound=outcome.lower_bound,
         )
 
-    def _working(self, step: str, share: float | None) -> None:
+    def note_step(self, step: str, share: float | None) -> None:
         """Take note of how far a statement is; those before the first stage are none of its."""
         if self._has_begun and self._is_due():
             self._report("progress", step, share)

@@ -186,7 +186,7 @@ def staged_folder(target: Path, *, replace: bool) -> Iterator[StagedFolder]:
         yield staged
         with cannot_be_written(target, "publish"):
             _mark(staged)
-            _publish(staged.path, target, replace=replace)
+            publish(staged.path, target, replace=replace)
 
 
 @contextmanager
@@ -284,7 +284,12 @@ def _mark(staged: StagedFolder) -> None:
     flush(staged.path)
 
 
-def _publish(staged: Path, target: Path, *, replace: bool) -> None:
+def publish(staged: Path, target: Path, *, replace: bool) -> None:
+    """Give a folder that is written its name.
+
+    Raises:
+        EngineError: the target may not be replaced.
+    """
     # A folder takes the place of an empty one, and of nothing else.
     if is_empty(target):
         try:

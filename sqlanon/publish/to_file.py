@@ -169,7 +169,7 @@ def settle(target: Path) -> None:
     with held_folder(target.parent):
         entries, digest = read_note(target), sha256_of(target)
         if digest is not None and len(entries) > 1 and entries.get(digest) is not None:
-            _write_note(target, {digest: entries[digest]})
+            write_note(target, {digest: entries[digest]})
 
 
 def _publish(staged: StagedCsv, target: Path, *, replace: bool) -> None:
@@ -181,7 +181,7 @@ def _publish(staged: StagedCsv, target: Path, *, replace: bool) -> None:
     assert digest is not None
     new = {digest: Entry(staged.columns, json.loads(staged.note), staged.quoted)}
     place = staged.path.stat()
-    _write_note(target, {**before, **new})
+    write_note(target, {**before, **new})
     try:
         publish(staged.path, target, replace=replace)
     except BaseException:
@@ -191,7 +191,7 @@ def _publish(staged: StagedCsv, target: Path, *, replace: bool) -> None:
     if before:
         # It is right as it is, and the next run tries again.
         with suppress(EngineError):
-            _write_note(target, new)
+            write_note(target, new)
 
 
 def _is_at(target: Path, place: os.stat_result) -> bool:
@@ -213,7 +213,8 @@ def _standing(target: Path) -> Entries:
         return {digest: None}
 
 
-def _write_note(target: Path, entries: Entries) -> None:
+def write_note(target: Path, entries: Entries) -> None:
+    """Replace the note of a file."""
     with staged_file(note_path(target), replace=True) as staged:
         staged.write_text(note_text(entries), encoding="utf-8")
 

@@ -147,7 +147,7 @@ def examined(
             done += batch.num_rows
             stages.counted(done, bound.lattice.size)
     nodes = pa.Table.from_batches(batches, schema=schema)
-    return table, nodes.append_column("pareto", pa.array(_pareto(nodes)))
+    return table, nodes.append_column("pareto", pa.array(pareto_front(nodes)))
 
 
 def _checked(
@@ -210,7 +210,7 @@ def _models(policy: Policy, node: Examination) -> list[dict[str, Any]]:
     ]
 
 
-def _pareto(nodes: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def pareto_front(nodes: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Whether each node is on the front: no other loses no more and attains no smaller k, one of them strictly."""
     losses = np.asarray(nodes["loss"].fill_null(math.inf), dtype=np.float64)
     attained = np.asarray(nodes["best_k"].fill_null(0), dtype=np.int64)

@@ -303,7 +303,7 @@ class _Reported:
     def _compared(self, after: Mapping[str | None, int], before: Mapping[str | None, int]) -> tuple[LabelRows, ...]:
         """The most frequent labels of the release, beside their rows in the source."""
         return tuple(
-            LabelRows(label=label, before=_unless_few(before.get(label), rows, self._fewest_shown), after=rows)
+            LabelRows(label=label, before=unless_few(before.get(label), rows, self._fewest_shown), after=rows)
             for label, rows in list(after.items())[:MAX_LABELS]
         )
 
@@ -384,6 +384,6 @@ def _levels(
 
 
 # guarded: tests/unit/test_guarded_releases.py
-def _unless_few(before: int | None, after: int, k: int) -> int | None:
+def unless_few(before: int | None, after: int, k: int) -> int | None:
     """The rows before, unless they differ by few rows: no count and no difference of counts is from 1 to k - 1."""
     return None if before is None or 0 < abs(before - after) < k else before

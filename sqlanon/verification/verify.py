@@ -118,7 +118,7 @@ def verify_published(
     shortfalls += pseudonym_problems(engine, found.source.relation, pseudonyms)
     if found.record is not None:
         record = found.record.spelled_like(policy.quasi_identifiers)
-        shortfalls += [*_other_counts(record, policy, measurement), *_other_levels(record, policy)]
+        shortfalls += [*other_counts(record, policy, measurement), *other_levels(record, policy)]
         foreign, unknown = foreign_labels(engine, found.source.relation, policy, record)
         shortfalls += foreign
         notes += unknown
@@ -259,7 +259,8 @@ def _added_values(engine: Engine, found: Published, policy: Policy, source: exp.
 
 
 # guarded: tests/unit/test_guarded_verification.py
-def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
+def other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
+    """Numbers of rows and of classes that are not those of the record."""
     if record.rows is not None and record.rows.released != measurement.row_count:
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
     if record.report is not None:
@@ -282,7 +283,7 @@ def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> I
 
 
 # guarded: tests/unit/test_guarded_verification.py
-def _other_levels(record: Record, policy: Policy) -> Iterator[str]:
+def other_levels(record: Record, policy: Policy) -> Iterator[str]:
     """Levels that the policy does not allow."""
     for name, level in () if record.labels is None else record.labels.used_levels:
         least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -30,6 +31,7 @@ def main() -> None:
     size = parser.parse_args().groups
     generator = np.random.default_rng(1)
     scores, counts = generator.integers(0, size, size), generator.integers(1, 2**40, size)
+    words = partial(generator.integers, 0, 2**64, dtype=np.uint64)
     source, accountant = sa.SeededSource(1), Accountant(None, dataset="", method="", policy_sha256="")
     for rate in ("0.001", "0.01", "0.1", "1"):
         charge = accountant.charge({"choice": sa.Budget(2 * Fraction(rate))})["choice"]
@@ -38,7 +40,7 @@ def main() -> None:
         times = {
             "exact": median(lambda c=charge: source.grouped_exponential_mechanism(scores, counts, c, sensitivity=1)),
             "floats": median(lambda logs=logs: source.softmax_choice(logs)),
-            "undecided": median(lambda w=weights: grouped._exactly_inverted(w, source.seed(), source._words), times=1),
+            "undecided": median(lambda w=weights: grouped.exactly_inverted(w, source.seed(), words), times=1),
         }
         shown = ", ".join(f"{name} {1000 * seconds:.1f} ms" for name, seconds in times.items())
         sys.stdout.write(f"{size:,} groups, ε / 2Δ = {rate}: {shown}\n")

@@ -36,6 +36,7 @@ from sqlanon.engines.spark.rows import MAX_CELLS, SparkRows
 from sqlanon.engines.spark.types import sendable
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies, seconds
 from tests.benchmarks.memory import peak_bytes
+from tests.engines import server_of
 from tests.sail import sail
 
 REPEATS = 3
@@ -177,7 +178,7 @@ def on_server(arguments: argparse.Namespace) -> dict[str, Any]:
     for _ in range(arguments.repeats):
         with sa.connect(rows=url, max_cells=arguments.max_cells) as session, recording() as sent:
             load_taxonomies(session, COLUMNS[: arguments.columns], adult=False)
-            session._engine.far._spark.sql("SELECT 1").toArrow()
+            server_of(session).spark.sql("SELECT 1").toArrow()
             before = cpu_here()
             runs.append(taken(pid, lambda session=session: release(arguments, session, FAR)))
             clients.append(cpu_here() - before)
@@ -223,13 +224,13 @@ def recording() -> Iterator[list[Sent]]:
     scan, count, make, write = SparkRows.scan, SparkRows.count, SparkRows.make, SparkRows.write
 
     def noted(rows: SparkRows, query: Any, small: Any, purpose: str) -> Sent:
-        found.append(Sent(purpose, spark_rows.sent(query, rows._views, small).text, small))
+        found.append(Sent(purpose, spark_rows.sent(query, rows.views, small).text, small))
         return found[-1]
 
     def scanned(rows: SparkRows, source: str) -> Any:
         resolved = scan(rows, source)
         if resolved is not None:
-            view = rows._views[resolved.relation.catalog, resolved.relation.name].name
+            view = rows.views[resolved.relation.catalog, resolved.relation.name].name
             found.append(Sent("source", source, {}, view))
         return resolved
 
@@ -242,12 +243,12 @@ def recording() -> Iterator[list[Sent]]:
     def made(rows: SparkRows, relation: Any, query: Any, small: Any, purpose: str) -> None:
         sent = noted(rows, query, small, purpose)
         make(rows, relation, query, small, purpose)
-        sent.view = rows._views[relation.table.catalog, relation.name].name
+        sent.view = rows.views[relation.table.catalog, relation.name].name
 
-    def written(rows: SparkRows, query: Any, small: Any, folder: Path, suffix: str) -> Any:
+    def written(rows: SparkRows, query: Any, small: Any, staged: Any) -> Any:
         sent = noted(rows, query, small, "write the release")
-        relation = write(rows, query, small, folder, suffix)
-        sent.view = rows._views[relation.catalog, relation.name].name
+        relation = write(rows, query, small, staged)
+        sent.view = rows.views[relation.catalog, relation.name].name
         return relation
 
     with mock.patch.multiple(SparkRows, scan=scanned, count=counted, make=made, write=written):

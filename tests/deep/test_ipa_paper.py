@@ -24,6 +24,7 @@ from sqlanon.papers import IPAAsPublished
 from sqlanon.papers.ipa import as_published as ipa_paper
 from sqlanon.papers.ipa import published_queries as queries
 from sqlanon.queries.kit.macros import schema_statements
+from tests.engines import engine_of
 from tests.fixed_chance import FixedChance
 
 NODE = {"years": 1, "gender": 0, "zip_code": 1}
@@ -105,7 +106,7 @@ def outcomes(
     """Node, rows by hash of labels and value, and the number of runs of all that many releases show."""
     audited = AuditedPolicy(warehouse, policy_of(method), source or sa.SeededSource(7))
     assert audited.claimed is None
-    audited._salt = SALT
+    audited.salt = SALT
     found = audited.outcomes(table, runs)
     assert sum(found.values()) == runs
     return [(levels, dict(shown.items), count) for (levels, shown), count in found.items()]
@@ -138,7 +139,7 @@ class TestTablesOfThePaper:
 
     def utility(self, warehouse: sa.Session) -> float:
         """Of the node of table 8, with its chance."""
-        method, engine = IPAAsPublished(node=NODE), warehouse._engine
+        method, engine = IPAAsPublished(node=NODE), engine_of(warehouse)
         charges = Accountant(None, dataset="", method="ipa", policy_sha256="").charge(method.budgets)
         draws = Draws(method, FixedChance(method, 0, 1.2, 0.01), charges)
         with engine.transaction(), engine.scratch():
@@ -198,7 +199,7 @@ class TestChances:
 
     def test_a_node_is_drawn_by_what_it_is_worth_of_all_nodes(self, warehouse: sa.Session) -> None:
         """Nodes come one after the other, yet the chance is that of a choice at the end, in every run its own."""
-        runs, source, engine = 4_000, RememberingSource(3), warehouse._engine
+        runs, source, engine = 4_000, RememberingSource(3), engine_of(warehouse)
         method = IPAAsPublished(budget=sa.Budget(50))
         drawn = Counter[tuple[int, ...]]()
         for levels, _, count in outcomes(warehouse, "teams", method, runs, source):
@@ -321,7 +322,7 @@ class TestWhatIsSaid:
 
     def test_what_is_shown_is_what_was_drawn_between(self, warehouse: sa.Session) -> None:
         """The rows are made again for the node that is drawn: they are worth what that node was, to the last row."""
-        policy, engine = policy_of(IPAAsPublished(reveal_diagnostics=True)), warehouse._engine
+        policy, engine = policy_of(IPAAsPublished(reveal_diagnostics=True)), engine_of(warehouse)
         nodes = list(prepared(engine, engine.resolve("teams"), policy).lattice.nodes())
         for seed in range(3):
             source = RememberingSource(seed)

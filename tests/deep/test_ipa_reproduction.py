@@ -48,7 +48,7 @@ class TestPatients:
 
     def test_values_are_those_of_the_taxonomies(self, session: sa.Session) -> None:
         """A release refuses a value that its taxonomy lacks."""
-        policy = ipa._policy(privacy=[sa.KAnonymity(2)], quality=sa.NCP())
+        policy = next(each.policy for each in ipa.contenders() if each.method == ipa.ANONYMOUS)
         release = session.anonymize(ipa.SOURCE, policy, ipa.RELEASED, replace=True)
         assert release.report.lattice_nodes == 256
 
@@ -89,7 +89,7 @@ class TestMeasures:
 
     def test_means_leave_out_what_is_missing(self) -> None:
         first = {**dict.fromkeys(ipa.MEASURES, 1.0), "node": "0 1", "released_rows": 10, "q3": None, "method": "IPA"}
-        found = ipa._mean([first, {**first, "node": "1 1", "q1": 2.0, "q3": 4.0}, {**first, "node": "1 1"}])
+        found = ipa.mean_row([first, {**first, "node": "1 1", "q1": 2.0, "q3": 4.0}, {**first, "node": "1 1"}])
         assert (found["node"], found["released_rows"], found["q3"]) == ("1 1", 10, 4.0)
         assert found["q1"] == pytest.approx(4 / 3)
 

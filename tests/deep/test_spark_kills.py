@@ -126,7 +126,7 @@ def test_a_server_that_computes_for_long_is_left_to_it() -> None:
         while time.monotonic() - start < LONG:
             size *= 2
             start = time.monotonic()
-            rows._spark.sql(f"SELECT sum(x.id % (y.id + 1)) FROM range({size}) x CROSS JOIN range(30000) y").toArrow()
+            rows.spark.sql(f"SELECT sum(x.id % (y.id + 1)) FROM range({size}) x CROSS JOIN range(30000) y").toArrow()
         rows.close()
 
 

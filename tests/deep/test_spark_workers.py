@@ -96,7 +96,7 @@ class Killer:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Kill within the block."""
-        asked = SparkRows._asked
+        asked = SparkRows.asked
         timers: list[threading.Timer] = []
 
         @contextmanager
@@ -113,7 +113,7 @@ class Killer:
                 if purpose == self.stage and self.seconds is None:
                     self.seconds = time.monotonic() - start
 
-        with mock.patch.object(SparkRows, "_asked", watched):
+        with mock.patch.object(SparkRows, "asked", watched):
             yield
         for timer in timers:
             timer.join()

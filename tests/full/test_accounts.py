@@ -26,6 +26,7 @@ from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
 from sqlanon.queries.noise import scores
 from tests.commands import sqlanon
+from tests.engines import engine_of
 from tests.stories.test_private_runs import POLICY, ROLES, TOML, make_warehouse
 
 
@@ -163,7 +164,7 @@ class TestAccounts:
     def test_files_that_were_not_there_are_known_by_their_place(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
         session.connection.execute(f"COPY people TO '{tmp_path}/lake/a.parquet'")
-        open_ledger(session._engine, None).commit([Expense(f"{tmp_path}/lake/", "ipa", "cells", sa.Budget(1), "")])
+        open_ledger(engine_of(session), None).commit([Expense(f"{tmp_path}/lake/", "ipa", "cells", sa.Budget(1), "")])
         session.anonymize(tmp_path / "lake" / "a.parquet", POLICY, "released")
         assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(2, "0.01")
 
@@ -319,7 +320,7 @@ class TestAccounts:
     @staticmethod
     def account(session: sa.Session, source: str, given: str | None = None) -> DataSet:
         """The account that a release of the source is charged to."""
-        engine = session._engine
+        engine = engine_of(session)
         return charged(engine, open_ledger(engine, None), engine.resolve(source), given)
 
     def test_what_has_no_account_may_be_charged_to_one_that_is_named(self, session: sa.Session) -> None:
@@ -399,7 +400,7 @@ class TestFailures:
 
     def test_a_ledger_that_could_not_be_written_is_not_left(self, warehouse: Path, tmp_path: Path) -> None:
         with sa.connect(warehouse, ledger=tmp_path / "l.duckdb") as session:
-            session.ledger._note_in_warehouse()
+            open_ledger(engine_of(session), session.ledger.file).note_in_warehouse()
         with sa.connect(warehouse, read_only=True, ledger=tmp_path / "l.duckdb") as session:
             with files_of_at_most(4096), pytest.raises(sa.EngineError):
                 session.anonymize("people", POLICY, tmp_path / "released.parquet")

@@ -21,6 +21,7 @@ from sqlanon.model.destination import destination
 from sqlanon.publish import to_file as to_csv
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import target_for
+from tests.engines import engine_of
 
 LABELS = ["10", "007", "", "NULL", None, " a ", 'say "x"', "a,b", "one\ntwo", "one\r\ntwo", "\r", '"\n"', "é €", "\\N"]
 LABELS += ["#", "nan", "2020-01-01", "true", "''", '""', "\t", '1,"x"\n2,"y"\n']
@@ -76,7 +77,7 @@ def names(folder: Path) -> list[str]:
 
 def write(session: sa.Session, query: str, into: str = INTO) -> str:
     """Write the rows of a query, as a run does; a relation that reads them as a source is read."""
-    engine = session._engine
+    engine = engine_of(session)
     tree = sqlglot.parse_one(query, dialect="duckdb")
     assert isinstance(tree, exp.Query)
     with target_for(engine, destination(into), {}, replace=False) as target:
@@ -104,7 +105,7 @@ class TestContent:
         read = release.to_arrow().to_pylist()
         expected = [{"age": age, "value": value} for age, value in rows(session, "given")]
         assert sorted(map(repr, read)) == sorted(map(repr, expected))
-        described = session._engine.describe(session._engine.resolve(INTO).relation)
+        described = engine_of(session).describe(engine_of(session).resolve(INTO).relation)
         assert [(column.name, column.type) for column in described] == [("age", "VARCHAR"), ("value", "VARCHAR")]
         assert session.verify(INTO, POLICY).notes == ()
         hostile = "x,\n\"y' {: #"
@@ -125,7 +126,7 @@ class TestContent:
         session.anonymize(INTO, again, "copy")
         assert rows(session, "copy") == rows(session, "given")
         Path(NOTE).unlink()
-        assert session._engine.describe(session._engine.resolve(INTO).relation)[0].type == "BIGINT"
+        assert engine_of(session).describe(engine_of(session).resolve(INTO).relation)[0].type == "BIGINT"
         assert session.provenance(INTO) is None
 
     def test_every_type_of_the_database(self, session: sa.Session, tmp_path: Path) -> None:
@@ -346,7 +347,7 @@ class TestFaults:
         session.anonymize("given", POLICY, "raw.parquet")
         policy, other = (wanted.model_copy(update={"identifiers": ()}) for wanted in (POLICY, OTHER))
         session.anonymize("raw.parquet", policy, INTO)
-        write, count = to_csv._write_note, 0
+        write, count = to_csv.write_note, 0
 
         def once(*given: Any) -> None:
             nonlocal count
@@ -355,7 +356,7 @@ class TestFaults:
                 raise sa.EngineError("the disk is full", step="publish")
             write(*given)
 
-        monkeypatch.setattr(to_csv, "_write_note", once)
+        monkeypatch.setattr(to_csv, "write_note", once)
         session.anonymize("raw.parquet", other, INTO, replace=True)
         assert (count, entries()) == (2, 2)
         assert session.verify(INTO, other).met

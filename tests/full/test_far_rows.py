@@ -141,7 +141,7 @@ def test_what_cannot_be_published_is_discarded(sides: Sides) -> None:
     sides.released(POLICIES["k"])
     rows = sides.there.fetchall()
     with (
-        mock.patch("sqlanon.publish.folders._publish", side_effect=KeyboardInterrupt),
+        mock.patch("sqlanon.publish.folders.publish", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
         sides.released(POLICIES["masks"])

@@ -182,7 +182,7 @@ class TestRefused:
         with missing, pytest.raises(sa.EngineError, match=r"needs pyiceberg, which is not installed; .*\[iceberg\]"):
             session.anonymize("people.parquet", FINE, TABLE)
         with (
-            mock.patch.object(IcebergLakeTable, "_location", "s3://bucket/clinic/released"),
+            mock.patch.object(IcebergLakeTable, "location", "s3://bucket/clinic/released"),
             pytest.raises(sa.EngineError, match="its files have to be on this machine"),
         ):
             session.anonymize("people.parquet", FINE, TABLE)

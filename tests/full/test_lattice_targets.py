@@ -70,12 +70,12 @@ class TestPareto:
     def test_ties_and_nothing(self, points: list[tuple[float | None, int | None]]) -> None:
         import pyarrow as pa
 
-        from sqlanon.run.lattice import _pareto
+        from sqlanon.run.lattice import pareto_front
 
         columns = {"loss": pa.array([loss for loss, _ in points], pa.float64())}
         columns["best_k"] = pa.array([k for _, k in points], pa.int64())
         rows = [{"loss": 9.0 if loss is None else round(loss, 9), "best_k": k} for loss, k in points]
-        assert _pareto(pa.table(columns)).tolist() == on_the_front(rows)
+        assert pareto_front(pa.table(columns)).tolist() == on_the_front(rows)
 
 
 class TestTargets:

@@ -26,6 +26,7 @@ from sqlanon.model.budget import Budget
 from sqlanon.model.datasets import KnownSource, dataset_named
 from tests.commands import document, sqlanon
 from tests.conftest import ROOT
+from tests.engines import engine_of
 from tests.full.test_accounts import files_of_at_most
 from tests.stories.test_ledger import at, change, expense, first_rows, ledger, written
 
@@ -128,7 +129,7 @@ class TestRaces:
         """Four threads with a session each, on one connection or one file, for two tenths."""
         engine, ledger = opened
         ledger.cap("visits", Budget("0.25"))
-        path = ledger._file
+        path = ledger.file
         outcomes: list[object] = []
         together = threading.Barrier(4)
 
@@ -205,7 +206,7 @@ class TestPlaces:
 
     def test_the_file_of_the_warehouse_is_the_warehouse(self, written: Path) -> None:
         with sa.connect(written) as session:
-            assert open_ledger(session._engine, written).commit([expense(1)]) == [5]
+            assert open_ledger(engine_of(session), written).commit([expense(1)]) == [5]
         assert len(at(written).entries()) == 6
 
 

@@ -15,6 +15,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.duckdb.reading import pieces
 from sqlanon.queries.kit.nodes import DIALECT, Step
 from tests.conftest import copy_of
+from tests.engines import engine_of
 from tests.in_pieces import reading_in_pieces
 from tests.reports import alone
 
@@ -114,8 +115,7 @@ IN_ONE = {
 
 
 def pieces_of(session: sa.Session, source: str) -> list[exp.Expr]:
-    engine = session._engine
-    assert isinstance(engine, DuckDBEngine)
+    engine = engine_of(session)
     with reading_in_pieces(PER_PIECE):
         return engine.pieces(engine.resolve(source).relation, 3)
 
@@ -128,7 +128,7 @@ def test_each_row_is_in_one_piece(session: sa.Session, folder: Path) -> None:
         queries = [f"SELECT * FROM {piece.sql(DIALECT)} AS piece" for piece in found]
         counts = [session.connection.sql(f"SELECT count(*) FROM ({query})").fetchall()[0][0] for query in queries]
         assert max(counts) <= PER_PIECE, name
-        relation = session._engine.resolve(source).relation.sql(DIALECT)
+        relation = engine_of(session).resolve(source).relation.sql(DIALECT)
         everything = f"SELECT * FROM {relation} AS everything"
         together = " UNION ALL ".join(queries)
         for more, less in ((everything, together), (together, everything)):
@@ -138,7 +138,8 @@ def test_each_row_is_in_one_piece(session: sa.Session, folder: Path) -> None:
 def test_what_cannot_be_told_apart_stays_whole(session: sa.Session, folder: Path) -> None:
     for name, spelled in IN_ONE.items():
         assert len(pieces_of(session, spelled(folder))) == 1, name
-    assert len(session._engine.pieces(session._engine.resolve(f"{folder}/files").relation, 9)) == 1, "it fits in memory"
+    engine = engine_of(session)
+    assert len(engine.pieces(engine.resolve(f"{folder}/files").relation, 9)) == 1, "it fits in memory"
 
 
 def test_how_much_fits_depends_on_memory(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +152,7 @@ def test_how_much_fits_depends_on_memory(session: sa.Session, monkeypatch: pytes
     monkeypatch.setattr(pieces, "rows_at_once", note)
     for limit in ("1GiB", "250MiB", "1500MiB"):
         session.connection.execute(f"SET memory_limit = '{limit}'")
-        session._engine.pieces(session._engine.resolve("people").relation, 9)
+        engine_of(session).pieces(engine_of(session).resolve("people").relation, 9)
     assert asked == [(2**30, 9), (250 * 2**20, 9), (1.4 * 2**30, 9)]
     monkeypatch.undo()
     assert pieces.rows_at_once(2**30, 9) == pytest.approx(8 * pieces.rows_at_once(2**27, 9), rel=1e-3)
@@ -208,12 +209,11 @@ def test_a_source_that_grows_meanwhile_is_refused(
 
 
 def test_the_share_of_all_pieces_is_told(session: sa.Session) -> None:
-    engine = session._engine
-    assert isinstance(engine, DuckDBEngine)
+    engine = engine_of(session)
     shares = []
     for number in range(4):
         with engine.part(number, 4):
-            shares.append(engine._share())
+            shares.append(engine.share())
     assert shares == [0, 0.25, 0.5, 0.75]
 
 

@@ -127,7 +127,7 @@ class TestRefusals:
             session.anonymize("measured", POLICY, "released")
 
     def test_without_opendp(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        opendp._require_opendp.cache_clear()
+        opendp.require_opendp.cache_clear()
         monkeypatch.setitem(sys.modules, "opendp.mod", None)
         monkeypatch.setitem(sys.modules, "opendp", None)
         with pytest.raises(sa.PolicyError) as error:

@@ -18,7 +18,7 @@ from tests.stories.test_release_register import make_warehouse as make_warehouse
 
 COUNT = "SELECT count(*) FROM anon.releases"
 
-PUBLISH = {".parquet": (files, "publish"), ".csv": (to_file, "publish"), "": (folders, "_publish")}
+PUBLISH = {".parquet": (files, "publish"), ".csv": (to_file, "publish"), "": (folders, "publish")}
 
 
 class StopError(RuntimeError):

@@ -28,6 +28,7 @@ from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.search.problem import batches
+from tests.engines import engine_of
 from tests.property.test_releases import FEWER, Run, fetch, load, runs, session
 
 LABEL_LOSSES = ("lm", "ncp", "combined_loss")
@@ -48,7 +49,7 @@ def approximately(summary: NodeSummary) -> NodeSummary:
 @given(run=runs(), data=st.data())
 def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run: Run, data: st.DataObject) -> None:
     load(run)
-    engine = session()._engine
+    engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=("lm", "ncp"))
@@ -67,7 +68,7 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
             for asked in ("everything", "counts"):
                 counter = node_counter.NodeCounter(engine, table)
                 few = batches(above, node_counter.PREPARED_NODES)
-                found = [summary for nodes in few for summary in counter._prepared(source, nodes, asked)]
+                found = [summary for nodes in few for summary in counter.prepared_summaries(source, nodes, asked)]
                 wanted = [replace(summary, **dict.fromkeys(LABEL_LOSSES)) for summary in expected]
                 if asked == "counts":
                     wanted = [replace(summary, min_class_size=None, class_losses={}) for summary in wanted]
@@ -87,7 +88,7 @@ def test_a_run_is_the_same_in_whatever_words_keys_stand_and_losses_are_told(
 
 
 def lattice_of(run: Run) -> list[NodeSummary]:
-    engine = session()._engine
+    engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=("lm", "ncp"))
@@ -104,7 +105,7 @@ def is_below(lower: Levels, upper: Levels) -> bool:
 def eager() -> Iterator[list[Levels]]:
     """Everything that saves a row is rolled up, as long as there is a row left to make."""
     made: list[Levels] = []
-    make = RollUps._make
+    make = RollUps.make
 
     def noted(self: RollUps, levels: Levels) -> None:
         made.append(levels)
@@ -122,7 +123,7 @@ def eager() -> Iterator[list[Levels]]:
     }
     with (
         mock.patch.multiple(roll_up, **settings),
-        mock.patch.object(RollUps, "_make", noted),
+        mock.patch.object(RollUps, "make", noted),
         mock.patch.object(choice, "sized_cells", return_value=None),  # as of too many cells for arrays
     ):
         yield made
@@ -181,7 +182,7 @@ def test_rows_of_a_failed_write_leave_settings_as_they_were(tmp_path: Path) -> N
     asked = "SELECT current_setting('threads'), current_setting('preserve_insertion_order')"
     with duckdb.connect(config={"threads": 2}) as connection:
         session = sa.connect(connection)
-        engine = session._engine
+        engine = engine_of(session)
         with pytest.raises(sa.EngineError), engine.transaction():
             failing = parse_one("SELECT CAST('x' AS INTEGER) AS i")
             engine.write_parquet(tmp_path / "x.parquet", failing, [], streamed=True)

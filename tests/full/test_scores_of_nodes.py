@@ -18,6 +18,7 @@ from sqlanon.methods.shared import roll_up
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.queries.noise.scores import WHOLE, level_losses
 from tests import oracle
+from tests.engines import engine_of
 from tests.property.test_private_releases import EXAMPLES, table_of
 from tests.strategies import Case, cases
 
@@ -34,7 +35,7 @@ def scores(case: Case, threshold: int, reach: int | None = None) -> dict[tuple[i
 def encoded(case: Case, **options: object) -> Iterator[tuple[Engine, EncodedTable]]:
     """The cells of a table, under a policy with other options if they are given."""
     with table_of(case) as (session, policy):
-        engine = session._engine
+        engine = engine_of(session)
         bound = prepared(engine, engine.resolve("given"), policy.model_copy(update=options))
         with engine.transaction(), engine.scratch():
             table = encode_table(engine, bound, label_losses=("ncp",), may_be_empty=True)
@@ -139,8 +140,8 @@ class TestScores:
         monkeypatch.setattr(roll_up, "BIG", 0)
         monkeypatch.setattr(node_scores, "TELLING_NODES", 3)
         made: list[object] = []
-        make = roll_up.RollUps._make
-        monkeypatch.setattr(roll_up.RollUps, "_make", lambda *given: made.append(given) or make(*given))
+        make = roll_up.RollUps.make
+        monkeypatch.setattr(roll_up.RollUps, "make", lambda *given: made.append(given) or make(*given))
         assert scores(WIDE, 4, reach) == expected
         assert len(made) > 1
 

@@ -29,6 +29,7 @@ from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.publish.folders import FolderTarget
 from tests.commands import sqlanon
+from tests.engines import server_of
 from tests.far_stays import POLICIES, TABLES, fixed_chance, open_stays, policy
 from tests.fixed_noise import FixedNoise
 from tests.full.test_delta import delete_a_row
@@ -148,7 +149,7 @@ def release_as_from_a_file(sides: Sides, name: str) -> None:
 def test_rows_are_read_twice_and_the_release_once(sides: Sides) -> None:
     """By the plans of the server; Sail keeps nothing of what it has read, and reads the release for each statement."""
     scans: list[tuple[str, str]] = []
-    asked, make = SparkRows._asked, SparkRows.make
+    asked, make = SparkRows.asked, SparkRows.make
 
     @contextmanager
     def planned(rows: SparkRows, query: Any, small: Any, purpose: str) -> Iterator[Any]:
@@ -163,7 +164,7 @@ def test_rows_are_read_twice_and_the_release_once(sides: Sides) -> None:
         del scans[before:]
 
     wanted = policy(sa.KAnonymity(2), identifiers=[], rest="identifier")
-    with mock.patch.object(SparkRows, "_asked", planned), mock.patch.object(SparkRows, "make", made):
+    with mock.patch.object(SparkRows, "asked", planned), mock.patch.object(SparkRows, "make", made):
         sides.far.anonymize(f"{sides.folder}/visits.parquet", wanted, f"{sides.folder}/far/", replace=True)
     few = {"dependent columns", "determining columns"}  # with a LIMIT
     source = [purpose for purpose, file in scans if file == "visits.parquet" and purpose not in few]
@@ -340,7 +341,7 @@ def test_all_that_cannot_be_released_is_named_at_once(sides: Sides) -> None:
 
 def test_a_view_without_files_is_refused(sides: Sides) -> None:
     sides.far.measure(f"{sides.folder}/visits.parquet", POLICIES["k"])  # which opens the session
-    spark = sides.far._engine.far._spark
+    spark = server_of(sides.far).spark
     spark.range(3).createOrReplaceTempView("made_anew")
     with pytest.raises(sa.EngineError, match="made_anew has no files of its own, as views have none"):
         sides.far.anonymize("made_anew", POLICIES["k"], f"{sides.folder}/refused/")
@@ -349,7 +350,7 @@ def test_a_view_without_files_is_refused(sides: Sides) -> None:
 
 def test_items_without_a_text_are_refused(sides: Sides) -> None:
     path, column = with_values(sides, {"DOUBLE[]": ["[0.5]"]}), f"{NAME}0"
-    with sa.connect(":memory:", rows=sides.far._engine.far.url) as session:
+    with sa.connect(":memory:", rows=server_of(sides.far).url) as session:
         session.taxonomies.load(column, sa.Taxonomy.flat(["0.5", "1.5"]))
         session.taxonomies.load("one", sa.Taxonomy.flat(["1", "2"]))
         wanted = sa.Policy(quasi_identifiers=[column], sensitive=["one"], method=sa.DiffGen(sets=[column]))
@@ -404,7 +405,7 @@ def test_a_delta_table_has_the_rows_of_a_folder(sides: Sides, by: list[str]) -> 
         sides.released(wanted)
         chance = FixedNoise(1) if wanted.has_private_method else None
         release = sides.far.anonymize(source, wanted, into, random_source=chance, replace=True)
-        assert release.report.source == f"{source} on {sides.far._engine.far.url}"
+        assert release.report.source == f"{source} on {server_of(sides.far).url}"
         found = lake.DeltaTable(f"{sides.folder}/released").to_pyarrow_table()
         assert Counter(duckdb.from_arrow(found).project("COLUMNS(*)::VARCHAR").fetchall()) == sides.rows("near")[1]
         for session in (sides.near, sides.far):
@@ -479,7 +480,7 @@ def test_values_without_a_label_are_listed_there(sides: Sides) -> None:
             found, query = here.split("; list them by ")
             found_there, query_there = there.split("; list them among all others, which the taxonomy has, by ")
             assert found_there == found
-            listed = sides.far._engine.far._spark.sql(query_there).toArrow().to_pylist()
+            listed = server_of(sides.far).spark.sql(query_there).toArrow().to_pylist()
             rows = {str(each["value"]): each["rows"] for each in listed}
             assert dict(sides.near.connection.execute(query).fetchall()).items() < rows.items()
 
@@ -511,20 +512,20 @@ def test_a_path_of_the_working_folder_is_one_there(sides: Sides, monkeypatch: py
 def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
     source, into = f"{sides.folder}/visits.parquet", f"{sides.folder}/again/"
     with sa.connect(sides.near.connection.cursor(), rows=server) as session:
-        rows = session._engine.far
+        rows = server_of(session)
         for _ in range(2):
             session.anonymize(source, POLICIES["kept columns"], into, replace=True)
         for fails in (SparkRows, "refuse_changed"), (FolderTarget, "add_record"):
             with mock.patch.object(*fails, side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
                 session.anonymize(source, POLICIES["masks"], into, replace=True)
         session.measure(source, POLICIES["k"])
-        assert len(rows._views) == 1, "the source"
-        shown = rows._spark.sql("SHOW VIEWS").toArrow().to_pylist()
+        assert len(rows.views) == 1, "the source"
+        shown = rows.spark.sql("SHOW VIEWS").toArrow().to_pylist()
         assert len(shown) == 1
 
 
 def test_fractions_of_a_column_are_looked_up_once(sides: Sides, server: str) -> None:
-    with mock.patch.object(sides.far._engine.far, "_float_texts", wraps=float_texts) as spelled:
+    with mock.patch.object(server_of(sides.far), "float_texts", wraps=float_texts) as spelled:
         sides.released(FRACTIONS, "halves")
     assert spelled.call_count == 1
     assert sides.rows("far") == sides.rows("near")

@@ -168,13 +168,13 @@ def test_what_is_refused(session: sa.Session) -> None:
 
 def test_tampering_is_noticed(session: sa.Session) -> None:
     session.anonymize("people.parquet", FINE, INTO)
-    whole, cut = StoredRelease._read, [100, 1_000]
+    whole, cut = StoredRelease.read_note, [100, 1_000]
 
     def read(stored: StoredRelease) -> str | None:
         text = whole(stored)
         return text if text is None or not cut else text[: cut.pop()]
 
-    with mock.patch.object(StoredRelease, "_read", read):
+    with mock.patch.object(StoredRelease, "read_note", read):
         assert session.verify(INTO, FINE).met, "a note that was cut off is read again"
     (name,) = listed()
     file = Path("store/bucket/clinic/released", name)

@@ -143,13 +143,13 @@ def steps_of(table: Table, workload: str, rows: int, script: int, method: sa.Syn
 @pytest.fixture(autouse=True)
 def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outputs that are the same for all tables; models are not fitted to the end, which changes no promise."""
-    noisy = choosing._Run._noisy
+    noisy = choosing.Run.noisy
 
-    def replaced(run: choosing._Run, counts: Counts) -> Counts:
-        assert isinstance(run._source, Scripted)
-        return run._source.noisy(counts, noisy(run, counts))
+    def replaced(run: choosing.Run, counts: Counts) -> Counts:
+        assert isinstance(run.source, Scripted)
+        return run.source.noisy(counts, noisy(run, counts))
 
-    monkeypatch.setattr(choosing._Run, "_noisy", replaced)
+    monkeypatch.setattr(choosing.Run, "noisy", replaced)
     monkeypatch.setattr(choosing, "STEPS", 8)
     monkeypatch.setattr(choosing, "LAST_STEPS", 8)
 

@@ -23,7 +23,7 @@ def test_python_never_holds_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyP
     tracemalloc.start()
     try:
         taxonomy = sa.Taxonomy.from_csv(path)
-        batches = loading._batches([loading.TaxonomyLoad("a", taxonomy, None, "a")])
+        batches = loading.staged_batches([loading.TaxonomyLoad("a", taxonomy, None, "a")])
         staged = sum(len(labels) for _, _, (labels, *_) in batches)
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -28,6 +28,7 @@ from sqlanon.papers.h_ceiling import losses
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples
+from tests.engines import engine_of
 from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -168,8 +169,8 @@ def test_with_a_catalog_the_least_reconstruction_error_decides(
 ) -> None:
     seen: list[Candidate] = []
     with session_of(case) as session, pytest.MonkeyPatch.context() as patched:
-        judged = candidates._candidate
-        patched.setattr(candidates, "_candidate", lambda *given: seen.append(judged(*given)) or seen[-1])
+        judged = candidates.judged
+        patched.setattr(candidates, "judged", lambda *given: seen.append(judged(*given)) or seen[-1])
         source, policy = sa.SeededSource(seed), policy_of(case, k, h, fill, kind)
         try:
             release = session.anonymize(
@@ -222,7 +223,7 @@ def counted(rows: oracle.Rows, columns: list[str]) -> Counter[tuple[str | None, 
 @given(filled_cases())
 def test_degrees_and_errors_of_all_nodes(case: Case) -> None:
     with session_of(case) as session:
-        engine = session._engine
+        engine = engine_of(session)
         bound = prepare(engine, engine.resolve("given"), policy_of(case, 2, None))
         with engine.transaction(), engine.scratch():
             table = encode_table(engine, bound, label_losses=("lm",))

@@ -310,8 +310,8 @@ by_arrays = ValueCounter.answer
 def as_the_database(counter: ValueCounter, inquiry: Inquiry) -> list[NodeSummary]:
     """What is asked of nodes, whose counts from arrays are those of the database but for nodes that fail anyway."""
     counts = replace(inquiry, asks="counts")
-    for one, other in zip(by_arrays(counter, counts), counter._others.answer(counts), strict=True):
-        fails = inquiry.loss is not None and counter._context.allowed_rows < one.suppressed_rows < other.suppressed_rows
+    for one, other in zip(by_arrays(counter, counts), counter.others.answer(counts), strict=True):
+        fails = inquiry.loss is not None and counter.context.allowed_rows < one.suppressed_rows < other.suppressed_rows
         assert one == other or fails
     return by_arrays(counter, inquiry)
 

@@ -27,6 +27,7 @@ from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import ROW, Budget, Unit, sequential_composition
 from sqlanon.model.datasets import dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
+from tests.engines import engine_of
 
 HASH = "ab" * 32
 COLUMNS = {
@@ -116,9 +117,9 @@ class TestBudgets:
     @given(parts=st.lists(st.fractions(0, 1, max_denominator=1000), max_size=8), cap=st.fractions(0, 4))
     def test_what_is_left_is_the_cap_without_the_sum(self, parts: list[Fraction], cap: Fraction) -> None:
         rows = [
-            ledger_module._entry("charge", "visits", Budget(part), "ipa", "counts", HASH, unit=ROW) for part in parts
+            ledger_module.new_entry("charge", "visits", Budget(part), "ipa", "counts", HASH, unit=ROW) for part in parts
         ]
-        entries = list(chained([ledger_module._entry("cap", "visits", Budget(cap)), *rows], []))
+        entries = list(chained([ledger_module.new_entry("cap", "visits", Budget(cap)), *rows], []))
         found = ledger_module.account(entries, "visits")
         assert found.spent == sequential_composition(Budget(part) for part in parts)
         assert found.remaining == Budget(max(cap - sum(parts), Fraction(0)))
@@ -259,9 +260,9 @@ class TestUnits:
 @pytest.fixture(scope="module")
 def chain() -> list[Entry]:
     rows = [
-        ledger_module._entry("charge", "visits", Budget(part), "ipa", "counts", HASH, unit=ROW) for part in range(4)
+        ledger_module.new_entry("charge", "visits", Budget(part), "ipa", "counts", HASH, unit=ROW) for part in range(4)
     ]
-    return list(chained([ledger_module._entry("cap", "visits", Budget(9)), *rows], []))
+    return list(chained([ledger_module.new_entry("cap", "visits", Budget(9)), *rows], []))
 
 
 class TestTampering:
@@ -348,7 +349,7 @@ class TestDataSets:
                 "COPY visits TO 'data/V.parquet'"
             )
             names = {
-                spelled: dataset_of(session._engine, session._engine.resolve(spelled), None)
+                spelled: dataset_of(engine_of(session), engine_of(session).resolve(spelled), None)
                 for spelled in (
                     "VISITS", "main.visits", "w.main.visits", "clinic.visits", 'clinic."a.b"', '"clinic.a".b',
                     "data/V.parquet", "link/../data/V.parquet", "./data/*.parquet", "link/*.parquet", "data", "link/",
@@ -361,29 +362,29 @@ class TestDataSets:
             f"{folder}/data/*.parquet", f"{folder}/data", f"{folder}/data",
         ]  # fmt: skip
         with sa.connect() as session:
-            source = session._engine.resolve("data/V.parquet")
+            source = engine_of(session).resolve("data/V.parquet")
             with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
-                dataset_of(session._engine, source, "visits")
-            assert dataset_of(session._engine, source, "./data/V.parquet") == f"{folder}/data/V.parquet"
-            query = session._engine.resolve("SELECT 1")
+                dataset_of(engine_of(session), source, "visits")
+            assert dataset_of(engine_of(session), source, "./data/V.parquet") == f"{folder}/data/V.parquet"
+            query = engine_of(session).resolve("SELECT 1")
             for given_name in ("Main.VISITS", " visits "):
-                assert dataset_of(session._engine, query, given_name) == "visits"
+                assert dataset_of(engine_of(session), query, given_name) == "visits"
 
     def test_quotes_make_no_other_name(self, tmp_path: Path) -> None:
         with sa.connect(tmp_path / "w.duckdb") as session:
             session.connection.execute(
                 'CREATE TABLE "My visits" AS SELECT 1 AS i; CREATE TABLE visits AS SELECT 1 AS i'
             )
-            query = session._engine.resolve("FROM visits")
+            query = engine_of(session).resolve("FROM visits")
             spellings = ("my visits", '"MY visits"', 'main."my visits"', 'w."my visits"', 'w.main."my visits"')
             for spelled in spellings:
-                assert dataset_of(session._engine, session._engine.resolve(spelled), None) == "my visits"
-                assert dataset_of(session._engine, query, spelled) == "my visits"
+                assert dataset_of(engine_of(session), engine_of(session).resolve(spelled), None) == "my visits"
+                assert dataset_of(engine_of(session), query, spelled) == "my visits"
             for spelled in ('"visits"', "w.visits", "W.main.Visits", 'main."visits"'):
-                assert dataset_of(session._engine, query, spelled) == "visits"
+                assert dataset_of(engine_of(session), query, spelled) == "visits"
             session.connection.execute("CREATE VIEW seen AS FROM visits")
             with pytest.raises(sa.PolicyError, match="no budget of its own"):
-                dataset_of(session._engine, query, "seen")
+                dataset_of(engine_of(session), query, "seen")
         for spelled in spellings[:3]:
             assert dataset_named(spelled) == "my visits"
 
@@ -408,7 +409,7 @@ class TestDataSets:
                 session.connection.execute(f"COPY (SELECT 1 AS i) TO '{folder}/a.parquet'")
 
             def name(source: str) -> str:
-                return dataset_of(session._engine, session._engine.resolve(source), None)
+                return dataset_of(engine_of(session), engine_of(session).resolve(source), None)
 
             (tmp_path / "link").symlink_to(tmp_path / "lake")
             (tmp_path / "link.parquet").symlink_to(tmp_path / "lake" / "a.parquet")
@@ -439,11 +440,11 @@ class TestDataSets:
             session.connection.execute(f"ATTACH '{tmp_path / 'other.duckdb'}' AS other")
             for source in ("seen", "FROM visits", "t", "other.visits", "SELECT * FROM visits"):
                 with pytest.raises(sa.PolicyError, match="dataset="):
-                    dataset_of(session._engine, session._engine.resolve(source), None)
-                assert dataset_of(session._engine, session._engine.resolve(source), "Visits") == "visits"
+                    dataset_of(engine_of(session), engine_of(session).resolve(source), None)
+                assert dataset_of(engine_of(session), engine_of(session).resolve(source), "Visits") == "visits"
             for name in ("", "  ", "\ud800", "a\0.parquet"):
                 with pytest.raises(sa.PolicyError, match="the name of the data set"):
-                    dataset_of(session._engine, session._engine.resolve("visits"), name)
+                    dataset_of(engine_of(session), engine_of(session).resolve("visits"), name)
 
 
 class TestSessions:
@@ -451,7 +452,7 @@ class TestSessions:
         with sa.connect(ledger=tmp_path / "b.duckdb") as session:
             assert session.ledger.entries().num_rows == 0
             session.ledger.cap("Visits", sa.Budget(2, "1e-6"))
-            open_ledger(session._engine, session.ledger.file).commit([expense("0.5", "1e-7")])
+            open_ledger(engine_of(session), session.ledger.file).commit([expense("0.5", "1e-7")])
             assert session.ledger.spent("main.visits") == sa.Budget("0.5", "1e-7")
             assert session.ledger.remaining("visits") == sa.Budget("1.5", "9e-7")
             assert session.ledger.remaining("patients") is None

@@ -285,8 +285,8 @@ class TestRefusals:
 class TestCharges:
     def test_side_outputs_do_not_depend_on_a_row(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
         """Neighbours, and the same outputs of all draws: whatever else comes out is the same, byte for byte."""
-        noisy = choosing._Run._noisy
-        monkeypatch.setattr(choosing._Run, "_noisy", lambda run, counts: fixed(noisy(run, counts)))
+        noisy = choosing.Run.noisy
+        monkeypatch.setattr(choosing.Run, "noisy", lambda run, counts: fixed(noisy(run, counts)))
         monkeypatch.setattr(measuring, "estimated_error", lambda *_: choosing.ErrorEstimate(3.0, 1.0))
         outputs = []
         for rows in (1200, 1199):

@@ -24,8 +24,8 @@ from sqlanon.evaluation.audit_events import (
     ABSENT,
     Event,
     Samples,
-    _offered,
     lower_probability,
+    offered_events,
     upper_probability,
     weighed,
 )
@@ -221,7 +221,7 @@ class TestSearch:
         choosing = Samples(Counter(first), Counter(second), 40)
         views, tally = weighed(weighing, lambda output: default_features(output[: 1 + (output[1] == "a")]))
         kinds = set()
-        for nested in _offered(tally, choosing.tally(views), is_reversed):
+        for nested in offered_events(tally, choosing.tally(views), is_reversed):
             events = [nested.event(position) for position in range(len(nested.more))]
             kinds.add(events[0].values is None)
             counted = choosing.count(events, views)

@@ -235,16 +235,16 @@ class TestCosts:
     ) -> None:
         scale = scale_for(epsilon, sensitivity)
         less = math.nextafter(scale, 0)
-        assert Fraction(opendp._laplace(scale).map(sensitivity)) <= epsilon
-        assert Fraction(opendp._laplace(less).map(sensitivity)) > epsilon
+        assert Fraction(opendp.laplace_mechanism(scale).map(sensitivity)) <= epsilon
+        assert Fraction(opendp.laplace_mechanism(less).map(sensitivity)) > epsilon
         assert sensitivity / Fraction(scale) <= epsilon
         scale = scale_for(epsilon, 2 * sensitivity)
-        assert Fraction(opendp._noisy_max(scale, monotonic=False).map(sensitivity)) <= epsilon
+        assert Fraction(opendp.noisy_max_mechanism(scale, monotonic=False).map(sensitivity)) <= epsilon
         scale = scale_for(epsilon, sensitivity)
-        assert Fraction(opendp._noisy_max(scale, monotonic=True).map(sensitivity)) <= epsilon
+        assert Fraction(opendp.noisy_max_mechanism(scale, monotonic=True).map(sensitivity)) <= epsilon
 
     def test_the_float_of_a_tenth_is_more_than_a_tenth(self) -> None:
-        assert opendp._laplace(10.0).map(1) == 0.1
+        assert opendp.laplace_mechanism(10.0).map(1) == 0.1
         assert scale_for(Fraction(1, 10), 1) == math.nextafter(10, 11)
         for loss in (0.1, math.inf):
             with pytest.raises(BudgetError, match="counts: nothing is drawn"):
@@ -278,6 +278,6 @@ class TestCosts:
 
     def test_without_opendp_the_error_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "opendp.mod", None)
-        opendp._require_opendp.cache_clear()
+        opendp.require_opendp.cache_clear()
         with pytest.raises(sa.PolicyError, match=r"pip install '\.\[dp\]'"):
             sa.OpenDPSource()

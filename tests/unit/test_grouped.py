@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from sqlanon.mechanisms import grouped
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.grouped import Weights, grouped_choice
 from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
-from sqlanon.mechanisms.words import below_each
+from sqlanon.mechanisms.words import Words, below_each
 from tests.unit.test_words import WORD, Script
 
 PRECISE = Context(prec=400, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -34,6 +35,10 @@ GROUPS = st.lists(
     max_size=12,
 ).filter(lambda groups: any(count for _, count in groups))
 SCALES = st.sampled_from([SMALLEST_SCALE, 0.3, 1.0, 7.1, 1000.0, 1e6, float(LARGEST_SCALE)])
+
+
+def seeded_words(seed: int) -> Words:
+    return partial(np.random.default_rng(seed).integers, 0, 2**64, dtype=np.uint64)
 
 
 def weights_until(groups: Sequence[tuple[int, int]], scale: float) -> list[Fraction]:
@@ -80,7 +85,7 @@ def drawn(groups: Sequence[tuple[int, int]], scale: float, script: Sequence[int]
     inhabited = np.flatnonzero(counts)
     weights = Weights.of(scores[inhabited], counts[inhabited], Fraction(scale))
     source = Script(script)
-    [group] = grouped._inverted(weights, source(1), source)
+    [group] = grouped.inverted(weights, source(1), source)
     return int(inhabited[group]), len(source.taken)
 
 
@@ -122,10 +127,10 @@ class TestGroups:
     def test_floats_decide_as_integers_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
         generator = np.random.default_rng(7)
         scores, counts = generator.integers(-60, 60, 50), generator.integers(0, 2**40, 50)
-        by_floats = grouped_choice(scores, counts, 9.7, 400, sa.SeededSource(5)._words)[0]
+        by_floats = grouped_choice(scores, counts, 9.7, 400, seeded_words(5))[0]
         rough_ends = Weights.rough_ends
         monkeypatch.setattr(Weights, "rough_ends", lambda weights: (rough_ends(weights)[0], 2**62))
-        by_integers = grouped_choice(scores, counts, 9.7, 400, sa.SeededSource(5)._words)[0]
+        by_integers = grouped_choice(scores, counts, 9.7, 400, seeded_words(5))[0]
         assert by_floats.tolist() == by_integers.tolist()
         assert len(set(by_floats.tolist())) > 10
 
@@ -161,9 +166,8 @@ class TestGroups:
         total = int(ends[-1])
         assert max(abs(found - right * total) for found, right in zip(ends.tolist(), exact, strict=True)) < slack / 2
         assert 2 * len(ends) * slack / total < 1e-8, "the chance that a word does not decide"
-        source = sa.SeededSource(4)
-        words = source._words(2_000)
-        found = grouped._inverted(weights, words, Script([]))
+        words = seeded_words(4)(2_000)
+        found = grouped.inverted(weights, words, Script([]))
         places = [bisect_right(exact, Fraction(word, 2**64)) for word in words.tolist()]
         assert found.tolist() == places
 

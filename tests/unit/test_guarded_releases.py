@@ -11,7 +11,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.release.joint import JointClasses, OtherRelease
-from sqlanon.run.release_reports import _unless_few
+from sqlanon.run.release_reports import unless_few
 from sqlanon.search.problem import SearchProblem
 
 
@@ -48,7 +48,7 @@ def test_joint_classes_that_are_large_enough(found: JointClasses, is_met: bool) 
 
 def test_counts_that_differ_by_few_are_not_shown() -> None:
     cases = {(None, 5): None, (5, 5): 5, (8, 5): 8, (7, 5): None, (6, 5): None, (2, 5): 2, (3, 5): None, (4, 5): None}
-    assert {(before, after): _unless_few(before, after, 3) for before, after in cases} == cases
+    assert {(before, after): unless_few(before, after, 3) for before, after in cases} == cases
 
 
 @pytest.mark.parametrize(

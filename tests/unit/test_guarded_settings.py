@@ -17,7 +17,7 @@ from sqlanon.ledger.datasets import DataSet
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
 from sqlanon.methods.cuts.diffgen import draws
-from sqlanon.methods.noisy_node.epsilon_safe import _refuse_many_nodes, most_rows
+from sqlanon.methods.noisy_node.epsilon_safe import most_rows, refuse_many_nodes
 from sqlanon.methods.shared.private.chance import (
     drawn_unseen,
     individual_of,
@@ -172,9 +172,9 @@ class TestEpsilonSafe:
     def test_nodes_among_which_one_is_drawn_on_the_sample(self) -> None:
         enough = claimed_delta(delta_on_sample(50, 0.3, 0.1, 1.1, 2))
         settings = sa.EpsilonSafe(k=50, beta="0.3", delta=enough, select_on="sample", epsilon_sampling=1)
-        _refuse_many_nodes(settings, 2)
+        refuse_many_nodes(settings, 2)
         with pytest.raises(sa.PolicyError, match="costs δ"):
-            _refuse_many_nodes(settings, 3)
+            refuse_many_nodes(settings, 3)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from sqlanon.errors import VerificationError
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.record import Record, ReportRecord, RowsRecord
 from sqlanon.model.release import Measurement, Verification
-from sqlanon.verification.verify import _other_counts, _other_levels, misfits, refuse_shortfalls
+from sqlanon.verification.verify import misfits, other_counts, other_levels, refuse_shortfalls
 
 POLICY = sa.Policy(
     quasi_identifiers=["age", "zip"],
@@ -55,30 +55,30 @@ class TestColumns:
 class TestCounts:
     def test_those_of_the_record_fit(self) -> None:
         rows = RowsRecord(released=12)
-        assert [*_other_counts(record(NODE, rows, class_count=3, min_class_size=4), POLICY, measured())] == []
-        assert [*_other_counts(record(NODE), POLICY, measured())] == []
-        assert [*_other_counts(record(NODE, min_class_size=0), POLICY, measured(k=None))] == []
-        assert [*_other_counts(Record(format=1, version="", code_sha256="", labels=NODE), POLICY, measured())] == []
+        assert [*other_counts(record(NODE, rows, class_count=3, min_class_size=4), POLICY, measured())] == []
+        assert [*other_counts(record(NODE), POLICY, measured())] == []
+        assert [*other_counts(record(NODE, min_class_size=0), POLICY, measured(k=None))] == []
+        assert [*other_counts(Record(format=1, version="", code_sha256="", labels=NODE), POLICY, measured())] == []
 
     def test_others(self) -> None:
         rows = RowsRecord(released=13)
-        found = _other_counts(record(NODE, rows, class_count=4, min_class_size=3), POLICY, measured())
+        found = other_counts(record(NODE, rows, class_count=4, min_class_size=3), POLICY, measured())
         assert [*found] == [
             "it has 12 rows where 13 were released",
             "it has 3 equivalence classes where 4 were released",
             "its smallest class has 4 rows where that of the release had 3",
         ]
-        [problem] = _other_counts(record(NODE, min_class_size=3), POLICY, measured(k=None))
+        [problem] = other_counts(record(NODE, min_class_size=3), POLICY, measured(k=None))
         assert "has 0 rows" in problem
 
     def test_classes_of_other_columns_are_not_compared(self) -> None:
         for labels in (None, NodeRecord(levels={"age": 1})):
-            assert [*_other_counts(record(labels, class_count=4, min_class_size=3), POLICY, measured())] == []
+            assert [*other_counts(record(labels, class_count=4, min_class_size=3), POLICY, measured())] == []
 
     def test_rows_that_were_drawn(self) -> None:
-        assert [*_other_counts(record(released_rows=12, released_groups=99), POLICY, measured())] == []
-        assert [*_other_counts(record(released_rows=99, released_groups=12), COUNTED, measured())] == []
-        [problem] = _other_counts(record(released_rows=13), POLICY, measured())
+        assert [*other_counts(record(released_rows=12, released_groups=99), POLICY, measured())] == []
+        assert [*other_counts(record(released_rows=99, released_groups=12), COUNTED, measured())] == []
+        [problem] = other_counts(record(released_rows=13), POLICY, measured())
         assert problem == "it has 12 rows where 13 were released"
 
 
@@ -88,9 +88,9 @@ class TestLevels:
         [(1, 2, []), (0, 0, ["asks for 1 at least"]), (4, 3, ["allows 2 at most"])],
     )
     def test_of_the_policy(self, age: int, zip_: int, problems: list[str]) -> None:
-        found = [*_other_levels(record(NodeRecord(levels={"age": age, "zip": zip_})), POLICY)]
+        found = [*other_levels(record(NodeRecord(levels={"age": age, "zip": zip_})), POLICY)]
         assert [problem.rpartition("policy ")[2] for problem in found] == problems
-        assert [*_other_levels(record(), POLICY)] == []
+        assert [*other_levels(record(), POLICY)] == []
 
 
 class TestRefusal:

@@ -65,11 +65,11 @@ class TestStages:
         told: list[Event] = []
         stages = Stages(told.append, clock)
         clock.now += 10
-        stages._working("the columns of the source", 0.5)
+        stages.note_step("the columns of the source", 0.5)
         assert told == []
         stages.begin("encode")
         clock.now += 10
-        stages._working("cells", 0.5)
+        stages.note_step("cells", 0.5)
         assert [(event.stage, event.state, event.step) for event in told] == [
             ("encode", "started", None),
             ("encode", "progress", "cells"),

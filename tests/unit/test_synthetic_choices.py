@@ -67,8 +67,8 @@ def neighbours(most: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[in
 @pytest.fixture
 def same_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     """All noisy counts are the same for every table, so that the models are, and scores differ by the rows alone."""
-    noisy = choosing._Run._noisy
-    monkeypatch.setattr(choosing._Run, "_noisy", lambda run, counts: 0 * noisy(run, counts) + 3)
+    noisy = choosing.Run.noisy
+    monkeypatch.setattr(choosing.Run, "noisy", lambda run, counts: 0 * noisy(run, counts) + 3)
 
 
 class TestCandidates:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.mechanisms import words
-from sqlanon.mechanisms.binomial import _cumulative, binomial
+from sqlanon.mechanisms.binomial import binomial, cumulative_bounds
 from sqlanon.mechanisms.discrete_laplace import Tail
 from sqlanon.mechanisms.probability import Interval, bounds, power_ceiling, power_floor
 
@@ -68,7 +68,7 @@ class TestBinomial:
     ) -> None:
         least, most = ends
         right = cumulative(trials, least + between * (most - least))
-        low, high = _cumulative(trials, Vague(least, most), 64)
+        low, high = cumulative_bounds(trials, Vague(least, most), 64)
         for below, expected, above in zip(low, right, high, strict=False):
             assert below <= expected * 2**64 <= above
 

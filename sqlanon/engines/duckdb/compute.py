@@ -264,7 +264,7 @@ class DuckDBCompute:
         if measured:
             set_(self.connection, enable_progress_bar_print=False, enable_progress_bar=True)
         try:
-            with Watcher(observer or ignore, self._share, self.connection.interrupt) as self._watcher:
+            with Watcher(observer or ignore, self.share, self.connection.interrupt) as self._watcher:
                 yield
         finally:
             self._watcher = None
@@ -314,7 +314,7 @@ class DuckDBCompute:
                 name = printed(identifier(self._prepared.popitem()[0]))
                 self.execute(exp.Command(this="DEALLOCATE", expression=name), "prepared queries")
 
-    def _share(self) -> float | None:
+    def share(self) -> float | None:
         """How much is done of the present statement, or of those that it is a part of."""
         percentage = self.connection.query_progress()
         number, count = self._part

@@ -55,14 +55,14 @@ class IcebergLakeTable:
 
     @cached_property
     def folder(self) -> Path:
-        scheme, _, path = self._location.rpartition("://")
+        scheme, _, path = self.location.rpartition("://")
         if scheme not in ("", "file") or not path.startswith("/"):
-            reason = f"the {self.described} is at {self._location}, and its files have to be on this machine"
+            reason = f"the {self.described} is at {self.location}, and its files have to be on this machine"
             raise EngineError(reason, step="target")
         return Path(path, "data")
 
     @cached_property
-    def _location(self) -> str:
+    def location(self) -> str:
         """Where the table is, or is to be."""
         if self._table is not None:
             return self._table.location()
@@ -102,7 +102,7 @@ class IcebergLakeTable:
     def commit(self, release: LakeRelease) -> None:
         from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError, ValidationException
 
-        paths = [f"{self._location}/data/{file.name}" for file in release.files]
+        paths = [f"{self.location}/data/{file.name}" for file in release.files]
         try:
             with self._refusals("publish", f"the {self.described} cannot be written"):
                 self._transaction(release, paths).commit_transaction()
@@ -118,7 +118,7 @@ class IcebergLakeTable:
 
         note = {NOTE_KEY: release.note}
         if self._table is None:
-            made = self._catalog.create_table_transaction(self._identifier, release.schema, location=self._location)
+            made = self._catalog.create_table_transaction(self._identifier, release.schema, location=self.location)
             made.add_files(paths, snapshot_properties=note)
             return made
         # Of this object alone. Tried again, the commit would leave what another program has committed meanwhile.
@@ -136,7 +136,7 @@ class IcebergLakeTable:
 
     def _name_of(self, path: str) -> str:
         """The name of a file in the folder of the table; the whole path if it is elsewhere."""
-        return path.removeprefix(f"{self._location}/data/").removeprefix("file://")
+        return path.removeprefix(f"{self.location}/data/").removeprefix("file://")
 
     @contextmanager
     def _refusals(self, step: str, reason: str) -> Iterator[None]:

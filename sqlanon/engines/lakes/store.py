@@ -156,7 +156,7 @@ class StoredRelease:
             EngineError: the store refuses it.
         """
         with self._refusals("written"):
-            if run not in (self._read() or ""):
+            if run not in (self.read_note() or ""):
                 with suppress(FileNotFoundError):
                     self._store.delete_dir(self._path(run))
 
@@ -164,7 +164,7 @@ class StoredRelease:
         """The record and the files of the note; of a note of somebody else, its text and no files."""
         note = None
         for _ in range(READS):
-            note = self._read()
+            note = self.read_note()
             try:
                 facts = json.loads(note or "")
                 names = tuple(name for name in facts[FILES] if isinstance(name, str))
@@ -174,7 +174,12 @@ class StoredRelease:
                     break
         return note, ()
 
-    def _read(self) -> str | None:
+    def read_note(self) -> str | None:
+        """The text of the note; None without one.
+
+        Raises:
+            EngineError: the store refuses it.
+        """
         with self._refusals("read"):
             try:
                 with self._store.open_input_stream(self._path(MARKER)) as file:

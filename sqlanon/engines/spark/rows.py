@@ -86,6 +86,8 @@ class SparkRows(Rows):
     Attributes:
         url: where it is, ``sc://host:port``, as it is shown: without the token of an address that has one.
         max_cells: how many rows the result of a count has at most that comes near.
+        float_texts: how DuckDB spells fractions.
+        views: the relations that are there, by catalog and name.
     """
 
     def __init__(self, url: str, float_texts: FloatSpelling, max_cells: int = MAX_CELLS) -> None:
@@ -93,15 +95,16 @@ class SparkRows(Rows):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
         self._address, self.url, self.max_cells = url, without_secret(url), max_cells
-        self._float_texts = float_texts
+        self.float_texts = float_texts
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
-        self._views: dict[tuple[str, str], _Kept] = {}
+        self.views: dict[tuple[str, str], _Kept] = {}
         self._numbers = iter(range(1, 2**31))
         self._known_texts: dict[tuple[str, str], pa.Table] = {}
         self._is_gone = False
 
     @cached_property
-    def _spark(self) -> SparkSession:
+    def spark(self) -> SparkSession:
+        """The session there, opened when it is first used."""
         for name in LOGGERS:
             logging.getLogger(name).disabled = True
         warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")  # the error says so
@@ -114,13 +117,13 @@ class SparkRows(Rows):
         return cast("SparkSession", session)
 
     def owns(self, relation: exp.Table) -> bool:
-        return _key(relation) in self._views
+        return _key(relation) in self.views
 
     def scan(self, source: str) -> ResolvedSource | None:
         if self._is_gone:
             self._forget()
         with self._refusals("source"):
-            found = pinned(self._spark, source)
+            found = pinned(self.spark, source)
         if found is None:
             return None
         frame, pin = found
@@ -131,66 +134,66 @@ class SparkRows(Rows):
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         if isinstance(relation, exp.Table):
-            return [*self._views[_key(relation)].columns]
-        with self._asked(select([exp.Star()], relation.copy()), {}, "the columns of the source") as frame:
+            return [*self.views[_key(relation)].columns]
+        with self.asked(select([exp.Star()], relation.copy()), {}, "the columns of the source") as frame:
             return source_columns(frame.schema)
 
     def misfits(self, columns: Sequence[SourceColumn]) -> Iterator[str]:
         return misfits(columns)
 
     def count(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> pa.Table | None:
-        with self._asked(query, small, purpose) as frame:
+        with self.asked(query, small, purpose) as frame:
             return self._received(frame, purpose)
 
     def make(self, relation: Relation, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> None:
         unordered = query.copy()
         unordered.set("order", None)  # rows are ordered when they are written
-        with self._asked(unordered, small, purpose) as frame:
+        with self.asked(unordered, small, purpose) as frame:
             self._keep(relation.table, frame, self._pins_of(query))
         if relation.grain != "rows":  # which are read once, to be written
             self._persist(relation.table)
 
     def drop(self, relation: exp.Table) -> None:
-        view = self._views.pop(_key(relation))
+        view = self.views.pop(_key(relation))
         self._known_texts = {key: table for key, table in self._known_texts.items() if key[0] != view.name}
         with self._refusals(relation.name):
             view.frame.unpersist()
-            self._spark.catalog.dropTempView(view.name)
+            self.spark.catalog.dropTempView(view.name)
 
     def write(self, query: exp.Query, small: Mapping[str, pa.Table], staged: Staged) -> exp.Table:
         pins = self._pins_of(query)
-        with self._asked(query, small, "write the release") as frame:
+        with self.asked(query, small, "write the release") as frame:
             # In the order of their own values: that of the source says who stood beside whom.
             ordered = frame.sort(*map(_quoted, frame.columns))
             ordered.write.option("compression", "zstd").parquet(staged.place)
         files = staged.collected()
         relation = exp.Table(this=identifier(staged.place), db=identifier("main"), catalog=identifier(CATALOG))
         with self._refusals("read the release"):
-            self._keep(relation, self._spark.read.parquet(*files), pins)
+            self._keep(relation, self.spark.read.parquet(*files), pins)
         self._persist(relation)
         return relation
 
     def files(self, relation: exp.Table) -> tuple[str, ...]:
-        return tuple(path for pin in self._views[_key(relation)].pins for path, *_ in sorted(pin.files))
+        return tuple(path for pin in self.views[_key(relation)].pins for path, *_ in sorted(pin.files))
 
     def spelled(self, query: exp.Query) -> str:
         tree = query.copy()
         for table in [*tree.find_all(exp.Table)]:
             if self.owns(table):
-                [pin, *_] = self._views[_key(table)].pins
+                [pin, *_] = self.views[_key(table)].pins
                 table.replace(readable(pin.source))
         return parse_one(tree.sql(DIALECT), dialect=DIALECT).sql(SPARK)
 
     def refuse_changed(self, relation: exp.Table) -> None:
-        for pin in self._views[_key(relation)].pins:
+        for pin in self.views[_key(relation)].pins:
             with self._refusals("source"):
-                pin.refuse_changed(self._spark)
+                pin.refuse_changed(self.spark)
 
     def close(self) -> None:
         """Close the session, with all that it has there."""
         if self._is_gone:
             self._forget()
-        spark = self.__dict__.pop("_spark", None)
+        spark = self.__dict__.pop("spark", None)
         if spark is not None:
             with refusals("close", self.url), warnings.catch_warnings():
                 # pyspark logs that a server has gone by a method that it has deprecated itself.
@@ -211,11 +214,11 @@ class SparkRows(Rows):
 
     def _forget(self) -> None:
         """Have nothing of a server that has gone: another one at its address does not know the session either."""
-        spark: Any = self.__dict__.pop("_spark", None)
+        spark: Any = self.__dict__.pop("spark", None)
         if spark is not None:
             spark.release_session_on_close = False  # it would wait for the server
             spark.stop()
-        self._views.clear()
+        self.views.clear()
         self._known_texts.clear()
         self._is_gone = False
 
@@ -226,36 +229,36 @@ class SparkRows(Rows):
         name = f"sqlanon_{next(self._numbers)}"
         with self._refusals(relation.name):
             frame.createOrReplaceTempView(name)
-            kept = self._spark.table(name)  # the frame itself may be over small relations that go
-            self._views[_key(relation)] = _Kept(name, source_columns(kept.schema), kept, tuple(pins))
+            kept = self.spark.table(name)  # the frame itself may be over small relations that go
+            self.views[_key(relation)] = _Kept(name, source_columns(kept.schema), kept, tuple(pins))
 
     def _persist(self, relation: exp.Table) -> None:
         """Have the server keep a relation once it is read; Sail keeps none, and reads it anew."""
         with self._refusals(relation.name):
-            self._views[_key(relation)].frame.persist()
+            self.views[_key(relation)].frame.persist()
 
     def _pins_of(self, query: exp.Query) -> tuple[Pin, ...]:
         """The sources that the rows of a query come from."""
-        read = [self._views[_key(table)] for table in query.find_all(exp.Table) if self.owns(table)]
+        read = [self.views[_key(table)] for table in query.find_all(exp.Table) if self.owns(table)]
         return tuple(dict.fromkeys(pin for view in read for pin in view.pins))
 
     @contextmanager
-    def _asked(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> Iterator[DataFrame]:
+    def asked(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> Iterator[DataFrame]:
         """A query there, within the block; small relations are there as long."""
-        statement = sent(query, self._views, small)
+        statement = sent(query, self.views, small)
         texts = {each.name: self._texts(each) for each in statement.float_texts}
         try:
             with self._refusals(purpose, statement.text):
                 for name, table in {**small, **texts}.items():
                     self._send(sendable(table)).createOrReplaceTempView(name)
-                yield self._spark.sql(statement.text)
+                yield self.spark.sql(statement.text)
         except KeyboardInterrupt:
-            self._spark.interruptAll()  # else the server goes on
+            self.spark.interruptAll()  # else the server goes on
             raise
         finally:
             with self._refusals(purpose):
                 for name in {**small, **texts}:
-                    self._spark.catalog.dropTempView(name)
+                    self.spark.catalog.dropTempView(name)
 
     def _received(self, frame: DataFrame, purpose: str) -> pa.Table | None:
         """The rows of a frame; None if they are more than may come near."""
@@ -265,22 +268,22 @@ class SparkRows(Rows):
     def _send(self, table: pa.Table) -> DataFrame:
         """A small relation, there."""
         if table.num_rows:
-            return self._spark.createDataFrame(table)
+            return self.spark.createDataFrame(table)
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        return self._spark.createDataFrame([], schema=from_arrow_schema(table.schema))
+        return self.spark.createDataFrame([], schema=from_arrow_schema(table.schema))
 
     def _texts(self, wanted: FloatTexts) -> pa.Table:
         """How DuckDB spells the fractions of a column, beside how the server does; it is asked once for each column."""
         key = wanted.relation, wanted.column
         if key not in self._known_texts:
             with self._refusals("the texts of fractions"):
-                found = self._received(self._spark.sql(wanted.look_up), "the texts of fractions")
+                found = self._received(self.spark.sql(wanted.look_up), "the texts of fractions")
             if found is None:
                 raise EngineError(_TOO_MANY_FRACTIONS.format(wanted.column, self.max_cells), step="source")
             # However a server spells it, such as 1.0E-5 or Infinity, it is read as the same number.
             numbers = [None if text is None else float(text) for text in found["spelled"].to_pylist()]
-            spelled = self._float_texts(numbers, is_single=wanted.is_single)
+            spelled = self.float_texts(numbers, is_single=wanted.is_single)
             self._known_texts[key] = found.append_column("text", [spelled])
         return self._known_texts[key]
 

@@ -103,7 +103,7 @@ def best_with_catalog(
             levels = untried.popleft().levels
             with engine.scratch():
                 try:
-                    candidates.append(_candidate(engine, fill(engine, table, levels, source)))
+                    candidates.append(judged(engine, fill(engine, table, levels, source)))
                 except UnsatisfiableError as error:  # within, for a scope that fails leaves its tables
                     problems += error.problems
         # The best one first: what keeps a node from having a catalog may take a while to know.
@@ -128,7 +128,8 @@ def _make_again(engine: Compute, table: EncodedTable, candidate: Candidate) -> N
     group_again(engine, candidate.filled, candidate.catalog)
 
 
-def _candidate(engine: Compute, filled: Filled) -> Candidate:
+def judged(engine: Compute, filled: Filled) -> Candidate:
+    """A node that was filled up, with its catalog and the reconstruction error of that."""
     catalog = group_classes(engine, filled)
     if catalog is None:
         return Candidate(filled, None, math.inf)

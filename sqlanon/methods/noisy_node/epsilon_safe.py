@@ -127,7 +127,7 @@ class SampledClasses(Algorithm):
         with refusing_small_budgets(settings):
             scale_for(settings.budgets[NODE].epsilon, 2 * settings.suppressed_weight * WHOLE)
         if settings.select_on == "sample":
-            _refuse_many_nodes(settings, table.bound.lattice.size)
+            refuse_many_nodes(settings, table.bound.lattice.size)
 
     def drawn_nodes(
         self, engine: Compute, table: EncodedTable, draws: Draws, domains: None, runs: int = 1
@@ -152,7 +152,7 @@ class EpsilonSafeRun(NoisyNodeRun):
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
-def _refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
+def refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
     """δ must be enough for a node that is drawn on the sample, among ``nodes``."""
     sampling, budget = settings.sampling, settings.budget
     node = settings.budgets[NODE]

@@ -161,11 +161,16 @@ def are_within(bound: Bound, values: Values) -> Mask:
 
 
 class ValueCounter:
-    """Answers the inquiries of a search: arrays say how many rows are suppressed, the database what they lose."""
+    """Answers the inquiries of a search: arrays say how many rows are suppressed, the database what they lose.
+
+    Attributes:
+        context: what is known of the source.
+        others: counts in the database.
+    """
 
     def __init__(self, engine: Compute, table: EncodedTable, cells: SizedCells, judge: ValueJudge) -> None:
-        self._context, self._carried = table.context, carried_bits(table.context)
-        self._others = NodeCounter(engine, table)
+        self.context, self._carried = table.context, carried_bits(table.context)
+        self.others = NodeCounter(engine, table)
         self._cells, self._judge = cells, judge
 
     @classmethod
@@ -177,15 +182,15 @@ class ValueCounter:
     def answer(self, inquiry: Inquiry) -> list[NodeSummary]:
         """What is asked of some nodes, in their order."""
         if inquiry.asks != "counts":
-            return self._others.answer(inquiry)
+            return self.others.answer(inquiry)
         found: dict[Levels, NodeSummary] = {}
         # The error of a search that finds no node reports how many rows the closest one suppresses.
-        enough = self._context.row_count if inquiry.loss is None else self._context.allowed_rows
+        enough = self.context.row_count if inquiry.loss is None else self.context.allowed_rows
         for levels, cells in sources_of(self._cells, inquiry.nodes, self._carried):
             with suppress(DoubtfulError):
                 found[levels] = self._judge.summary(levels, cells.at(levels), enough)
         if doubtful := [levels for levels in inquiry.nodes if levels not in found]:
-            found |= {node.levels: node for node in self._others.answer(replace(inquiry, nodes=doubtful))}
+            found |= {node.levels: node for node in self.others.answer(replace(inquiry, nodes=doubtful))}
         return [found[levels] for levels in inquiry.nodes]
 
 

@@ -74,7 +74,7 @@ class NodeCounter:
             # To group by a word of zeros takes time, too: those by the same words are counted together.
             alike = sorted(nodes, key=lambda levels: words_of([self._masks(levels)])) if source.is_big else nodes
             together = batches(alike, PREPARED_NODES if source.is_big else len(nodes))
-            return [summary for few in together for summary in self._prepared(source, few, asked)]
+            return [summary for few in together for summary in self.prepared_summaries(source, few, asked)]
         together = batches(nodes, 1 if source.is_big else len(nodes))
         return [each for few in together for each in self._spelled(source, few, asked)]
 
@@ -82,7 +82,7 @@ class NodeCounter:
         """The summaries by a query that spells the nodes."""
         return node_summaries(self._engine, self.table, nodes, source.cells, asked=asked)
 
-    def _prepared(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
+    def prepared_summaries(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
         """The summaries by a query that is planned once: a search asks the same of all nodes."""
         encoding, row_count = self.table.encoding, self.table.context.row_count
         count = len(nodes) if source.is_big or len(nodes) == 1 else None

@@ -153,7 +153,7 @@ class RollUps:
         tried = {relation.levels for relation in self._made}
         while (levels := self._most_useful(list(self._recent), tried)) is not None:
             tried.add(levels)
-            self._make(levels)
+            self.make(levels)
 
     def _most_useful(self, nodes: list[Levels], tried: set[Levels]) -> Levels | None:
         """The node whose cells save most for some nodes; None if no node that was not tried saves anything."""
@@ -179,7 +179,8 @@ class RollUps:
         expected: NDArray[np.float64] = classes * np.minimum(self._most_others, self.row_count / classes)
         return expected
 
-    def _make(self, levels: Levels) -> None:
+    def make(self, levels: Levels) -> None:
+        """Make the cells of a node, from the fewest cells of a node below it."""
         source = self._cheapest_below(levels)
         relation = Relation(f"{self.encoding.cells.name}_rolled_up_{len(self._made)}", "cell")
         row_count = roll_up(self.engine, self.encoding, levels, source.cells, relation, "cells rolled up")

@@ -94,7 +94,7 @@ def chosen(problem: Problem, rho: Fraction, portions: RhoPortions, source: Rando
     Raises:
         BudgetError: ρ is too small for noise that fits 64-bit integers.
     """
-    return _Run(problem, rho, portions, source).chosen()
+    return Run(problem, rho, portions, source).chosen()
 
 
 @dataclass(frozen=True)
@@ -140,12 +140,14 @@ def distance_on_grid(counts: Integers, estimate: NDArray[np.float64]) -> int:
     return int(np.abs(GRID * counts - np.rint(GRID * estimate).astype(np.int64)).sum())
 
 
-class _Run:
+class Run:
+    """The choices of one release, one after the other."""
+
     def __init__(self, problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> None:
         self._problem = problem
         self._rho = rho
         self._portions = portions
-        self._source = source
+        self.source = source
         self._left = rho
         self._for_noise = MEASURED * rho / problem.rounds
         self._for_choice = (1 - MEASURED) * rho / problem.rounds
@@ -157,7 +159,7 @@ class _Run:
         problem = self._problem
         for column in range(len(problem.sizes)):
             self._measure((column,))
-        fine = {column: (self._noisy(counts), self._sigma) for column, counts in problem.fine.items()}
+        fine = {column: (self.noisy(counts), self._sigma) for column, counts in problem.fine.items()}
         model = self._fitted(None, STEPS)
         while self._left > 0:
             if self._left < 2 * (self._for_noise + self._for_choice):
@@ -171,16 +173,16 @@ class _Run:
         return Chosen(self._fitted(model, LAST_STEPS), self._measurements, fine, self._log)
 
     def _measure(self, columns: Columns) -> None:
-        counts = self._noisy(self._problem.counts[columns])
+        counts = self.noisy(self._problem.counts[columns])
         new, before = Measurement.of(counts, self._sigma), self._measurements.get(columns)
         self._measurements[columns] = new if before is None else before.merged(new)
         self._log.append(NoisyMarginal(columns, len(self._log) + 1, counts, self._sigma))
 
-    def _noisy(self, counts: Integers) -> Integers:
+    def noisy(self, counts: Integers) -> Integers:
         """Counts with noise, for the present portion of ρ."""
         charge = self._portions.take("measure", self._for_noise)
         self._left -= charge.rho
-        noise = self._source.discrete_gaussian(counts.size, charge, sensitivity=self._problem.sensitivity)
+        noise = self.source.discrete_gaussian(counts.size, charge, sensitivity=self._problem.sensitivity)
         return counts + noise.reshape(counts.shape)
 
     def _worst(self, model: Model) -> Columns:
@@ -191,7 +193,7 @@ class _Run:
         sensitivity = GRID * problem.sensitivity * max(problem.weights[each] for each in allowed)
         charge = self._portions.take("choose", self._for_choice)
         self._left -= charge.rho
-        return allowed[int(self._source.gumbel_choice(scores, charge, sensitivity=sensitivity)[0])]
+        return allowed[int(self.source.gumbel_choice(scores, charge, sensitivity=sensitivity)[0])]
 
     def _score(self, model: Model, columns: Columns) -> int:
         """How many rows the model counts wrong beyond what a measurement would, weighted, in units of the grid."""

@@ -131,7 +131,7 @@ def run(session: Session, _folder: Path, seeds: Sequence[int], announce: Announc
     rows: list[Row] = []
     for contender in contenders():
         announce(str(contender))
-        rows.append(_mean([measured(session, contender, seed) for seed in _seeds(contender, seeds)]))
+        rows.append(mean_row([measured(session, contender, seed) for seed in _seeds(contender, seeds)]))
     return Reproduced(
         title="IPA on invented patients, after Lee and Chung 2020",
         rows=rows,
@@ -206,7 +206,7 @@ def _released_rows(report: Report) -> int:
     return report.rows.released
 
 
-def _mean(releases: Sequence[Row]) -> Row:
+def mean_row(releases: Sequence[Row]) -> Row:
     """One row for the releases of a contender: means, and the node that most of them have."""
     first, nodes = releases[0], Counter(row["node"] for row in releases)
     means = {name: _mean_of([row[name] for row in releases]) for name in MEASURES}

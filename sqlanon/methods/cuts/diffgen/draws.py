@@ -85,19 +85,19 @@ class Draws:
     def __init__(self, settings: DiffGen, source: RandomSource, portions: Portions) -> None:
         self.settings = settings
         self.source = source
-        self._portions = portions
+        self.portions = portions
         self._scored: dict[str, Any] = {"sensitivity": sensitivity(settings), "monotonic": is_monotonic(settings)}
 
     def best(self, scores: Sequence[int]) -> int:
         """The place of a score that is nearly the largest."""
-        charge = self._portions.take(CHOICES, self.settings.step)
+        charge = self.portions.take(CHOICES, self.settings.step)
         candidates = np.array(scores, dtype=np.int64)
         draw = self.source.exponential_mechanism
         return int(self._drawn(lambda runs: draw(candidates, charge, runs=runs, **self._scored)))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
         """Where intervals are split that have no row in common: together for one step."""
-        charges = self._portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
+        charges = self.portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
         return {
             interval: int(self._drawn(partial(self._split, interval, scored, charge)))
             for (interval, scored), charge in zip(intervals, charges, strict=True)
@@ -105,7 +105,7 @@ class Draws:
 
     def kept(self, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren]) -> list[SetOfChildren]:
         """Of all sets of children that there could be, those whose noisy count is enough."""
-        charge = self._portions.take(ITEM_SETS, self.settings.step)
+        charge = self.portions.take(ITEM_SETS, self.settings.step)
         found = np.array([counts.get(each, 0) for each in possible], dtype=np.int64)
         is_kept = self._drawn(partial(self._are_kept, found, charge))
         return [each for each, is_one in zip(possible, is_kept, strict=True) if is_one]

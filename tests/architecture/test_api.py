@@ -28,7 +28,7 @@ SOURCES_OF_CHANCE = {f"sqlanon/mechanisms/{name}.py" for name in ("opendp", "sou
 MODULES_OF_CHANCE = re.compile(r"(random|secrets|uuid|opendp|numpy\.random)(\.|$)")
 CHANCE_IN_PYTHON = re.compile(
     r"\b(urandom|getrandom|np\.random|numpy\.random|exp\.(?:Rand|Randn|Uuid|TableSample))\b"
-    r"|[\"'](random|setseed|uuid|gen_random_uuid|uuidv4|uuidv7)[\"']",
+    r"|[\"'](random|setseed|uuid|gen_random_uuid|uuidv4|uuidv7)[\"']|\bf\.(random|setseed|uuid|gen_random_uuid|uuidv[47])\b",
     re.IGNORECASE,
 )
 CHANCE_IN_SQL = re.compile(
@@ -38,7 +38,7 @@ NO_DRAWS = {
     "sqlanon/engines/types.py": ['"UUID"'],  # the name of a type
     "sqlanon/engines/duckdb/files.py": ['"UUID"'],  # the name of a type
     "sqlanon/mechanisms/source.py": ["np.random"],  # the type of a generator
-    "sqlanon/partitions/sidecar.py": ['"uuid"'],  # the name of an entry, which says nothing of any row
+    "sqlanon/partitions/sidecar.py": ["f.uuid"],  # the name of an entry, which says nothing of any row
 }
 SQL_KEYWORDS = re.compile(
     r"\b(SELECT\s(?!query)|INSERT\s+INTO|CREATE\s+(OR|TABLE|TEMP|VIEW|MACRO|SCHEMA)|DROP\s+(TABLE|VIEW|SCHEMA)|DELETE\s+FROM|"
@@ -262,7 +262,14 @@ def test_the_check_for_chance_finds_some() -> None:
     for name in ("random", "secrets", "opendp.prelude", "numpy.random", "uuid.uuid4"):
         assert MODULES_OF_CHANCE.match(name)
     assert not MODULES_OF_CHANCE.match("sqlanon.mechanisms.opendp")
-    for text in ("os.urandom(8)", "np.random.default_rng()", 'exp.func("RANDOM")', "exp.Rand()", "exp.TableSample(x)"):
+    for text in (
+        "os.urandom(8)",
+        "np.random.default_rng()",
+        'exp.func("RANDOM")',
+        "f.random()",
+        "exp.Rand()",
+        "exp.TableSample(x)",
+    ):
         assert CHANCE_IN_PYTHON.search(text)
     assert not CHANCE_IN_PYTHON.search("the order is random, the name a uuid; a RandomSource")
     for text in (

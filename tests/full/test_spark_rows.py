@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -68,30 +68,37 @@ class Sides:
 
     Attributes:
         received: the purposes of what came from the server, with the number of its rows.
+        kept: what the session here has released, by policy and table.
     """
 
     folder: Path
     near: sa.Session
     far: sa.Session
     received: list[tuple[str, int]] = field(default_factory=list)
+    kept: dict[tuple[str, str], sa.Release] = field(default_factory=dict)
 
     def released(self, wanted: sa.Policy, table: str = "visits") -> tuple[sa.Release, sa.Release]:
         """The rows of a table, released by both to folders."""
-        found = []
-        for name, session in (("near", self.near), ("far", self.far)):
-            chance = fixed_chance(wanted)
-            into = f"{self.folder}/{name}/"
-            source = f"{self.folder}/{table}.parquet"
-            found.append(session.anonymize(source, wanted, into, random_source=chance, replace=True))
-        return found[0], found[1]
+        into, source = f"{self.folder}/far/", f"{self.folder}/{table}.parquet"
+        far = self.far.anonymize(source, wanted, into, random_source=fixed_chance(wanted), replace=True)
+        return self.released_here(wanted, table), far
 
-    def rows(self, name: str) -> tuple[list[Any], Counter[Any]]:
-        """The columns, their types and the rows of a release, as texts."""
-        # Anew: DuckDB keeps what it has read of a file, and one that was replaced within a second looks the same to it.
-        with duckdb.connect() as connection:
-            found = connection.read_parquet(f"{self.folder}/{name}/*.parquet")
-            types = [*zip(found.columns, found.types, strict=True)]
-            return types, Counter(found.project("COLUMNS(*)::VARCHAR").fetchall())
+    def released_here(self, wanted: sa.Policy, table: str = "visits") -> sa.Release:
+        """They, released by the session here to a folder of their own, once."""
+        key = wanted.sha256(), table
+        if key not in self.kept:
+            into, source = f"{self.folder}/near {len(self.kept)}/", f"{self.folder}/{table}.parquet"
+            self.kept[key] = self.near.anonymize(source, wanted, into, random_source=fixed_chance(wanted))
+        return self.kept[key]
+
+
+def rows_of(release: sa.Release) -> tuple[list[Any], Counter[Any]]:
+    """The columns, their types and the rows of a release, as texts."""
+    # Anew: DuckDB keeps what it has read of a file, and one that was replaced within a second looks the same to it.
+    with duckdb.connect() as connection:
+        found = connection.read_parquet(f"{release.into}/*.parquet")
+        types = [*zip(found.columns, found.types, strict=True)]
+        return types, Counter(found.project("COLUMNS(*)::VARCHAR").fetchall())
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +149,7 @@ def release_as_from_a_file(sides: Sides, name: str) -> None:
     assert far.node == near.node
     changed = {"seconds": far.report.seconds, "source": far.report.source, "into": far.report.into}
     assert alone(near).model_copy(update=changed) == alone(far)
-    assert sides.rows("far") == sides.rows("near")
+    assert rows_of(far) == rows_of(near)
     assert not [path for path in sides.folder.iterdir() if path.name.startswith(".")]
 
 
@@ -200,7 +207,7 @@ def release_cells_that_stay(sides: Sides, server: str, name: str) -> None:
     assert near.report.findings is not None
     changed["findings"] = alone(near).findings.model_copy(update={"finer_nodes": far.report.findings.finer_nodes})
     assert rounded(alone(near).model_copy(update=changed).model_dump()) == rounded(alone(far).model_dump())
-    assert sides.rows("far") == sides.rows("near")
+    assert rows_of(far) == rows_of(near)
     assert max(rows for _, rows in sides.received) <= FEW
 
 
@@ -232,13 +239,13 @@ NAME = 'a.`b"'
 NUMBERS = itertools.count()
 
 
-def with_values(sides: Sides, columns: dict[str, list[str | None]]) -> str:
+def with_values(sides: Sides, columns: Sequence[tuple[str, list[str | None]]]) -> str:
     """A file with a column of each type, called ``NAME`` and its number, in which every row is twice."""
     path = f"{sides.folder}/values_{next(NUMBERS)}.parquet"
-    count = max(map(len, columns.values()))
-    rows = [[values[place % len(values)] for values in columns.values()] for place in range(count)]
+    count = max(len(values) for _, values in columns)
+    rows = [[values[place % len(values)] for _, values in columns] for place in range(count)]
     name = NAME.replace('"', '""')
-    kinds = ", ".join(f'c{place}::{kind} AS "{name}{place}"' for place, kind in enumerate(columns))
+    kinds = ", ".join(f'c{place}::{kind} AS "{name}{place}"' for place, (kind, _) in enumerate(columns))
     with duckdb.connect() as connection:
         names = ", ".join(f"c{place} VARCHAR" for place in range(len(columns)))
         connection.execute(f"SET TimeZone = 'UTC'; CREATE TABLE given ({names})")
@@ -247,21 +254,22 @@ def with_values(sides: Sides, columns: dict[str, list[str | None]]) -> str:
     return path
 
 
-@pytest.mark.parametrize("part", [0, 1])
-def test_values_have_the_same_text_there(sides: Sides, part: int) -> None:
-    """A few quasi-identifiers at a time, and all other columns."""
-    path = with_values(sides, VALUES)
-    names = [f"{NAME}{place}" for place in range(len(VALUES))]
-    few = names[part::2]
+def test_values_have_the_same_text_there(sides: Sides) -> None:
+    """Those of each type in a quasi-identifier, and in a column that is kept."""
+    path = with_values(sides, [*VALUES.items()] * 2)
+    names = [f"{NAME}{place}" for place in range(2 * len(VALUES))]
+    generalized, kept = names[: len(VALUES)], names[len(VALUES) :]
     near = sa.connect(sides.near.connection.cursor())
-    near.taxonomies.load_all(dict.fromkeys(few, sa.Taxonomy.flat()), source=path)
-    others = [name for name in names if name not in few]
-    wanted = sa.Policy(quasi_identifiers=few, insensitive=[*others, "one"], privacy=[sa.KAnonymity(2)])
-    for name, session in (("near", near), ("far", sides.far)):
-        session.anonymize(path, wanted, f"{sides.folder}/{name}/", replace=True)
-    assert sides.rows("near")[0] == sides.rows("far")[0]
-    assert with_one_zero(sides.rows("near")[1]) == with_one_zero(sides.rows("far")[1])
-    assert not near.verify(f"{sides.folder}/far/", wanted).shortfalls, "DuckDB finds the hashes that the server counted"
+    near.taxonomies.load_all(dict.fromkeys(generalized, sa.Taxonomy.flat()), source=path)
+    wanted = sa.Policy(quasi_identifiers=generalized, insensitive=[*kept, "one"], privacy=[sa.KAnonymity(2)])
+    (types, here), (types_there, there) = (
+        rows_of(session.anonymize(path, wanted, f"{sides.folder}/{name}/", node=dict.fromkeys(generalized, 0)))
+        for name, session in (("values here", near), ("values there", sides.far))
+    )
+    assert types == types_there
+    assert with_one_zero(here) == with_one_zero(there)
+    found = near.verify(f"{sides.folder}/values there/", wanted)
+    assert not found.shortfalls, "DuckDB finds the hashes that the server counted"
 
 
 UNSIGNED = {
@@ -275,21 +283,20 @@ UNSIGNED = {
 
 @pytest.mark.parametrize("role", ["quasi_identifiers", "insensitive"])
 def test_unsigned_numbers_have_the_same_text_there(sides: Sides, role: str) -> None:
-    path = with_values(sides, {kind: ["0", str(2**bits - 1)] for kind, (bits, _) in UNSIGNED.items()})
+    path = with_values(sides, [(kind, ["0", str(2**bits - 1)]) for kind, (bits, _) in UNSIGNED.items()])
     names = [f"{NAME}{place}" for place in range(len(UNSIGNED))]
     roles = {"quasi_identifiers": ["one"], "insensitive": ["one"], role: names}
     near = sa.connect(sides.near.connection.cursor())
     near.taxonomies.load_all(dict.fromkeys(roles["quasi_identifiers"], sa.Taxonomy.flat()), source=path)
     wanted = sa.Policy(**roles, privacy=[sa.KAnonymity(2)])
-    near.anonymize(path, wanted, f"{sides.folder}/near/", replace=True)
     try:
-        sides.far.anonymize(path, wanted, f"{sides.folder}/far/", replace=True)
+        far = sides.far.anonymize(path, wanted, f"{sides.folder}/far/", replace=True)
     except sa.EngineError as error:
         assert not IS_SPARK, "Sail alone refuses them"
         assert "give the columns signed types" in str(error)
         return
-    columns, rows = sides.rows("far")
-    assert rows == sides.rows("near")[1]
+    columns, rows = rows_of(far)
+    assert rows == rows_of(near.anonymize(path, wanted, f"{sides.folder}/{role}/"))[1]
     if role == "insensitive":
         for name, (kind, (_, signed)) in zip(names, UNSIGNED.items(), strict=True):
             assert dict(columns)[name] in (signed, kind)
@@ -310,12 +317,12 @@ def test_names_of_columns_are_what_they_are_here(sides: Sides) -> None:
         privacy=[sa.KAnonymity(2)],
         suppression_limit=0.5,
     )
-    made = [
-        session.anonymize(path, named, f"{sides.folder}/{name}/", replace=True)
-        for name, session in (("near", near), ("far", sides.far))
-    ]
-    assert made[0].node == made[1].node
-    assert sides.rows("far") == sides.rows("near")
+    here, there = (
+        session.anonymize(path, named, f"{sides.folder}/{name}/")
+        for name, session in (("names here", near), ("names there", sides.far))
+    )
+    assert here.node == there.node
+    assert rows_of(there) == rows_of(here)
 
 
 def with_one_zero(rows: Counter[Any]) -> Counter[Any]:
@@ -349,7 +356,7 @@ def test_a_view_without_files_is_refused(sides: Sides) -> None:
 
 
 def test_items_without_a_text_are_refused(sides: Sides) -> None:
-    path, column = with_values(sides, {"DOUBLE[]": ["[0.5]"]}), f"{NAME}0"
+    path, column = with_values(sides, [("DOUBLE[]", ["[0.5]"])]), f"{NAME}0"
     with sa.connect(":memory:", rows=server_of(sides.far).url) as session:
         session.taxonomies.load(column, sa.Taxonomy.flat(["0.5", "1.5"]))
         session.taxonomies.load("one", sa.Taxonomy.flat(["1", "2"]))
@@ -360,12 +367,11 @@ def test_items_without_a_text_are_refused(sides: Sides) -> None:
 
 def test_the_order_of_the_source_does_not_show(sides: Sides) -> None:
     found = []
-    for order in ("id", "id DESC"):
-        path = f"{sides.folder}/ordered.parquet"
-        duckdb.execute(f"COPY (FROM '{sides.folder}/visits.parquet' ORDER BY {order}) TO '{path}'")
-        sides.far.anonymize(path, POLICIES["kept columns"], f"{sides.folder}/ordered/", replace=True)
-        parts = sorted(Path(sides.folder, "ordered").glob("*.parquet"))
-        found.append([duckdb.read_parquet(str(part)).fetchall() for part in parts])
+    duckdb.execute(f"COPY (FROM '{sides.folder}/visits.parquet' ORDER BY id DESC) TO '{sides.folder}/reversed.parquet'")
+    for name in ("visits", "reversed"):
+        into = f"{sides.folder}/of {name}/"
+        sides.far.anonymize(f"{sides.folder}/{name}.parquet", POLICIES["kept columns"], into)
+        found.append([duckdb.read_parquet(str(part)).fetchall() for part in sorted(Path(into).glob("*.parquet"))])
     assert found[0] == found[1]
 
 
@@ -390,31 +396,30 @@ def test_a_source_that_changes_is_not_released(sides: Sides) -> None:
     assert sides.far.anonymize(str(lake), POLICIES["k"], into).report.rows.source == 24
 
 
-@pytest.mark.parametrize("by", [["sex"], []], ids=["partitions", "plain"])
-def test_a_delta_table_has_the_rows_of_a_folder(sides: Sides, by: list[str]) -> None:
+def test_a_delta_table_has_the_rows_of_a_folder(sides: Sides) -> None:
+    """Of one whose files are in partitions the kept rows, of another one those that are drawn."""
     lake = pytest.importorskip("deltalake")
-    into, source = f"delta:{sides.folder}/released", f"delta:{sides.folder}/source{len(by)}"
+    into = f"delta:{sides.folder}/released"
     visits = duckdb.read_parquet(f"{sides.folder}/visits.parquet").to_arrow_table()
-    lake.write_deltalake(f"{sides.folder}/source{len(by)}", visits, partition_by=by)
-    if by and IS_SPARK:
-        with pytest.raises(sa.EngineError, match="the server has no reader of Delta tables"):
-            sides.far.anonymize(source, POLICIES["k"], into)
-        return
-    for name in ("kept columns",) if by else ("kept columns", "ipa"):
-        wanted = POLICIES[name]
-        sides.released(wanted)
-        chance = FixedNoise(1) if wanted.has_private_method else None
-        release = sides.far.anonymize(source, wanted, into, random_source=chance, replace=True)
+    for name, by in (("kept columns", ["sex"]), ("ipa", [])):
+        wanted, source = POLICIES[name], f"delta:{sides.folder}/source{len(by)}"
+        lake.write_deltalake(f"{sides.folder}/source{len(by)}", visits, partition_by=by)
+        if by and IS_SPARK:
+            with pytest.raises(sa.EngineError, match="the server has no reader of Delta tables"):
+                sides.far.anonymize(source, POLICIES["k"], into)
+            continue
+        release = sides.far.anonymize(source, wanted, into, random_source=fixed_chance(wanted), replace=True)
         assert release.report.source == f"{source} on {server_of(sides.far).url}"
         found = lake.DeltaTable(f"{sides.folder}/released").to_pyarrow_table()
-        assert Counter(duckdb.from_arrow(found).project("COLUMNS(*)::VARCHAR").fetchall()) == sides.rows("near")[1]
+        rows = Counter(duckdb.from_arrow(found).project("COLUMNS(*)::VARCHAR").fetchall())
+        assert rows == rows_of(sides.released_here(wanted))[1]
         for session in (sides.near, sides.far):
             assert not session.verify(into, wanted, strict=False).shortfalls
     before = lake.DeltaTable(f"{sides.folder}/released").version()
 
     def commit(event: sa.Event) -> None:
         if event.stage == "verify" and event.state == "started":
-            lake.write_deltalake(f"{sides.folder}/source{len(by)}", visits.slice(0, 1), mode="append")
+            lake.write_deltalake(f"{sides.folder}/source0", visits.slice(0, 1), mode="append")
 
     with pytest.raises(sa.EngineError, match="has changed since its rows were counted"):
         sides.far.anonymize(source, POLICIES["k"], into, replace=True, progress=commit)
@@ -487,11 +492,9 @@ def test_values_without_a_label_are_listed_there(sides: Sides) -> None:
 
 def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:
     wanted = POLICIES["k, l and t"]
-    sides.released(wanted)
-    into, source = f"{sides.folder}/far/", f"{sides.folder}/visits.parquet"
-    for session in (sides.near, sides.far):
-        assert not session.verify(into, wanted, source=source).shortfalls
-        assert session.measure(source, wanted).k == 1
+    into, source = sides.released_here(wanted).into, f"{sides.folder}/visits.parquet"
+    assert not sides.far.verify(into, wanted, source=source).shortfalls
+    assert sides.far.measure(source, wanted).k == sides.near.measure(source, wanted).k == 1
     assert {"cells", "the release"} <= {each.purpose for each in sides.far.explain(source, wanted)}
 
 
@@ -513,8 +516,7 @@ def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
     source, into = f"{sides.folder}/visits.parquet", f"{sides.folder}/again/"
     with sa.connect(sides.near.connection.cursor(), rows=server) as session:
         rows = server_of(session)
-        for _ in range(2):
-            session.anonymize(source, POLICIES["kept columns"], into, replace=True)
+        session.anonymize(source, POLICIES["kept columns"], into)
         for fails in (SparkRows, "refuse_changed"), (FolderTarget, "add_record"):
             with mock.patch.object(*fails, side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
                 session.anonymize(source, POLICIES["masks"], into, replace=True)
@@ -525,10 +527,10 @@ def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
 
 
 def test_fractions_of_a_column_are_looked_up_once(sides: Sides, server: str) -> None:
-    with mock.patch.object(server_of(sides.far), "float_texts", wraps=float_texts) as spelled:
-        sides.released(FRACTIONS, "halves")
+    with mock.patch.object(server_of(sides.far), "_float_texts", wraps=float_texts) as spelled:
+        near, far = sides.released(FRACTIONS, "halves")
     assert spelled.call_count == 1
-    assert sides.rows("far") == sides.rows("near")
+    assert rows_of(far) == rows_of(near)
     into = f"{sides.folder}/refused/"
     with (
         sa.connect(sides.near.connection.cursor(), rows=server, max_cells=2) as session,
@@ -568,7 +570,7 @@ def test_what_is_refused_leaves_nothing(sides: Sides) -> None:
 
 
 def test_errors_quote_no_value(sides: Sides, capfd: pytest.CaptureFixture[str]) -> None:
-    path = with_values(sides, {"VARCHAR": ["canary"]})
+    path = with_values(sides, [("VARCHAR", ["canary"])])
     with (
         mock.patch("sqlanon.engines.spark.rows.in_spark") as asked,
         pytest.raises(sa.EngineError, match="refused the step") as refused,

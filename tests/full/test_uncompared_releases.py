@@ -33,29 +33,40 @@ OTHERWISE = "it was made with other taxonomies, codings or unknown values of age
 
 
 class TestReasons:
-    @pytest.mark.parametrize(
-        ("change", "expected"),
-        [
-            ("DELETE FROM spring WHERE id = 0", "its source had 8 rows, and this one has 7; name it in earlier"),
+    def test_another_source(self, session: sa.Session) -> None:
+        for change, expected in (
             ("UPDATE spring SET age = 31 WHERE id = 0", "its source was another one: 2 of its classes have another"),
-            ({"individual": "id"}, "its individuals own several rows"),
-            ({"method": sa.Relocation(2), "suppression_limit": None, "privacy": []}, "it is not a whole release at a"),
-            ({"method": sa.LocalRecoding(), "suppression_limit": None}, "each of its classes has levels of its own"),
-            ({"top_coding": {"age": 31}}, OTHERWISE),
-            ({"unknown": {"age": "top"}}, OTHERWISE),
-            ({"unknown": "suppress"}, "rows with other unknown values were left out of it"),
-        ],
-    )
-    def test_another_source_or_policy(self, session: sa.Session, change: str | dict[str, Any], expected: str) -> None:
-        if isinstance(change, str):
+            ("DELETE FROM spring WHERE id = 0", "its source had 8 rows, and this one has 7; name it in earlier"),
+        ):
             session.connection.execute(change)
-        else:
-            session.taxonomies.load("illness", sa.Taxonomy.flat(), source="spring")
-            session.anonymize("spring", policy(2, **change), "first", replace=True)
-        found = reason(session.anonymize("spring", policy(3), "second", node=BY_SEX))
-        assert found.startswith(expected)
-        if isinstance(change, str):
+            found = reason(session.anonymize("spring", policy(3), "second", node=BY_SEX, replace=True))
+            assert found.startswith(expected)
             assert found.endswith("with its source as it was then, and the key of a person")
+
+    def test_another_policy(self, session: sa.Session) -> None:
+        forget(session, "first")
+        session.taxonomies.load("illness", sa.Taxonomy.flat(), source="spring")
+        changes: dict[str, tuple[dict[str, Any], str]] = {
+            "of_individuals": ({"individual": "id"}, "its individuals own several rows"),
+            "moved": (
+                {"method": sa.Relocation(2), "suppression_limit": None, "privacy": []},
+                "it is not a whole release at a",
+            ),
+            "local": (
+                {"method": sa.LocalRecoding(), "suppression_limit": None},
+                "each of its classes has levels of its own",
+            ),
+            "coded": ({"top_coding": {"age": 31}}, OTHERWISE),
+            "suppressed": ({"unknown": "suppress"}, "rows with other unknown values were left out of it"),
+        }
+        for name, (change, _) in changes.items():
+            earlier = {} if "method" in change else {"earlier": "none"}
+            session.anonymize("spring", policy(2, **change, **earlier), name)
+        found = {each.release: each for each in found_by(session.anonymize("spring", policy(3), "second", node=BY_SEX))}
+        assert found.keys() == changes.keys()
+        for name, (_, expected) in changes.items():
+            assert (found[name].joint, found[name].proposal) == (None, None)
+            assert (found[name].reason or "").startswith(expected)
 
     def test_a_source_with_values_that_its_taxonomies_lack(self, session: sa.Session) -> None:
         forget(session, "first")
@@ -90,9 +101,12 @@ class TestReasons:
     def test_partitions_and_other_taxonomies(self, session: sa.Session, tmp_path: Path) -> None:
         session.partitions.fit("spring", policy(), tmp_path / "fit.json")
         session.partitions.apply("spring", tmp_path / "fit.json", "part")
+        session.anonymize("spring", policy(2, earlier="none", unknown={"age": "top"}), "unknown")
         session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))
-        whole, part = found_by(session.anonymize("spring", policy(), "second", node={"age": 1, "sex": 0}))
+        release = session.anonymize("spring", policy(), "second", node={"age": 1, "sex": 0})
+        whole, part, unknown = found_by(release)
         assert (whole.reason or "").startswith(OTHERWISE)
+        assert (unknown.reason or "").startswith(OTHERWISE)
         assert (part.reason or "").startswith("it is not a whole release at a node, at a cut or by")
 
     def test_the_policy_names_others(self, session: sa.Session) -> None:
@@ -140,21 +154,23 @@ class TestCompared:
         assert by_sex.joint is not None
 
     @pytest.mark.parametrize(
-        "treatment",
+        ("treatment", "quasi_identifiers"),
         [
-            {"unknown": {"age": "suppress"}},
-            {"unknown": {"age": "top"}},
-            {"bottom_coding": {"age": 22}, "top_coding": {"age": 31}},
+            ({"unknown": {"age": "suppress"}}, (["age", "sex"],)),
+            ({"unknown": {"age": "top"}}, (["age"],)),
+            ({"bottom_coding": {"age": 22}, "top_coding": {"age": 31}}, (["age", "sex"], ["age"])),
         ],
     )
-    def test_values_that_both_treat_alike(self, session: sa.Session, treatment: dict[str, Any]) -> None:
-        """What is counted from cells is what is found in the source."""
+    def test_values_that_both_treat_alike(
+        self, session: sa.Session, treatment: dict[str, Any], quasi_identifiers: tuple[list[str], ...]
+    ) -> None:
+        """What is counted from cells is what is found in the source, whichever columns both have."""
         forget(session, "first")
         if "unknown" in treatment:
             session.connection.execute("INSERT INTO spring VALUES (8, 99, 'f', 'flu'), (9, 98, 'm', 'flu')")
         fields = {"suppression_limit": 1.0, **treatment}
         session.anonymize("spring", policy(2, **fields), "other", node={"age": 1, "sex": 1})
-        for columns in (["age", "sex"], ["age"]):
+        for columns in quasi_identifiers:
             fewer = {"quasi_identifiers": columns, "identifiers": ["id", *({"age", "sex"} - {*columns})]}
             node = {name: {"age": 2, "sex": 0}[name] for name in columns}
             wanted = policy(2, **fields, **fewer)
@@ -164,12 +180,14 @@ class TestCompared:
             facts = {"k", "class_count", "person_count", "unique_persons", "required_k", "persons_at_risk"}
             assert found.joint.model_dump(include=facts) == compared.model_dump(include=facts)
 
-    @pytest.mark.parametrize("into", ["{}/first.parquet", "{}/first.csv", "{}/first/", '"a ""b"".c"', "other.first"])
-    def test_wherever_it_is(self, session: sa.Session, tmp_path: Path, into: str) -> None:
+    def test_wherever_it_is(self, session: sa.Session, tmp_path: Path) -> None:
         forget(session, "first")
         session.connection.execute("CREATE SCHEMA other")
-        session.anonymize("spring", policy(), into.format(tmp_path), node=BY_AGE)
-        (found,) = found_by(session.anonymize("spring", policy(), "second", node=BY_SEX))
-        assert joint(found)[0] == 2
-        again = session.anonymize("spring", policy(earlier=[found.release]), "third")
+        places = [f"{tmp_path}/first.parquet", f"{tmp_path}/first.csv", f"{tmp_path}/first/"]
+        for into in (*places, '"a ""b"".c"', "other.first"):
+            session.anonymize("spring", policy(earlier="none"), into, node=BY_AGE)
+        found = found_by(session.anonymize("spring", policy(), "second", node=BY_SEX))
+        assert [joint(each)[0] for each in found] == [2] * 5
+        again = session.anonymize("spring", policy(earlier=[each.release for each in found]), "third")
         assert again.report.joint is not None
+        assert len(again.report.joint.releases) == 6

@@ -24,8 +24,8 @@ NO_PROVENANCE = "no provenance"
 
 @pytest.fixture(scope="module")
 def releases(shared_clinic: sa.Session, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One release of each kind: tables ``whole`` and ``masks``, ``one.parquet``, ``many/`` of three files, ``split/`` in
-    partitions, two ``parts/`` of a fit."""
+    """One release of each kind: tables ``whole`` and ``masks``, ``one.parquet``, ``many/`` of three files, partitioned
+    ``split/``, two ``parts/`` of a fit."""
     folder = tmp_path_factory.mktemp("releases")
     shared_clinic.anonymize("visits", POLICY, "whole")
     shared_clinic.anonymize("visits", POLICY, f"{folder}/one.parquet")

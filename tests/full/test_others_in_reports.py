@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from html import unescape
+from pathlib import Path
 from typing import Any
-
-import pytest
 
 import sqlanon as sa
 from tests.stories import test_other_releases
 from tests.stories.test_other_releases import BY_AGE, BY_NEITHER, BY_SEX, TOO_FEW, forget, policy
 
-session, make_warehouse = test_other_releases.session, test_other_releases.make_warehouse
+session = test_other_releases.session
+
+
+def make_warehouse(path: Path) -> sa.Session:
+    """The patients with "first", which shows their ages, and "second", which shows their sexes."""
+    session = test_other_releases.make_warehouse(path)
+    session.anonymize("spring", policy(), "second", node=BY_SEX)
+    return session
 
 
 class TestReports:
     """The report on a published release compares it once more, for whoever approves it and may see the source."""
-
-    @pytest.fixture(autouse=True)
-    def second(self, session: sa.Session) -> None:
-        session.anonymize("spring", policy(), "second", node=BY_SEX)
 
     def test_too_few_persons(self, session: sa.Session) -> None:
         """No label of another release is shown, and nothing to whoever may not see the source."""
@@ -65,7 +67,7 @@ class TestReports:
     def test_few_persons_are_not_counted(self, session: sa.Session) -> None:
         """One of the two young men is missing, so that the other is alone."""
         session.connection.execute("CREATE TABLE autumn AS FROM spring WHERE id <> 4")
-        session.anonymize("autumn", policy(2), "by_age", node=BY_AGE)
+        session.anonymize("autumn", policy(2, earlier="none"), "by_age", node=BY_AGE)
         session.anonymize("autumn", policy(2), "by_sex", node=BY_SEX)
         (found,) = session.report("by_sex", source="autumn").other_releases
         assert "fewer than 2 of 7 persons stand in joint classes of fewer than 2, the fewest 1" in found.sentence
@@ -86,12 +88,11 @@ class TestReports:
         assert session.report("third").verification.not_covered[-1] == unseen
         assert unseen not in third.verification.not_covered
 
-    def test_a_release_whose_policy_asks_for_none(self, session: sa.Session) -> None:
+    def test_a_policy_that_asks_for_none_and_a_source_that_has_changed(self, session: sa.Session) -> None:
         session.anonymize("spring", policy(earlier="none"), "third", node=BY_SEX)
         for given in (None, policy()):
             assert session.report("third", given, source="spring").other_releases == ()
-
-    def test_a_source_that_has_changed(self, session: sa.Session) -> None:
+        forget(session, "third")
         session.connection.execute("UPDATE spring SET age = 41 WHERE id = 0")
         (found,) = session.report("second", source="spring").other_releases
         assert found.joint is None

@@ -15,9 +15,13 @@ import sqlanon as sa
 from sqlanon.errors import Explanation, Relaxation
 from sqlanon.methods.shared.counting import share_of
 from tests.commands import document, sqlanon
-from tests.conftest import clinic_policy as policy
-from tests.conftest import clinic_values, open_clinic
+from tests.conftest import clinic_policy, clinic_values, open_clinic
 from tests.effort import examples
+
+
+def policy(*privacy: Any, **options: Any) -> sa.Policy:
+    """One that compares with none of the releases before."""
+    return clinic_policy(*privacy, earlier="none", **options)
 
 
 @pytest.fixture
@@ -38,12 +42,20 @@ def explained(session: sa.Session, wanted: sa.Policy) -> Explanation:
     return explanation
 
 
+class FoundError(RuntimeError):
+    """What ends a run that has found its node."""
+
+
+def stop_at_the_release(event: sa.Event) -> None:
+    if event.stage == "release":
+        raise FoundError
+
+
 def runs(session: sa.Session, wanted: sa.Policy) -> bool:
-    try:
-        session.anonymize("visits", wanted, into="relaxed", replace=True)
-    except sa.UnsatisfiableError:
-        return False
-    return True
+    """Whether a run finds a node, after which a policy cannot be unsatisfiable any more."""
+    with pytest.raises((sa.UnsatisfiableError, FoundError)) as ended:
+        session.anonymize("visits", wanted, into="relaxed", progress=stop_at_the_release)
+    return ended.type is FoundError
 
 
 def by_kind(explanation: Explanation) -> dict[str, Relaxation]:
@@ -211,3 +223,6 @@ def test_the_command_line(tmp_path: Path) -> None:
     error = document(refused)["error"]
     assert error["relaxations"][0]["sentence"] in error["problems"]
     assert "k = 12 is the largest that would do" in refused.stderr
+    policy = (tmp_path / "policy.toml").read_text()
+    (tmp_path / "policy.toml").write_text(policy.replace("k = 300", "k = 12"))
+    assert sqlanon(*command, folder=tmp_path).returncode == 0

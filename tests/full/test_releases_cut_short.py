@@ -16,6 +16,7 @@ from tests.full.test_register_later import OTHER
 from tests.stories.test_release_register import POLICY, entries, states, targets
 from tests.stories.test_release_register import make_warehouse as make_warehouse
 
+ALONE = POLICY.changed({"earlier": "none"})
 COUNT = "SELECT count(*) FROM anon.releases"
 
 PUBLISH = {".parquet": (files, "publish"), ".csv": (to_file, "publish"), "": (folders, "publish")}
@@ -32,33 +33,23 @@ class TestCutShort:
     def into(self, request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"{tmp_path}/{request.param}"
 
-    def test_a_run_that_is_killed_before_it_publishes_leaves_a_row(
+    def test_a_run_takes_its_row_back_and_one_that_is_killed_leaves_it(
         self, session: sa.Session, into: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As nothing runs any more after a kill, what would take the row back does not either."""
+        self._fail_at_publication(session, into, monkeypatch)
+        assert session.connection.execute(COUNT).fetchall() == [(0,)]
         monkeypatch.setattr(noting_module.Noting, "take_back", lambda _: None)
         self._fail_at_publication(session, into, monkeypatch)
         assert states(session) == {into: ["gone"]}
-        session.anonymize("visits", POLICY, into)
-        assert states(session) == {into: ["replaced", "there"]}
-        self._fail_at_publication(session, into, monkeypatch, OTHER)
-        assert states(session) == {into: ["replaced", "there", "gone"]}, "the one before is still there"
-
-    def test_a_run_that_fails_there_takes_it_back(
-        self, session: sa.Session, into: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        self._fail_at_publication(session, into, monkeypatch)
-        assert session.connection.execute(COUNT).fetchall() == [(0,)]
-
-    def test_a_run_that_fails_after_it_has_published_is_listed(
-        self, session: sa.Session, into: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
         with monkeypatch.context() as patched:
             module, name = PUBLISH[Path(into).suffix]
             patched.setattr(module, name, _stopping_after(getattr(module, name)))
             with pytest.raises(StopError):
                 session.anonymize("visits", POLICY, into)
-        assert states(session) == {into: ["there"]}
+        assert states(session) == {into: ["replaced", "there"]}, "it had published"
+        self._fail_at_publication(session, into, monkeypatch, OTHER)
+        assert states(session) == {into: ["replaced", "there", "gone"]}, "the one before is still there"
 
     def test_a_folder_whose_record_was_not_noted_is_there(
         self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -131,9 +122,8 @@ class TestSeveralSessions:
             try:
                 with sa.connect(warehouse) as session:
                     both.wait(timeout=60)
-                    for turn in range(2):
-                        session.anonymize("visits", POLICY, f"released_{number}_{turn}")
-                        session.anonymize("visits", POLICY, f"{tmp_path}/{number}_{turn}.parquet")
+                    session.anonymize("visits", ALONE, f"released_{number}")
+                    session.anonymize("visits", ALONE, f"{tmp_path}/{number}.parquet")
             except BaseException as error:
                 problems.append(error)
 
@@ -144,14 +134,14 @@ class TestSeveralSessions:
             for thread in threads:
                 thread.join()
             assert problems == []
-            assert len(states(held)) == 8
+            assert len(states(held)) == 4
             assert {state for found in states(held).values() for state in found} == {"there"}
 
     def test_a_session_that_began_before_the_table_was_there(self, warehouse: Path) -> None:
         with sa.connect(warehouse) as first, sa.connect(warehouse) as second:
             first.measure("visits", POLICY)
-            second.anonymize("visits", POLICY, "of_second")
-            first.anonymize("visits", POLICY, "of_first")
+            second.anonymize("visits", ALONE, "of_second")
+            first.anonymize("visits", ALONE, "of_first")
             assert targets(first) == targets(second) == ["of_second", "of_first"]
 
 
@@ -189,8 +179,14 @@ class TestFits:
     def test_the_partitions_of_a_fit_are_one_release(
         self, session: sa.Session, sidecar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for number, source in enumerate(("first", "second")):
-            release = session.partitions.apply(source, sidecar, f"part_{number}")
+        session.partitions.apply("first", sidecar, "part_0")
+        before = entries(session)
+        with monkeypatch.context() as patched:
+            patched.setattr("sqlanon.publish.files.publish", _stop)
+            with pytest.raises(StopError):
+                session.partitions.apply("second", sidecar, f"{tmp_path}/second.parquet")
+        assert entries(session) == before, "it was taken back"
+        release = session.partitions.apply("second", sidecar, "part_1")
         (listed,) = entries(session)
         assert (listed.target, listed.datasets, listed.state) == (str(sidecar), ("first", "second"), "there")
         assert listed.row_count == release.report.union.released
@@ -218,14 +214,3 @@ class TestFits:
             release = session.partitions.apply("visits", tmp_path / "clinic.fit", f"{tmp_path}/all.parquet")
             assert [note for note in release.report.notes if "not on the list" in note]
             assert entries(session) == ()
-
-    def test_a_partition_that_is_not_published_is_taken_back(
-        self, session: sa.Session, sidecar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        session.partitions.apply("first", sidecar, f"{tmp_path}/first.parquet")
-        (before,) = entries(session)
-        with monkeypatch.context() as patched:
-            patched.setattr("sqlanon.publish.files.publish", _stop)
-            with pytest.raises(StopError):
-                session.partitions.apply("second", sidecar, f"{tmp_path}/second.parquet")
-        assert entries(session) == (before,)

@@ -41,7 +41,12 @@ def add_people(session: sa.Session) -> None:
 
 
 def policy(k: int = 5, **more: Any) -> sa.Policy:
-    kept = {"insensitive": ["account", "town", "team", "list"], "privacy": [sa.KAnonymity(k)], **more}
+    kept = {
+        "insensitive": ["account", "town", "team", "list"],
+        "privacy": [sa.KAnonymity(k)],
+        "earlier": "none",
+        **more,
+    }
     return sa.Policy(quasi_identifiers=["age", "sex"], **kept)
 
 

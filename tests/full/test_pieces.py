@@ -27,15 +27,17 @@ PLAIN = sa.Policy(
     insensitive=["cost", "who", "weight", "part"],
     privacy=[sa.KAnonymity(3), sa.DistinctLDiversity("illness", 2)],
     suppression_limit=0.2,
+    earlier="none",
 )
 POLICIES = {
     "rows": PLAIN,
-    "compared": PLAIN.model_copy(update={"privacy": (sa.TCloseness("illness", 0.4, "ordered"),)}),
+    "compared and masked": PLAIN.model_copy(
+        update={"privacy": (sa.TCloseness("illness", 0.4, "ordered"),), "suppression": "mask"}
+    ),
     "individuals": PLAIN.model_copy(
         update={"insensitive": ("cost", "weight", "part"), "identifiers": ("who",), "individual": "who"}
     ),
     "weights": PLAIN.model_copy(update={"row_weight": "weight", "quality": sa.LM()}),
-    "masked": PLAIN.model_copy(update={"suppression": "mask"}),
 }
 PEOPLE = """
     SELECT

@@ -88,20 +88,19 @@ class TestSources:
                 session.anonymize("spring", policy(earlier=["changed"], suppression_limit=0.5), "second")
             session.connection.execute("TRUNCATE changed; INSERT INTO changed FROM was ORDER BY age")
 
-    @pytest.mark.parametrize(
-        ("change", "problem"),
-        [("SET id = NULL WHERE id = 1", "1 rows have none"), ("SET id = 2 WHERE id = 1", "1 values are in several")],
-    )
-    def test_keys_that_do_not_identify(self, session: sa.Session, change: str, problem: str) -> None:
+    def test_keys_that_do_not_identify(self, session: sa.Session) -> None:
         session.anonymize("summer", policy(), "second", **at(2))
-        session.connection.execute(f"CREATE TABLE autumn AS FROM spring; UPDATE autumn {change}")
-        session.connection.execute(f"UPDATE spring {change}")
-        for source, earlier in (("autumn", [SUMMER]), ("spring", [SUMMER, SPRING])):
-            with pytest.raises(
-                sa.PolicyError, match=f'"id" does not identify the persons of table "{source}"'
-            ) as raised:
-                session.anonymize("summer" if source == "spring" else source, policy(earlier=earlier), "third")
-            assert [line[: len(problem)] for line in raised.value.problems] == [problem]
+        for change, problem in (
+            ("SET id = NULL WHERE id = 1", "1 rows have none"),
+            ("SET id = 2 WHERE id IS NULL", "1 values are in several"),
+        ):
+            session.connection.execute(f"UPDATE spring {change}")
+            copy(session, "autumn", "spring")
+            for source, earlier in (("autumn", [SUMMER]), ("spring", [SUMMER, SPRING])):
+                named = f'"id" does not identify the persons of table "{source}"'
+                with pytest.raises(sa.PolicyError, match=named) as raised:
+                    session.anonymize("summer" if source == "spring" else source, policy(earlier=earlier), "third")
+                assert [line[: len(problem)] for line in raised.value.problems] == [problem]
 
     def test_a_key_that_is_not_there(self, session: sa.Session) -> None:
         with pytest.raises(sa.PolicyError, match="persons of other releases cannot be found"):
@@ -235,7 +234,7 @@ class TestRarerSources:
         load(session, "spring", [26, 71, 72, 73, 74], first=20)
         for action, released in (("top", 10), ("suppress", 6)):
             wanted = policy(3, unknown=action, suppression_limit=0.5)
-            session.anonymize("spring", wanted, f"first_{action}")
+            session.anonymize("spring", wanted.changed({"earlier": "none"}), f"first_{action}")
             held = wanted.changed({"earlier": [f"first_{action}"]})
             second = session.anonymize("spring", held, f"second_{action}")
             assert second.report.joint is not None

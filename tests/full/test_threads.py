@@ -15,7 +15,7 @@ import pytest
 import sqlanon as sa
 from tests.conftest import clinic_policy, open_clinic
 
-POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.5)
+POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.5, earlier="none")
 VERBS: dict[str, Callable[[sa.Session], object]] = {
     "taxonomies.list": lambda session: session.taxonomies.list(),
     "taxonomies.check": lambda session: session.taxonomies.check(),
@@ -66,11 +66,11 @@ class TestThreads:
         clinic = sa.connect(clinic.connection, ledger="ledger.duckdb")
         clinic.ledger.cap("visits", sa.Budget(1))
 
-        def repeat(call: Callable[[sa.Session], object]) -> None:
-            for _ in range(2):
-                call(clinic)
+        def repeat(name: str) -> None:
+            for _ in range(1 if name == "install" else 2):  # which takes as long as all the others
+                VERBS[name](clinic)
 
-        at_once([lambda call=call: repeat(call) for name, call in VERBS.items() if name != "close"])  # type: ignore[misc]
+        at_once([lambda name=name: repeat(name) for name in VERBS if name != "close"])  # type: ignore[misc]
 
     def test_closing_waits_for_a_run(self, tmp_path: Path) -> None:
         with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:

@@ -25,16 +25,13 @@ def test_methods_that_suppress_nothing_leave_them_out(session: sa.Session, metho
 
 
 class TestParts:
-    @pytest.fixture
-    def fitted(self, session: sa.Session, tmp_path: Path) -> Path:
-        known = "FROM trips WHERE age < 35"
-        for unknown in ("suppress", "top"):
-            session.partitions.fit(known, policy(unknown), tmp_path / unknown, node={HOSTILE: 1, "age": 0})
-        return tmp_path
+    KNOWN, NODE = "FROM trips WHERE age < 35", {HOSTILE: 1, "age": 0}
 
-    def test_new_values_are_left_out_within_the_limit_of_all_parts(self, session: sa.Session, fitted: Path) -> None:
+    def test_new_values_are_left_out_within_the_limit_of_all_parts(self, session: sa.Session, tmp_path: Path) -> None:
+        session.partitions.fit(self.KNOWN, policy("suppress"), tmp_path / "suppress", node=self.NODE)
+
         def applied(source: str, name: str) -> Any:
-            return session.partitions.apply(source, fitted / "suppress", fitted / name).report
+            return session.partitions.apply(source, tmp_path / "suppress", tmp_path / name).report
 
         lima = f"SELECT 'Lima' AS {QUOTED}, age, ill FROM trips"
         first = applied("FROM trips WHERE ill = 'flu'", "1.parquet")
@@ -50,8 +47,9 @@ class TestParts:
         assert second.union == RowCounts(source=16, released=10, masked=0, dropped=1, unknown=5)
         assert applied("FROM trips WHERE ill = 'cold'", "2.parquet").rows == second.rows
 
-    def test_new_values_at_the_top_join_those_of_other_parts(self, session: sa.Session, fitted: Path) -> None:
+    def test_new_values_at_the_top_join_those_of_other_parts(self, session: sa.Session, tmp_path: Path) -> None:
         """The class of unknown towns has two rows, then none in a part, then one more that is published with them."""
+        session.partitions.fit(self.KNOWN, policy("top"), tmp_path / "top", node=self.NODE)
         parts = {
             "1": ("FROM trips WHERE ill = 'flu' AND age = 30", 8, 2),
             "2": (f"FROM trips WHERE {QUOTED} = 'Kiel'", 4, 2),
@@ -59,11 +57,10 @@ class TestParts:
         }
         for name, (source, released, at_top) in parts.items():
             source = f"SELECT * FROM ({source}) AS rows ({QUOTED}, age, ill)"
-            into = fitted / f"{name}.parquet"
-            report = session.partitions.apply(source, fitted / "top", into).report
+            report = session.partitions.apply(source, tmp_path / "top", tmp_path / f"{name}.parquet").report
             assert report.rows.released == released
-            assert labels(session, f"'{fitted}/*.parquet'").get("*") == at_top
-        assert session.verify(f"{fitted}/*.parquet", policy("top")).met
+            assert labels(session, f"'{tmp_path}/*.parquet'").get("*") == at_top
+        assert session.verify(f"{tmp_path}/*.parquet", policy("top")).met
 
 
 def test_rows_are_generalized_as_the_policy_of_a_release_says(session: sa.Session) -> None:

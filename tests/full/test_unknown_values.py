@@ -138,19 +138,20 @@ class TestQueries:
         problems = refused(session, source, policy_of(day=DAYS))
         assert listed(problems, session.connection) == {"day": [("2025-12-31", 3)]}
 
-    @pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP WITH TIME ZONE"])
-    def test_times_where_days_are_declared(self, session: sa.Session, kind: str) -> None:
+    @pytest.mark.parametrize(
+        ("kind", "is_query"), [("TIMESTAMP", True), ("TIMESTAMP_S", False), ("TIMESTAMP WITH TIME ZONE", False)]
+    )
+    def test_times_where_days_are_declared(self, session: sa.Session, kind: str, is_query: bool) -> None:
         """They are refused with a source of days."""
         rows = (
             f"SELECT CAST('2026-01-0' || 1 + i % 3 || ' 10:30:00' AS {kind}) AS \"seen at\" FROM range(9) AS rows (i)"
         )
         policy = policy_of(**{"seen at": DAYS})
         session.connection.execute(f"CREATE TABLE visits AS {rows}")
-        for source in ("visits", rows):
-            [problem] = refused(session, source, policy)
-            found = re.search(r"for days in place of times, take the source (.*); list them by (.*)", problem)
-            assert found is not None
-            assert len(session.connection.execute(found[2]).fetchall()) == 3
+        [problem] = refused(session, rows if is_query else "visits", policy)
+        found = re.search(r"for days in place of times, take the source (.*); list them by (.*)", problem)
+        assert found is not None
+        assert len(session.connection.execute(found[2]).fetchall()) == 3
         session.anonymize(found[1], policy, "days")
         texts = session.connection.execute('SELECT DISTINCT "seen at" FROM days ORDER BY ALL').fetchall()
         assert texts == [("2026-01-01",), ("2026-01-02",), ("2026-01-03",)]

@@ -19,6 +19,7 @@ import pytest
 import sqlanon as sa
 from tests import oracle
 from tests.commands import document, sqlanon
+from tests.conftest import open_clinic
 
 PEOPLE = """
     SELECT
@@ -191,9 +192,18 @@ class TestPeople:
         policy = tomllib.loads((folder / "policy.toml").read_text())
         assert policy["minimum_levels"] == {"zip": 1, "birth_date": 1, "admitted": 1}
         assert policy["top_coding"] == {"age": 90}
+        checking = ("verify", "people_k5.parquet", "--policy", "policy.toml", "--db", "w.duckdb", "--safe-harbor")
+        checked = sqlanon(*checking, "--json", folder=folder)
+        assert (checked.returncode, document(checked)["met"]) == (0, True), checked.stdout
 
     def test_stored_taxonomies_are_taken_and_may_be_in_the_way(self, tmp_path: Path) -> None:
-        assert sqlanon("demo", "--db", "clinic.duckdb", "--rows", "1000", "--json", folder=tmp_path).returncode == 0
+        with duckdb.connect(tmp_path / "clinic.duckdb") as connection:
+            clinic = open_clinic(connection)
+            connection.execute(
+                "ALTER TABLE visits ADD admission DATE; UPDATE visits SET admission = DATE '2026-01-01' + 40 * id; "
+                "INSERT INTO visits SELECT visits.* REPLACE (100 * i + id AS id) FROM visits, range(1, 20) AS r (i)"
+            )
+            clinic.taxonomies.load("admission", sa.Taxonomy.dates(["day", "week"]), source="visits")
         asked = ("init", "visits", "--db", "clinic.duckdb")
         found = document(sqlanon(*asked, "--json", folder=tmp_path))
         stored = {each["name"] for each in found["columns"] if "warehouse stores" in (each["taxonomy"] or "")}

@@ -17,16 +17,10 @@ CONFIDENCE = 0.9999
 DECIDING = "what decides between two columns"
 
 
-@pytest.mark.parametrize(
-    ("share", "name"),
-    [
-        ("the choices", DECIDING),
-        ("the counts", "the only row"),
-        ("the report", "a row like another"),
-        ("all draws", "a combination that nobody has"),
-    ],
-)
+@pytest.mark.parametrize(("share", "name"), [("the choices", DECIDING), ("all draws", "a combination that nobody has")])
 def test_no_violation_is_found(share: str, name: str) -> None:
+    """Each share alone, for each pair: tests/deep/test_synthetic_audits_of_all_pairs.py, and exactly, draw by draw, in
+    tests/full/test_synthetic_exactly.py."""
     audit = audited(share, PAIRS[name], RUNS, CONFIDENCE, sa.SeededSource(21))
     assert not audit.violates, audit
 

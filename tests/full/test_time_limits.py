@@ -48,7 +48,7 @@ def least_loss(numbers: sa.Session) -> float:
 
 
 def policy(search: str = "optimal", k: int = 5, **options: Any) -> sa.Policy:
-    options = {"suppression_limit": 0.1, "quality": sa.DMStar(), **options}
+    options = {"suppression_limit": 0.1, "quality": sa.DMStar(), "earlier": "none", **options}
     return sa.Policy(quasi_identifiers=QUASI_IDENTIFIERS, privacy=[sa.KAnonymity(k)], search=search, **options)
 
 

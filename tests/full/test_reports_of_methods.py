@@ -141,9 +141,8 @@ def test_a_page_of_ten_columns_has_under_half_a_megabyte(session: sa.Session) ->
 
 
 class TestIndividuals:
-    """A class of ten rows may be two persons': risks are those of persons."""
-
     def test_are_counted_in_place_of_rows(self, session: Any) -> None:
+        """A class of ten rows may be two persons': risks are those of persons."""
         session.connection.execute("CREATE TABLE visits AS SELECT people.* FROM people, range(5)")
         release = session.anonymize("visits", policy(**FINE, individual="name"), into="r")
         query = """
@@ -165,8 +164,3 @@ class TestIndividuals:
         text = re.sub(r"<[^>]*>|\s+", " ", page.to_html())
         assert f"at least {fewest - 1} other individuals" in re.sub(" +", " ", text)
         assert risk in text
-
-    def test_are_not_in_a_report_without_them(self, session: Any) -> None:
-        release = session.anonymize("people", policy(**FINE), into="r")
-        assert release.report.individuals is None
-        assert "average risk" in str(release)

@@ -41,7 +41,7 @@ def test_a_release_of_them_is_that_of_integers(session: sa.Session, level: int, 
     found = {}
     for kind in ("INTEGER", *kinds):
         report = session.anonymize(source(kind), asked, kind, node={"age": level}).report
-        assert session.verify(kind, asked).notes == ()
+        assert kind == "INTEGER" or session.verify(kind, asked).notes == ()
         texts = session.connection.execute(f'SELECT CAST(age AS VARCHAR) FROM "{kind}" ORDER BY ALL').fetchall()
         if level == 0:
             own = f"SELECT CAST(age AS VARCHAR) FROM ({source(kind)}) ORDER BY ALL"

@@ -200,6 +200,8 @@ def test_h_ceiling_is_reported_without_what_distinguishes_counterfeits(session: 
 
 def test_a_release_is_shown_as_its_report(story: Story) -> None:
     assert story.release.to_html() == story.found.to_html()
+    assert story.release.report.individuals is None
+    assert "average risk" in str(story.release), "of rows, where individuals are not counted"
 
 
 def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:

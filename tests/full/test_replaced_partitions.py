@@ -29,33 +29,20 @@ session, shared_session, shared_sidecar, sidecar = (
 )
 
 
-@pytest.fixture
-def own_sidecar(session: sa.Session, tmp_path: Path) -> Path:
-    """A fit with its history published beside it, as ``history.parquet``."""
-    return fitted(session, tmp_path)
-
-
 class TestReplacing:
-    def test_the_same_rows_count_once(self, session: sa.Session, own_sidecar: Path) -> None:
-        into = own_sidecar.with_name("history.parquet")
-        before, counts = into.stat(), counted(own_sidecar)
+    def test_rows_count_once_and_no_more_after_they_are_replaced(self, session: sa.Session, tmp_path: Path) -> None:
+        """Unless those of other partitions need them."""
+        own_sidecar, into = fitted(session, tmp_path), tmp_path / "history.parquet"
+        written, counts = into.stat(), counted(own_sidecar)
         release = session.partitions.apply(HISTORY, own_sidecar, into)
         assert release.report.notes == ("these rows were published already: nothing was written",)
         assert (release.report.rows.released, release.report.partitions) == (8, 1)
-        assert into.stat().st_mtime_ns == before.st_mtime_ns
+        assert into.stat().st_mtime_ns == written.st_mtime_ns
         shuffled = f"SELECT * FROM ({HISTORY}) ORDER BY id"
         with pytest.raises(sa.PolicyError, match=r"published with this fit already, as .*history\.parquet"):
             session.partitions.apply(shuffled, own_sidecar, "history")
-        into.unlink()
-        with pytest.raises(sa.EngineError, match="is not there any more, but its rows count"):
-            session.partitions.apply(HISTORY, own_sidecar, into)
         assert counted(own_sidecar) == counts
-
-    def test_a_replaced_partition_counts_no_more_unless_others_need_it(
-        self, session: sa.Session, own_sidecar: Path
-    ) -> None:
-        folder, into = own_sidecar.parent, own_sidecar.with_name("history.parquet")
-        session.partitions.apply(NOVEMBER, own_sidecar, folder / "november.parquet")
+        session.partitions.apply(NOVEMBER, own_sidecar, tmp_path / "november.parquet")
         before = counted(own_sidecar)
         few = visits(("a1", 1, "xyz"))
         with pytest.raises(sa.EngineError, match="from other rows; give another name, or replace=True"):
@@ -66,13 +53,18 @@ class TestReplacing:
             "2 rows of other partitions, in 1 classes, would fall short without the rows that are there now; "
             "leave them there, and publish the others under a new name",
         )
-        assert counted(own_sidecar) == before == published(folder)
+        assert counted(own_sidecar) == before == published(tmp_path)
         more = visits(("a1", 1, "xyz"), ("b1", 2, "y"), ("a2", 2, "x"))
         assert session.partitions.apply(HISTORY, own_sidecar, into, replace="changed").report.notes
         release = session.partitions.apply(more, own_sidecar, into, replace="changed")
         assert release.report.union == sa.model.release.RowCounts(source=9, released=7, masked=0, dropped=2)
         assert any("replaced" in line for line in release.guarantee.not_covered)
-        assert counted(own_sidecar) == published(folder)
+        assert counted(own_sidecar) == published(tmp_path)
+        counts = counted(own_sidecar)
+        into.unlink()
+        with pytest.raises(sa.EngineError, match="is not there any more, but its rows count"):
+            session.partitions.apply(more, own_sidecar, into)
+        assert counted(own_sidecar) == counts
 
 
 class TestTaxonomies:

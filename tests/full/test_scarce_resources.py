@@ -50,13 +50,13 @@ def here() -> list[str]:
 
 
 class TestFilesThatMayNotGrow:
-    @pytest.mark.parametrize("target", ["released.parquet", "released.csv", "released/"])
-    def test_a_release(self, warehouse: Path, target: str) -> None:
+    def test_a_release(self, warehouse: Path) -> None:
         with sa.connect(warehouse, read_only=True) as session:
-            for size in (100, 2_000):
-                with file_size_limit(size), pytest.raises(sa.EngineError, match=r"(?i)file.* (is|too) large"):
-                    session.anonymize("visits", POLICY, target)
-                assert here() == ["clinic.duckdb"]
+            for target in ("released.parquet", "released.csv", "released/"):
+                for size in (100, 2_000):
+                    with file_size_limit(size), pytest.raises(sa.EngineError, match=r"(?i)file.* (is|too) large"):
+                        session.anonymize("visits", POLICY, target)
+                    assert here() == ["clinic.duckdb"]
             session.anonymize("visits", POLICY, target)
 
     def test_a_table(self, warehouse: Path) -> None:

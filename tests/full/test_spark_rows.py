@@ -527,7 +527,7 @@ def test_a_session_leaves_nothing_there(sides: Sides, server: str) -> None:
 
 
 def test_fractions_of_a_column_are_looked_up_once(sides: Sides, server: str) -> None:
-    with mock.patch.object(server_of(sides.far), "_float_texts", wraps=float_texts) as spelled:
+    with mock.patch.object(server_of(sides.far), "float_texts", wraps=float_texts) as spelled:
         near, far = sides.released(FRACTIONS, "halves")
     assert spelled.call_count == 1
     assert rows_of(far) == rows_of(near)

@@ -15,7 +15,8 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.run import demo
-from tests.far_stays import POLICIES, TABLES, Sides, open_stays, policy, with_far_rows
+from tests.far_stays import POLICIES, T_CLOSENESS, TABLES, Sides, open_stays, policy, with_far_rows
+from tests.full.test_far_cells import FEW, SEARCHED
 from tests.reports import alone
 
 KEY = bytes(range(32))
@@ -29,25 +30,63 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
         yield with_far_rows(connection, tmp_path_factory.mktemp("far"), "visits", *TABLES.values())
 
 
-@pytest.fixture
-def hospital(tmp_path: Path) -> Iterator[Sides]:
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
     """20,000 invented visits of the demonstration."""
     with duckdb.connect(config={"threads": 1}) as connection:
         engine = OpenedDatabase(connection, owned=False).engine()
         demo.invent(engine, rows=20_000, seed=1)
         sa.connect(connection).taxonomies.load_all({name: demo.TAXONOMIES[name] for name in ("age", "sex")})
-        yield with_far_rows(connection, tmp_path, "visits")
+        yield with_far_rows(connection, tmp_path_factory.mktemp("far"), "visits")
 
 
-@pytest.mark.parametrize("name", POLICIES)
-def test_far_rows_are_released_as_near_ones(sides: Sides, name: str) -> None:
-    near, far = (sides.released(POLICIES[name], place, TABLES.get(name, "visits")) for place in ("", "far."))
+ALL_KEPT = {"identifiers": ["id"], "insensitive": ["patient", "nights"]}
+CODED = {"bottom_coding": {"nights": 2}, "top_coding": {"age": 50}, "quality": sa.LM(aggregate="geometric")}
+CLOSE = (*T_CLOSENESS, sa.TCloseness("diagnosis", 0.4, "ordered"))
+MEANS = sa.LocalRecoding(aggregate={"age": "mean"})
+STAY = {
+    "kept columns, coded and masked": policy(sa.KAnonymity(2), suppression="mask", **ALL_KEPT, **CODED),
+    "closeness": policy(sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2), *CLOSE),
+    "weights": POLICIES["weights"],
+    "individuals": POLICIES["individuals"],
+}
+"""Policies whose cells may stay where the rows are. Options that do not meet are in one policy."""
+
+NEAR = {
+    "unknown values": POLICIES["unknown values"],
+    "local with kept columns, masks and means": policy(sa.KAnonymity(3), method=MEANS, suppression="mask", **ALL_KEPT),
+    "local of individuals": policy(sa.KAnonymity(2), T_CLOSENESS[0], method=sa.LocalRecoding(), individual="patient"),
+}
+METHODS = ("relocation", "h-ceiling", "histogram", "ipa of individuals", "epsilon-safe", "diffgen of individuals")
+METHODS += ("diffgen by information", "diffgen of sets", "top-down")
+NEAR |= {name: POLICIES[name] for name in METHODS}
+"""Policies whose cells have to come near; those of the hospital are more."""
+
+
+@pytest.mark.parametrize("name", [*STAY, *NEAR])
+def test_far_rows_are_released_as_near_ones(sides: Sides, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so are cells of which more than may come near stay there."""
+    wanted, table = {**STAY, **NEAR}[name], TABLES.get(name, "visits")
+    near, far = (sides.released(wanted, place, table) for place in ("", "far."))
     assert far.node == near.node
     changed = {"seconds": far.report.seconds, "source": far.report.source, "into": far.report.into}
     assert alone(near).model_copy(update=changed) == alone(far)
     there, here = sides.there, sides.connection.table("released")
     assert (there.columns, there.types) == (here.columns, here.types)
-    assert Counter(map(repr, there.fetchall())) == Counter(map(repr, here.fetchall()))
+    rows = Counter(map(repr, here.fetchall()))
+    assert Counter(map(repr, there.fetchall())) == rows
+    if name in STAY:
+        monkeypatch.setattr(sides.far, "max_cells", FEW)
+        sides.far.statements.clear()
+        staying = sides.released(wanted)
+        assert staying.node == near.node
+        changed = {name: getattr(staying.report, name) for name in SEARCHED}
+        assert near.report.findings is not None
+        finer = {"finer_nodes": staying.report.findings.finer_nodes}
+        changed["findings"] = alone(near).findings.model_copy(update=finer)
+        assert alone(near).model_copy(update=changed) == alone(staying)
+        assert Counter(map(repr, sides.there.fetchall())) == rows
+        assert all(each.rows is None or each.rows <= FEW for each in sides.far.statements)
     assert {*sides.far.relations} == {"visits", *TABLES.values()}
 
 
@@ -70,7 +109,9 @@ def test_nothing_but_counts_comes_near(
     hospital: Sides, roles: dict[str, Any], of_source: list[str], of_release: int
 ) -> None:
     wanted = sa.Policy(quasi_identifiers=["age", "sex"], rest="identifier", **roles)
-    near, far = hospital.released(wanted, ""), hospital.released(wanted)
+    near = hospital.released(wanted, "")
+    hospital.far.statements.clear()
+    far = hospital.released(wanted)
     assert far.node == near.node
     there, here = hospital.there, hospital.connection.table("released")
     assert Counter(there.fetchall()) == Counter(here.fetchall())

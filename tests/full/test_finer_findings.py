@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import pytest
 
 import sqlanon as sa
 from sqlanon.methods.shared import kept_columns
+from sqlanon.run import pipeline
 from tests.commands import sqlanon
 from tests.conftest import open_clinic
 from tests.golden.recording import Recorder
@@ -43,7 +45,6 @@ def persons() -> Iterator[sa.Session]:
         connection.execute(PERSONS)
         session.taxonomies.load("age", sa.Taxonomy.intervals([20], minimum=20, maximum=79), source="persons")
         session.taxonomies.load("town", sa.Taxonomy.from_rows(TOWNS), source="persons")
-        session.install()
         yield session
 
 
@@ -67,92 +68,95 @@ def revealed(found: sa.Findings) -> list[tuple[str, str, int | None, int]]:
     return [(each.column, each.quasi_identifier, each.revealed_level, each.rows) for each in found.revealing_columns]
 
 
-DEPENDENT = {
-    "a column that depends on a generalized one": (
-        {"age": 2, "town": 0}, 0, [("older", "age", None, 1500)],
+def found_under(session: sa.Session, wanted: sa.Policy, source: str, *limits: dict[str, int]) -> Iterator[sa.Findings]:
+    """What is found of one release under limits of :mod:`kept_columns`, one after the other."""
+    found: list[sa.Findings] = []
+    examine = pipeline.examine
+
+    def examine_under(engine: Any, publication: Any) -> Any:
+        for each in limits:
+            with mock.patch.multiple(kept_columns, **each), engine.scratch():
+                examined = examine(engine, publication)
+                found.append(examined.findings)
+        return examined
+
+    with mock.patch.object(pipeline, "examine", examine_under):
+        found_by(session, wanted, source)
+    yield from found
+
+
+def test_dependencies_are_named_and_counted_in_one_scan(persons: sa.Session) -> None:
+    recorder = Recorder(persons.connection)
+    with sa.connect(recorder) as session:  # type: ignore[arg-type]
+        found = found_by(session, of_persons({"age": 2, "town": 2}), "persons")
+    assert revealed(found) == [("older", "age", None, 1500), ("coast", "town", 1, 1500)]
+    for sentence in (
         '"older" depends on "age", which is published at level 2, and splits its labels in 1,500 of 1,500',
-    ),
-    # Of the labels of twenty years each, the one from sixty on has both.
-    "only rows whose label is split": ({"age": 1, "town": 0}, 0, [("older", "age", None, 500)], ""),
-    "a column that determines a finer label": (
-        {"age": 0, "town": 2}, 0, [("coast", "town", 1, 1500)],
         '"coast" determines level 1 of "town", which is published at level 2',
-    ),
-    "what is published as fine": ({"age": 0, "town": 1}, 0.2, [], ""),
-}  # fmt: skip
+    ):
+        assert sentence in " ".join(found.sentences)
+    assert len([text for text in recorder.statements if text.startswith("CREATE") and '"anon_pairs" AS' in text]) == 1
 
 
-@pytest.mark.parametrize("name", DEPENDENT)
-def test_dependencies_are_named(persons: sa.Session, name: str) -> None:
-    node, limit, expected, sentence = DEPENDENT[name]
-    found = found_by(persons, of_persons(node, suppression_limit=limit), "persons")
-    assert revealed(found) == expected
-    assert sentence in " ".join(found.sentences)
+def test_only_rows_whose_label_is_split_are_counted_and_nothing_that_is_published_as_fine(persons: sa.Session) -> None:
+    # Of the labels of twenty years each, the one from sixty on has both.
+    found = found_by(persons, of_persons({"age": 1, "town": 0}), "persons")
+    assert revealed(found) == [("older", "age", None, 500)]
+    assert revealed(found_by(persons, of_persons({"age": 0, "town": 1}, suppression_limit=0.2), "persons")) == []
 
 
-OLDER = [("older", "age", None, 1500)]
-CHANGED = {
-    "one exception refutes": (
-        "FROM persons UNION ALL (SELECT * REPLACE (NOT older AS older) FROM persons LIMIT 1)", [],
-    ),
-    "a missing value is a value": (
-        "SELECT * REPLACE (CASE WHEN age <> 70 THEN older END AS older) FROM persons", OLDER,
-    ),
-    "a missing label is a label": ("SELECT * REPLACE (nullif(age, 70) AS age) FROM persons", OLDER),
-}  # fmt: skip
+def test_dependencies_of_changed_rows(persons: sa.Session) -> None:
+    """A missing value is a value, as is a missing label; and one exception refutes."""
+    missing = "CASE WHEN age <> 70 THEN older END AS never, nullif(age, 40) AS age"
+    changed = f"SELECT * REPLACE ({missing}) FROM persons"
+    source = f"{changed} UNION ALL (SELECT * REPLACE (NOT older AS older) FROM ({changed}) LIMIT 1)"
+    limits = [{"FEW_ROWS": few} for few in (10, 5_000)]
+    for found in found_under(persons, of_persons({"age": 2, "town": 0}), source, *limits):
+        assert revealed(found) == [("never", "age", None, 1501)]
 
 
-@pytest.mark.parametrize("few", [10, 5_000])
-def test_dependencies_of_changed_rows(persons: sa.Session, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_columns, "FEW_ROWS", few)
-    for name, (source, expected) in CHANGED.items():
-        found = found_by(persons, of_persons({"age": 2, "town": 0}), source)
-        assert revealed(found) == expected, name
+def test_nothing_depends_on_values_of_one_event(persons: sa.Session) -> None:
+    """Whatever stands beside a unique number depends on it by chance alone.
+
+    Two rows in three share their pair with one other, as those of an event share its time.
+    """
+    numbered = "SELECT *, row_number() OVER () AS number, number * 2 // 3 AS pair FROM persons"
+    source = f"SELECT * REPLACE (hash(pair) % 2 = 0 AS older) FROM ({numbered})"
+    numbers = dict.fromkeys(("number", "pair"), sa.Taxonomy.intervals([500], minimum=0, maximum=1999))
+    wanted = of_persons({"number": 2, "pair": 2, "town": 0}, taxonomies=numbers)
+    assert revealed(found_by(persons, wanted, source)) == []
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        "number AS number",  # whatever stands beside a unique value depends on it by chance alone
-        # Two rows in three share their number with one other, as those of an event share its time.
-        "number * 2 // 3 AS number, hash(number * 2 // 3) % 2 = 0 AS older",
-    ],
-)
-def test_nothing_depends_on_values_of_one_event(persons: sa.Session, changes: str) -> None:
-    source = f"SELECT * REPLACE ({changes}) FROM (SELECT *, row_number() OVER () AS number FROM persons)"
-    numbers = {"number": sa.Taxonomy.intervals([500], minimum=0, maximum=1999)}
-    assert revealed(found_by(persons, of_persons({"number": 2, "town": 0}, taxonomies=numbers), source)) == []
-
-
-def test_columns_that_are_too_many_to_look_at_are_named(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_columns, "MAX_COLUMNS", 2)
-    found = found_by(persons, of_persons({"age": 2, "town": 0}), "persons")
-    assert revealed(found) == [("older", "age", None, 1500)]
-    assert set(found.unexamined_columns) == {"weight", "height", "mood"}
-    monkeypatch.setattr(kept_columns, "MAX_COUNTED", 0)
-    found = found_by(persons, of_persons({"age": 2, "town": 0}), "persons")
-    assert revealed(found) == []
-    assert "older" in found.unexamined_columns
-    assert '"older"' in found.sentences[-1] + found.sentences[-2]
+def test_columns_that_are_too_many_to_look_at_are_named(persons: sa.Session) -> None:
+    limits = {"MAX_COLUMNS": 2}, {"MAX_COLUMNS": 2, "MAX_COUNTED": 0}
+    some, none = found_under(persons, of_persons({"age": 2, "town": 0}), "persons", *limits)
+    assert revealed(some) == [("older", "age", None, 1500)]
+    assert set(some.unexamined_columns) == {"weight", "height", "mood"}
+    assert revealed(none) == []
+    assert "older" in none.unexamined_columns
+    assert '"older"' in none.sentences[-1] + none.sentences[-2]
 
 
 def test_random_tables_have_the_dependencies_of_a_naive_search() -> None:
     session = sa.connect(threads=1)
-    for seed in range(3):
-        session.connection.execute(
-            "CREATE OR REPLACE TABLE persons AS SELECT hash(i, $1) % 8 AS age, hash(i, $1 + 1) % 2 AS sex, "
-            "(hash(hash(i, $1) % 8, $1) % 3) AS a, hash(i, $1 + 2) % 3 AS b, (hash(i, $1) % 8) // 2 AS c, "
-            "CASE WHEN i % 300 = 0 THEN 9 ELSE hash(i, $1) % 8 END AS d FROM range(400) AS n (i)",
-            [seed],
-        )
-        session.taxonomies.load("age", sa.Taxonomy.intervals([2, 4], minimum=0, maximum=7), source="persons")
-        wanted = policy(
-            quasi_identifiers=["age"], identifiers=["sex"], sensitive=[], insensitive=["a", "b", "c", "d"],
-            minimum_levels={"age": 2}, maximum_levels={"age": 2},
-        )  # fmt: skip
-        rows = session.connection.sql("SELECT age, a, b, c, d FROM persons").fetchall()
-        found = {name: level for name, _, level, _ in revealed(found_by(session, wanted, "persons"))}
-        assert found == naive_dependencies(rows, ("a", "b", "c", "d"), 2)
+    names = tuple(f"{kind}{seed}" for seed in range(3) for kind in "abcd")
+    columns = [
+        f"hash(age, {seed}) % 3 AS a{seed}, hash(i, {seed} + 2) % 3 AS b{seed}, (age + {seed}) // 2 AS c{seed}, "
+        f"CASE WHEN i % 300 = {seed} THEN 9 ELSE (age + {seed}) % 8 END AS d{seed}"
+        for seed in range(3)
+    ]
+    session.connection.execute(
+        f"CREATE TABLE persons AS SELECT hash(i) % 8 AS age, hash(i, 1) % 2 AS sex, {', '.join(columns)} "
+        "FROM range(400) AS n (i)"
+    )
+    session.taxonomies.load("age", sa.Taxonomy.intervals([2, 4], minimum=0, maximum=7), source="persons")
+    wanted = policy(
+        quasi_identifiers=["age"], identifiers=["sex"], sensitive=[], insensitive=[*names],
+        minimum_levels={"age": 2}, maximum_levels={"age": 2},
+    )  # fmt: skip
+    rows = session.connection.sql(f"SELECT age, {', '.join(names)} FROM persons").fetchall()
+    found = {name: level for name, _, level, _ in revealed(found_by(session, wanted, "persons"))}
+    assert found == naive_dependencies(rows, names, 2)
 
 
 def naive_dependencies(rows: list[tuple[int, ...]], names: tuple[str, ...], published: int) -> dict[str, int | None]:
@@ -187,21 +191,16 @@ def test_h_ceiling_names_no_dependency_that_counterfeits_break(persons: sa.Sessi
     assert (found.revealing_columns, found.suppression, found.finer_nodes) == ((), (), ())
 
 
-def test_all_dependencies_are_counted_in_one_scan(persons: sa.Session) -> None:
-    recorder = Recorder(persons.connection)
-    with sa.connect(recorder) as session:  # type: ignore[arg-type]
-        found = found_by(session, of_persons({"age": 2, "town": 2}), "persons")
-    assert revealed(found) == [("older", "age", None, 1500), ("coast", "town", 1, 1500)]
-    assert len([text for text in recorder.statements if text.startswith("CREATE") and '"anon_pairs" AS' in text]) == 1
-
-
 # Pairs of columns
 
 
 def test_columns_that_are_nearly_unique_together_are_named(persons: sa.Session) -> None:
-    found = found_by(persons, of_persons({"age": 2, "town": 2}, kept=MEASURED), "persons")
-    (pair,) = found.identifying_pairs
-    rare = "SELECT rare_rows FROM anon.rare_rows('released', ['weight', 'height'], 5)"
+    """A sieve changes no number, and a sample estimates it."""
+    wanted = of_persons({"age": 2, "town": 2}, kept=MEASURED)
+    limits = {"MAX_COUNTED": 20}, {"SIEVED_ROWS": 300}, {"SIEVED_ROWS": 300, "COUNTED_ROWS": 300}
+    found, sieved, sampled = found_under(persons, wanted, "persons", *limits)
+    (pair,), (estimated,) = found.identifying_pairs, sampled.identifying_pairs
+    rare = "SELECT sum(n)::BIGINT FROM (SELECT count(*) AS n FROM released GROUP BY weight, height) WHERE n < 5"
     assert pair.columns == ("weight", "height")
     assert [(pair.rare_rows,)] == persons.connection.sql(rare).fetchall()
     assert pair.rare_rows > 1450
@@ -209,6 +208,9 @@ def test_columns_that_are_nearly_unique_together_are_named(persons: sa.Session) 
         found.sentences
     )
     assert found.unexamined_pairs == 0
+    assert sieved.identifying_pairs == (pair,)
+    assert not estimated.is_exact
+    assert abs(estimated.rare_rows - pair.rare_rows) < 300
 
 
 def test_a_column_that_is_nearly_unique_alone_is_in_no_pair(persons: sa.Session) -> None:
@@ -216,31 +218,18 @@ def test_a_column_that_is_nearly_unique_alone_is_in_no_pair(persons: sa.Session)
     assert found_by(persons, of_persons({"age": 2, "town": 2}, kept=MEASURED), source).identifying_pairs == ()
 
 
-def test_a_sieve_changes_no_number(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = of_persons({"age": 2, "town": 2}, kept=MEASURED)
-    expected = found_by(persons, wanted, "persons").identifying_pairs
-    monkeypatch.setattr(kept_columns, "SIEVED_ROWS", 300)
-    assert found_by(persons, wanted, "persons").identifying_pairs == expected
-    monkeypatch.setattr(kept_columns, "COUNTED_ROWS", 300)
-    (estimated,) = found_by(persons, wanted, "persons").identifying_pairs
-    assert not estimated.is_exact
-    assert abs(estimated.rare_rows - expected[0].rare_rows) < 300
-
-
-def test_pairs_that_are_too_many_to_look_at_are_listed(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_that_are_too_many_to_look_at_are_listed(persons: sa.Session) -> None:
     kept = [f"c{number}" for number in range(5)]
     columns = ", ".join(f"hash(i, {number}) % 100 AS {name}" for number, name in enumerate(kept))
     source = f"SELECT i % 2 AS half, {columns} FROM range(1500) AS n (i)"
     given = {"identifiers": [], "sensitive": [], "taxonomies": {"half": "flat"}}
     wanted = policy(quasi_identifiers=["half"], insensitive=kept, **given)
-    found = found_by(persons, wanted, source)
+    found, few = found_under(persons, wanted, source, {"MAX_PAIRS": 100}, {"MAX_PAIRS": 3})
     assert len(found.identifying_pairs) == 10
     assert "5 more pairs of columns are nearly unique together" in " ".join(found.sentences)
-    monkeypatch.setattr(kept_columns, "MAX_PAIRS", 3)
-    found = found_by(persons, wanted, source)
-    assert len(found.identifying_pairs) == 3
-    assert (found.unexamined_pairs, len(found.unexamined_pairs_listed)) == (7, 7)
-    assert "7 more pairs of columns have values enough" in " ".join(found.sentences)
+    assert len(few.identifying_pairs) == 3
+    assert (few.unexamined_pairs, len(few.unexamined_pairs_listed)) == (7, 7)
+    assert "7 more pairs of columns have values enough" in " ".join(few.sentences)
 
 
 def test_hardly_any_rows(persons: sa.Session) -> None:
@@ -334,8 +323,7 @@ def test_nothing_is_said_where_nothing_is_suppressed(town: sa.Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("search", "quality"),
-    [("optimal", "lm"), ("optimal", "dm"), ("exhaustive", "entropy"), ("exhaustive", "ncp"), ("ola", "entropy")],
+    ("search", "quality"), [("optimal", "lm"), ("optimal", "dm"), ("exhaustive", "ncp"), ("ola", "entropy")]
 )
 def test_finer_nodes_satisfy_and_lose_what_the_lattice_says(town: sa.Session, search: str, quality: str) -> None:
     wanted = of_town(quality={"model": quality}, search=search, suppression_limit=0.1)

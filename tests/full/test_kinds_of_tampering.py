@@ -26,6 +26,7 @@ POLICY = clinic_policy(
     sa.KAnonymity(2),
     insensitive=["ward", "nights", "price", "seen"],
     suppression_limit=0.5,
+    earlier="none",
     minimum_levels=LEVELS,
     maximum_levels=LEVELS,
 )
@@ -69,7 +70,7 @@ ROWS = {
 """Other rows, as a query over what was published, ``it``."""
 
 FEW_ROWS = [*ROWS][::4]
-"""Those for files, whose hash is of all bytes."""
+"""Those for files, whose hash is of all bytes, and for a whole verification, which compares the hash."""
 
 RECORDS: dict[str, Callable[[dict[str, Any]], object]] = {
     "no labels": lambda facts: facts.pop("labels"),
@@ -90,6 +91,9 @@ RECORDS: dict[str, Callable[[dict[str, Any]], object]] = {
     "no hash of the record": lambda facts: facts.pop("record_sha256"),
 }
 """Other facts in the record."""
+
+FEW_RECORDS = [*RECORDS][::5]
+"""Those for files: what a record says is compared with its hash in one way, wherever it is."""
 
 STATEMENTS = {
     "a comment on a column": "COMMENT ON COLUMN published.age IS 'Alice is 34'",
@@ -157,6 +161,13 @@ def is_seen(session: sa.Session, release: str | Path, **more: Any) -> bool:
         return True
 
 
+def content_of(session: sa.Session) -> ContentRecord:
+    """What the record of the table would say of its rows."""
+    found = session._engine.find(NAME)
+    assert found is not None
+    return content_of_table(session._engine, found.table)
+
+
 def changed_record(note: str, kind: str) -> str:
     document = json.loads(note)
     RECORDS[kind](document["sqlanon"])
@@ -166,14 +177,14 @@ def changed_record(note: str, kind: str) -> str:
 def test_untouched(session: sa.Session, place: Path) -> None:
     for release in (NAME, place / "it.parquet", place / "it.csv", place / "it"):
         assert session.verify(release, POLICY, source=SOURCE).notes == ()
-        assert session.verify(release, POLICY).notes == ()
 
 
 def test_tables(session: sa.Session) -> None:
     unseen = []
+    whole = content_of(session)
     for kind, query in ROWS.items():
         put(session, query.replace(" it", " whole"))
-        unseen += [] if is_seen(session, NAME) else [kind]
+        unseen += [kind] if content_of(session) == whole or (kind in FEW_ROWS and not is_seen(session, NAME)) else []
     for kind in RECORDS:
         put(session, "FROM whole", changed_record(str(session.provenance("whole")), kind))
         unseen += [] if is_seen(session, NAME) else [kind]
@@ -286,7 +297,7 @@ LENGTHS: dict[str, Callable[[bytes], bytes]] = {
 FILES: dict[str, dict[str, Change]] = {
     "it.parquet": {
         **{kind: copied(ROWS[kind]) for kind in FEW_ROWS},
-        **{kind: recorded(kind) for kind in RECORDS},
+        **{kind: recorded(kind) for kind in FEW_RECORDS},
         "another key": copied(SAME_ROWS, "patient: 'Alice'"),
         "another order": copied(SAME_ROWS),
         "other groups of rows": copied(SAME_ROWS, options=", ROW_GROUP_SIZE 2"),
@@ -302,7 +313,7 @@ FILES: dict[str, dict[str, Change]] = {
             f"{kind} in the record": noted(
                 BESIDE, lambda document, kind=kind: RECORDS[kind](entry_of(document)["note"]["sqlanon"])
             )
-            for kind in RECORDS
+            for kind in FEW_RECORDS
         },
         **{f"a bit at {share}": flipped("it.csv", share) for share in (0.0, 0.3, 0.6, 1.0)},
         **{kind: lengthened("it.csv", change) for kind, change in LENGTHS.items()},
@@ -323,7 +334,7 @@ FILES: dict[str, dict[str, Change]] = {
         "gone": without(FIRST),
         **{
             f"{kind} in the record": noted(MARKER, lambda document, kind=kind: RECORDS[kind](document["sqlanon"]))
-            for kind in RECORDS
+            for kind in FEW_RECORDS
         },
         "no marker": without(MARKER),
         "a key beside ours": noted(MARKER, lambda document: document.update(patient="Alice")),
@@ -367,18 +378,17 @@ def sealed(note: str, content: ContentRecord) -> str:
 def test_a_record_that_was_rewritten_with_its_hashes(session: sa.Session, place: Path) -> None:
     """Nobody sees it but who has the hash of the record from elsewhere."""
     swapped = "SELECT * REPLACE (coalesce(lag(diagnosis) OVER (ORDER BY seen), 'flu') AS diagnosis) FROM it"
-    hashes = {
-        release: session.verify(release, POLICY).record_sha256
-        for release in (NAME, place / "it.parquet", place / "it.csv", place / "it")
-    }
+    hashes: dict[str | Path, str | None] = {}
+    for release in (NAME, place / "it.parquet", place / "it.csv", place / "it"):
+        found = session.verify(release, POLICY)
+        assert found.notes == ()
+        hashes[release] = found.record_sha256
     assert len({*hashes.values()}) == len(hashes)
     for release, digest in hashes.items():
         assert not is_seen(session, release, record_sha256=digest)
     put(session, swapped.replace(" it", " whole"))
     note = str(session.provenance("whole"))
-    table = engine_of(session).find(NAME)
-    assert table is not None
-    put(session, swapped.replace(" it", " whole"), sealed(note, content_of_table(engine_of(session), table.table)))
+    put(session, swapped.replace(" it", " whole"), sealed(note, content_of(session)))
     copied(swapped)(session, place)
     note = str(engine_of(session).parquet_metadata(place / "it.parquet"))
     replace_note(place / "it.parquet", note, "null")
@@ -400,10 +410,7 @@ def test_values_that_the_source_does_not_have(session: sa.Session) -> None:
     """Who has the source sees them even if the record was rewritten."""
     other = "SELECT * REPLACE (if(nights = 0, 'asthma', diagnosis) AS diagnosis) FROM whole"
     put(session, other)
-    table = engine_of(session).find(NAME)
-    assert table is not None
-    note = str(session.provenance("whole"))
-    put(session, other, sealed(note, content_of_table(engine_of(session), table.table)))
+    put(session, other, sealed(str(session.provenance("whole")), content_of(session)))
     assert not is_seen(session, NAME)
     found = session.verify(NAME, POLICY, source=SOURCE, strict=False)
     assert "sensitive and insensitive values that its source does not have" in "\n".join(found.shortfalls)

@@ -44,31 +44,16 @@ def fit(session: sa.Session, source: str) -> tuple[str, ...]:
     return session.partitions.fit(source, "policy.toml", "club.fit").policy.identifiers
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_parts_may_lack_identifiers_of_the_fit(session: sa.Session, kind: str) -> None:
-    assert fit(session, f"{kind}/lake") == ("id", "Year", "month")
-    parts = (f"{kind}/0.{kind}", f"{kind}/lake/{MONTHS[1]}", f"{kind}/lake/{MONTHS[2]}/part.{kind}")
+def test_parts_may_lack_identifiers_of_the_fit(session: sa.Session) -> None:
+    """The same rows with and without their folders count once; other columns are still needed."""
+    assert fit(session, "parquet/lake") == ("id", "Year", "month")
+    parts = ("parquet/0.parquet", f"parquet/lake/{MONTHS[1]}", f"parquet/lake/{MONTHS[2]}/part.parquet")
     for number, part in enumerate(parts):
         session.partitions.apply(part, "club.fit", f"part-{number}.parquet")
     verified = session.verify("part-*.parquet", "policy.toml")
     assert (verified.met, verified.notes) == (True, ())
-
-
-def test_a_part_may_have_identifiers_that_the_source_of_the_fit_lacks(session: sa.Session) -> None:
-    assert fit(session, "csv/0.csv") == ("id", "Year", "month")
-    session.partitions.apply(f"csv/lake/{MONTHS[0]}", "club.fit", "part-0.parquet")
-    session.partitions.apply("csv/1.csv", "club.fit", "part-1.parquet")
-
-
-def test_the_same_rows_with_and_without_their_folders_count_once(session: sa.Session) -> None:
-    fit(session, "parquet/lake")
-    session.partitions.apply(f"parquet/lake/{MONTHS[0]}", "club.fit", "part-0.parquet")
     with pytest.raises(sa.SqlanonError, match="published with this fit already"):
-        session.partitions.apply("parquet/0.parquet", "club.fit", "part-1.parquet")
-
-
-def test_other_columns_are_still_needed(session: sa.Session) -> None:
-    fit(session, "parquet/lake")
+        session.partitions.apply(f"parquet/lake/{MONTHS[0]}", "club.fit", "again.parquet")
     for part, problem in {
         "SELECT 1 AS age, 2 AS Note, 3 AS other": 'column "other" has no role',
         "SELECT 1 AS age, 2 AS month": 'column "note" has a role but is not in the source',
@@ -76,3 +61,14 @@ def test_other_columns_are_still_needed(session: sa.Session) -> None:
         with pytest.raises(sa.PolicyError) as refused:
             session.partitions.apply(part, "club.fit", "1.parquet")
         assert refused.value.problems[0].startswith(problem)
+
+
+def test_parts_of_a_lake_of_csv_may_lack_them(session: sa.Session) -> None:
+    assert fit(session, "csv/lake") == ("id", "Year", "month")
+    session.partitions.apply("csv/0.csv", "club.fit", "part-0.parquet")
+
+
+def test_a_part_may_have_identifiers_that_the_source_of_the_fit_lacks(session: sa.Session) -> None:
+    assert fit(session, "csv/0.csv") == ("id", "Year", "month")
+    session.partitions.apply(f"csv/lake/{MONTHS[0]}", "club.fit", "part-0.parquet")
+    session.partitions.apply("csv/1.csv", "club.fit", "part-1.parquet")

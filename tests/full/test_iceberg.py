@@ -69,6 +69,21 @@ class TestReleases:
         assert "until expire_snapshots has removed their files" in session.report(TABLE).to_html()
         assert session.anonymize("people.parquet", FINE, TABLE).unchanged
         assert not [*Path().rglob(".*")]
+        self.check_source(session)
+
+    def check_source(self, session: sa.Session) -> None:
+        """It is a source in one version."""
+        wanted = sa.Policy(quasi_identifiers=["illness"], identifiers=["age", "cost"], privacy=[sa.KAnonymity(5)])
+        session.taxonomies.load("illness", sa.Taxonomy.flat(["a/b 0", "a/b 1", "a/b 2"]), source="people.parquet")
+
+        def commit(event: sa.Event) -> None:
+            if event.stage == "verify" and event.state == "started":
+                load().append(load().scan().to_arrow().slice(0, 1))
+
+        assert session.anonymize(TABLE, wanted, "again.parquet").report.rows.source == ROWS
+        with pytest.raises(sa.EngineError, match="has version 2 by now, and the run has read version 1"):
+            session.anonymize(TABLE, wanted, "other.parquet", progress=commit)
+        assert not Path("other.parquet").exists()
 
     def test_one_snapshot_replaces_all(self, session: sa.Session) -> None:
         session.anonymize("people.parquet", FINE, TABLE, rows_per_file=100)
@@ -80,9 +95,7 @@ class TestReleases:
         assert session.verify(TABLE, COARSE).met
         session.anonymize("people.parquet", FINE, TABLE, replace=True)
         assert session.verify(TABLE, FINE).met
-
-    def test_a_table_that_was_dropped_keeps_its_files(self, session: sa.Session) -> None:
-        session.anonymize("people.parquet", FINE, TABLE)
+        # A table that was dropped keeps its files.
         dropped = load().metadata_location
         catalogs.load_catalog("lake").drop_table("clinic.released")
         session.anonymize("people.parquet", COARSE, TABLE)
@@ -102,47 +115,27 @@ class TestReleases:
             with pytest.raises(sa.EngineError, match="give the name that the catalog of the server has"):
                 far.anonymize(TABLE, FINE, "other/")
 
-    def test_it_is_a_source_in_one_version(self, session: sa.Session) -> None:
-        session.anonymize("people.parquet", FINE, TABLE)
-        wanted = sa.Policy(quasi_identifiers=["illness"], identifiers=["age", "cost"], privacy=[sa.KAnonymity(5)])
-        session.taxonomies.load("illness", sa.Taxonomy.flat(["a/b 0", "a/b 1", "a/b 2"]), source="people.parquet")
-
-        def commit(event: sa.Event) -> None:
-            if event.stage == "verify" and event.state == "started":
-                load().append(load().scan().to_arrow().slice(0, 1))
-
-        assert session.anonymize(TABLE, wanted, "again.parquet").report.rows.source == ROWS
-        with pytest.raises(sa.EngineError, match="has version 2 by now, and the run has read version 1"):
-            session.anonymize(TABLE, wanted, "other.parquet", progress=commit)
-        assert not Path("other.parquet").exists()
-
-
-class TestReplacing:
-    def test_a_commit_of_another_program_meanwhile_is_kept(self, session: sa.Session) -> None:
-        session.anonymize("people.parquet", FINE, TABLE)
-        with load().transaction() as transaction:  # in which a commit that is tried again would leave what was appended
-            transaction.set_properties({f"write.{kind}.isolation-level": "snapshot" for kind in ("update", "delete")})
-        refuse = IcebergLakeTable.refuse
-
-        def append(table: IcebergLakeTable, release: Any) -> None:
-            refuse(table, release)
-            load().append(load().scan().to_arrow().slice(0, 1))
-
-        with (
-            mock.patch.object(IcebergLakeTable, "refuse", append),
-            pytest.raises(sa.EngineError, match="another program has changed the Iceberg table"),
-        ):
-            session.anonymize("people.parquet", COARSE, TABLE, replace=True)
-        assert sum(rows().values()) == ROWS + 1
-        assert len([*Path().rglob("release-*")]) == 1
-
 
 def test_tampering(session: sa.Session) -> None:
+    """A commit of another program meanwhile is kept; and so are properties."""
     session.anonymize("people.parquet", FINE, TABLE)
-    with load().transaction() as transaction:
+    with load().transaction() as transaction:  # in which a commit that is tried again would leave what was appended
+        transaction.set_properties({f"write.{kind}.isolation-level": "snapshot" for kind in ("update", "delete")})
         transaction.set_properties(owner="me")
     assert session.verify(TABLE, FINE).met, "a table whose properties were set is the same"
-    load().append(load().scan().to_arrow().slice(0, 1))
+    refuse = IcebergLakeTable.refuse
+
+    def append(table: IcebergLakeTable, release: Any) -> None:
+        refuse(table, release)
+        load().append(load().scan().to_arrow().slice(0, 1))
+
+    with (
+        mock.patch.object(IcebergLakeTable, "refuse", append),
+        pytest.raises(sa.EngineError, match="another program has changed the Iceberg table"),
+    ):
+        session.anonymize("people.parquet", COARSE, TABLE, replace=True)
+    assert sum(rows().values()) == ROWS + 1
+    assert len([*Path().rglob("release-*")]) == 1
     found = " ".join(session.verify(TABLE, FINE, strict=False).shortfalls)
     assert "more files than were written: 2 where there were 1" in found
     assert "601 rows where 600 were released" in found

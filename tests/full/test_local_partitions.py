@@ -32,15 +32,8 @@ def session() -> Iterator[sa.Session]:
         yield session
 
 
-@pytest.fixture
-def sidecar(session: sa.Session, tmp_path: Path) -> Path:
-    """A fit on the people, beside which they are published as ``people.parquet``."""
-    return fitted(session, tmp_path, POLICY)
-
-
 def fitted(session: sa.Session, folder: Path, policy: sa.Policy, **options: Any) -> Path:
     session.partitions.fit("people", policy, folder / "people.fit", accept_observed_domain=True, **options)
-    session.partitions.apply("people", folder / "people.fit", folder / "people.parquet")
     return folder / "people.fit"
 
 
@@ -79,9 +72,25 @@ class TestFit:
 
 
 class TestApply:
-    def test_new_rows_join_the_classes_that_cover_them(self, session: sa.Session, sidecar: Path) -> None:
-        """And all rows of the fit are published; both are verified together."""
-        into, people = sidecar.with_name("later.parquet"), sidecar.with_name("people.parquet")
+    def test_new_rows_join_the_classes_that_cover_them(self, session: sa.Session, tmp_path: Path) -> None:
+        """And all rows of the fit are published; both are verified together.
+
+        Too many rows that no class covers are refused, and so are values that a taxonomy does not have.
+        """
+        sidecar = fitted(session, tmp_path, POLICY)
+        into, people = tmp_path / "later.parquet", tmp_path / "people.parquet"
+        session.partitions.apply("people", sidecar, people)
+        with pytest.raises(sa.UnsatisfiableError) as refused:
+            session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, into)
+        assert refused.value.problems == (
+            "0 of its 201 rows are in classes that fall short",
+            "1 of its rows are in none of the classes of the fit, which suppresses them",
+            "with 0 of 600 rows suppressed before, that is 1 of 801, where 0 may be (suppression_limit 0 %)",
+            "what can help: a partition of more rows, a fit on more rows like these, or a larger suppression_limit",
+        )
+        with pytest.raises(sa.TaxonomyError, match='"zip"'):
+            session.partitions.apply(f"{LATER} UNION ALL {ALONE.replace('10390', '99999')}", sidecar, into)
+        assert not into.exists()
         release = session.partitions.apply(LATER, sidecar, into)
         assert release.node == {}
         assert (release.report.rows.released, release.report.rows.dropped, release.report.notes) == (200, 0, ())
@@ -109,21 +118,6 @@ class TestApply:
         assert release.report.notes == ("1 of its rows are in none of the classes of the fit, which suppresses them",)
         again = session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, tmp_path / "later.parquet")
         assert again.report.rows == release.report.rows
-
-    def test_rows_that_are_refused(self, session: sa.Session, sidecar: Path) -> None:
-        """Too many that no class covers, or values that a taxonomy does not have."""
-        later = sidecar.with_name("later.parquet")
-        with pytest.raises(sa.UnsatisfiableError) as refused:
-            session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, later)
-        assert refused.value.problems == (
-            "0 of its 201 rows are in classes that fall short",
-            "1 of its rows are in none of the classes of the fit, which suppresses them",
-            "with 0 of 600 rows suppressed before, that is 1 of 801, where 0 may be (suppression_limit 0 %)",
-            "what can help: a partition of more rows, a fit on more rows like these, or a larger suppression_limit",
-        )
-        with pytest.raises(sa.TaxonomyError, match='"zip"'):
-            session.partitions.apply(f"{LATER} UNION ALL {ALONE.replace('10390', '99999')}", sidecar, later)
-        assert not later.exists()
 
 
 HOSTILE = ['a"b; drop table x --', "it's", "position"]
@@ -166,7 +160,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     fit = sqlanon("fit", "people", *WAREHOUSE, *options, folder=tmp_path)
     assert re.search(r"\d+ classes at levels of their own", fit.stdout), fit.stderr
     more = ["--replace-if-changed", "--json"]
-    for name, source in (("first", "people"), ("second", LATER), ("second", LATER)):
+    for name, source in (("first", "people"), ("second", LATER)):
         applied = sqlanon("apply", source, *WAREHOUSE, "--into", f"{name}.parquet", *more, folder=tmp_path)
         assert document(applied)["report"]["rows"]["dropped"] == 0
     refused = sqlanon("apply", ALONE, *WAREHOUSE, "--into", "third.parquet", folder=tmp_path)

@@ -14,36 +14,38 @@ from tests.stories.test_local_recoding import policy_of
 warehouse, session = test_local_recoding.warehouse, test_local_recoding.session
 
 
-class TestUnchanged:
-    def test_a_release_of_the_same_files_and_policy_is_left(self, session: sa.Session, tmp_path: Path) -> None:
-        source, target = tmp_path / "people.parquet", tmp_path / "released.parquet"
-        session.connection.execute(f"COPY people TO '{source}'")
-        policy = policy_of(sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2), suppression_limit=0.01)
-        first = session.anonymize(source, policy, target)
-        before = target.stat().st_mtime_ns
-        again = session.anonymize(source, policy, target, replace="changed")
-        assert (again.unchanged, target.stat().st_mtime_ns) == (True, before)
-        assert type(again.report) is type(first.report)
-        own = {"findings", "before", "after", "minimality_rows", "minimality_cell_rows"}
-        assert again.report.model_dump(exclude=own) == first.report.model_dump(exclude=own)
-        assert again.guarantee.claims == first.guarantee.claims
-        assert {*again.guarantee.not_covered} <= {*first.guarantee.not_covered}
-
-    def test_one_of_another_policy_is_replaced(self, session: sa.Session, tmp_path: Path) -> None:
-        source, target = tmp_path / "people.parquet", tmp_path / "released.parquet"
-        session.connection.execute(f"COPY people TO '{source}'")
-        for k, unchanged in ((4, False), (5, False), (5, True)):
-            release = session.anonymize(source, policy_of(sa.KAnonymity(k)), target, replace="changed")
-            assert (release.unchanged, release.report.min_class_size >= k) == (unchanged, True)
-        with pytest.raises(sa.TargetError, match="made by another policy"):
-            session.anonymize(source, policy_of(sa.KAnonymity(6)), target)
+def test_a_release_of_the_same_files_and_policy_is_left(session: sa.Session, tmp_path: Path) -> None:
+    """One of another policy is replaced."""
+    source, target = tmp_path / "people.parquet", tmp_path / "released.parquet"
+    session.connection.execute(f"COPY people TO '{source}'")
+    policy = policy_of(sa.KAnonymity(4), sa.DistinctLDiversity("illness", 2), suppression_limit=0.01)
+    first = session.anonymize(source, policy, target, replace="changed")
+    before = target.stat().st_mtime_ns
+    again = session.anonymize(source, policy, target, replace="changed")
+    assert (first.unchanged, again.unchanged, target.stat().st_mtime_ns) == (False, True, before)
+    assert type(again.report) is type(first.report)
+    own = {"findings", "before", "after", "minimality_rows", "minimality_cell_rows"}
+    assert again.report.model_dump(exclude=own) == first.report.model_dump(exclude=own)
+    assert again.guarantee.claims == first.guarantee.claims
+    assert {*again.guarantee.not_covered} <= {*first.guarantee.not_covered}
+    release = session.anonymize(source, policy_of(sa.KAnonymity(5)), target, replace="changed")
+    assert (release.unchanged, release.report.min_class_size >= 5) == (False, True)
+    with pytest.raises(sa.TargetError, match="made by another policy"):
+        session.anonymize(source, policy_of(sa.KAnonymity(6)), target)
 
 
 class TestTightBounds:
     TIGHT = sa.LocalRecoding(lower_bound="tight")
 
-    def test_the_report_says_by_which_bound(self, session: sa.Session, tmp_path: Path) -> None:
-        quick = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released").report
+    def test_the_report_says_by_which_bound(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Too much work is refused, which the quick bound is not."""
+        with monkeypatch.context() as patch:
+            patch.setattr("sqlanon.methods.local.refusals.TIGHT_WORK", 1e3)
+            with pytest.raises(sa.PolicyError, match=r"times 50 nodes are more than 1,000; take lower_bound = true"):
+                session.anonymize("people", policy_of(sa.KAnonymity(5), method=self.TIGHT), "released")
+            quick = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released").report
         (tmp_path / "policy.toml").write_text(
             """
             quasi_identifiers = ["age", "sex", "zip"]
@@ -63,12 +65,6 @@ class TestTightBounds:
             sa.PolicyError, match=r"no tight lower bound of .* weights of rows: take lower_bound = true"
         ):
             policy_of(sa.KAnonymity(5), method=self.TIGHT, row_weight="weight")
-
-    def test_too_much_work_is_refused(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("sqlanon.methods.local.refusals.TIGHT_WORK", 1e3)
-        with pytest.raises(sa.PolicyError, match=r"times 50 nodes are more than 1,000; take lower_bound = true"):
-            session.anonymize("people", policy_of(sa.KAnonymity(5), method=self.TIGHT), "released")
-        session.anonymize("people", policy_of(sa.KAnonymity(5)), "released")
 
 
 def test_tables_of_hardly_any_rows(session: sa.Session) -> None:

@@ -164,10 +164,10 @@ class TestCaps:
             run(ledger, Budget("0.1", "0.4"))
         assert refused.value.problems == ('data set "visits": δ would add up to 1, and 1 promises nothing',)
 
-    @pytest.mark.parametrize("budget", [Budget(1), Budget(0, "1e-6")])
-    def test_a_cap_that_has_no_rho(self, ledger: WarehouseLedger, budget: Budget) -> None:
-        with pytest.raises(sa.BudgetError, match="buys nothing"):
-            ledger.cap("visits", budget, in_rho=True)
+    def test_a_cap_that_has_no_rho(self, ledger: WarehouseLedger) -> None:
+        for budget in (Budget(1), Budget(0, "1e-6")):
+            with pytest.raises(sa.BudgetError, match="buys nothing"):
+                ledger.cap("visits", budget, in_rho=True)
         assert not ledger.entries()
 
     def test_it_is_lifted_like_any_other(self, ledger: WarehouseLedger) -> None:
@@ -253,17 +253,13 @@ class TestOlderLedgers:
             assert open_ledger(engine, None).account("visits").spent == Budget("3.75", "4e-6")
 
 
-class TestTampering:
-    def test_a_rho_that_was_changed_is_found(self, ledger: WarehouseLedger) -> None:
-        run(ledger)
-        (entry,) = ledger.entries()
-        for rho in (None, "0", "0.001", "x"):
-            assert first_broken([replace(entry, rho=rho)]) == 0
-
-    @pytest.mark.parametrize("rho", ["0", "-1", "much"])
-    def test_nor_is_one_that_is_none_sealed(self, ledger: WarehouseLedger, rho: str) -> None:
-        run(ledger)
-        (entry,) = ledger.entries()
+def test_a_rho_that_was_changed_is_found(ledger: WarehouseLedger) -> None:
+    """Nor is one that is none sealed."""
+    run(ledger)
+    (entry,) = ledger.entries()
+    for rho in (None, "0", "0.001", "x"):
+        assert first_broken([replace(entry, rho=rho)]) == 0
+    for rho in ("0", "-1", "much"):
         changed = replace(entry, rho=rho)
         assert first_broken([replace(changed, sha256=changed.seal())]) == 0
 

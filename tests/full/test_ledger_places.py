@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines import retries
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.retries import retry_while_locked
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.opening import open_ledger
@@ -167,18 +168,18 @@ class TestRaces:
 
 class TestPlaces:
     def test_a_file_that_is_open_elsewhere_says_so(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(retries, "PATIENCE", 0.1)
+        monkeypatch.setattr(ledger_module, "retry_while_locked", partial(retry_while_locked, patience=0.1))
         program = "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.readline()"
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         with subprocess.Popen([sys.executable, "-c", program, str(written)], **pipes) as process:
             assert process.stdout is not None and process.stdout.readline() == "open\n"
             with pytest.raises(sa.EngineError, match=rf"is open in another program \(process {process.pid}\)"):
                 at(written).commit([expense(1)])
-            monkeypatch.setattr(retries, "PATIENCE", 10)
+            monkeypatch.setattr(ledger_module, "retry_while_locked", retry_while_locked)
             threading.Timer(0.2, process.kill).start()
             assert at(written).commit([expense(1)]) == [5]
         other = duckdb.connect(str(written), config={"threads": 1})
-        monkeypatch.setattr(retries, "PATIENCE", 0.1)
+        monkeypatch.setattr(ledger_module, "retry_while_locked", partial(retry_while_locked, patience=0.1))
         with other, pytest.raises(sa.EngineError, match="is open in this program"):
             at(written).commit([expense(1)])
 

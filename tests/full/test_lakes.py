@@ -15,11 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import dataset
+from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.engines.duckdb.reading import lake as lakes
 from sqlanon.publish import folders
 from sqlanon.publish.folders import exchange
+from sqlanon.queries.release.files import guarded
 from sqlanon.releases.noting import NOT_LISTED
 from tests.effort import examples
 
@@ -220,10 +222,10 @@ class TestMarkers:
             (release / "_sqlanon.json").write_text(json.dumps({"sqlanon": {**note, "folder": layout}}))
             with pytest.raises(sa.EngineError, match=r"_sqlanon.json is not what sqlanon writes"):
                 session.measure("release", POLICY)
-            with pytest.raises(sa.EngineError, match="not replaced"):
-                session.anonymize("people", POLICY, into="release/", replace=True)
-            with pytest.raises(sa.EngineError):
-                session.verify("release", POLICY)
+        with pytest.raises(sa.EngineError, match="not replaced"):
+            session.anonymize("people", POLICY, into="release/", replace=True)
+        with pytest.raises(sa.EngineError):
+            session.verify("release", POLICY)
 
     @settings(suppress_health_check=list(HealthCheck), max_examples=examples(15))
     @given(content=fuzzed_markers())
@@ -340,11 +342,20 @@ class TestLayouts:
                 assert one == other
 
     def test_a_value_that_readers_would_take_for_null(self, session: sa.Session, lake: Path) -> None:
-        for value in ("NULL", "null", "__HIVE_DEFAULT_PARTITION__", "x" * 300):
-            source = f"SELECT * REPLACE ('{value}' AS illness) FROM w.folk"
-            policy = POLICY.model_copy(update={"privacy": (sa.KAnonymity(5),)})
+        def source(value: str) -> str:
+            return f"SELECT * REPLACE ('{value}' AS illness) FROM w.folk"
+
+        policy = POLICY.model_copy(update={"privacy": (sa.KAnonymity(5),)})
+        with pytest.raises(sa.EngineError, match='attribute "illness" cannot partition') as refused:
+            session.anonymize(source("null"), policy, into="release/", partition_by="illness")
+        assert "null" not in str(refused.value)
+        for value in ("NULL", "__HIVE_DEFAULT_PARTITION__", "x" * 300):
+            query = session._engine.resolve(source(value))
+            rows = guarded(
+                exp.select("*").from_(query.relation), session._engine.describe(query.relation), ["illness"], None
+            )
             with pytest.raises(sa.EngineError, match='attribute "illness" cannot partition') as refused:
-                session.anonymize(source, policy, into="release/", partition_by="illness")
+                session._engine.fetch(rows, "the rows of a release")
             assert value not in str(refused.value).replace("the text NULL", "")
         assert [path.name for path in lake.iterdir() if path.name.startswith((".", "release"))] == []
 
@@ -391,17 +402,13 @@ class TestLayouts:
 class TestReplacing:
     @pytest.mark.parametrize("swapped", [True, False], ids=["exchange", "two renames"])
     def test_a_folder_of_ours(
-        self, session: sa.Session, lake: Path, published: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool
+        self, session: sa.Session, lake: Path, release: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool
     ) -> None:
-        if swapped:
-            (lake / "release").mkdir()
-            session.anonymize("people", POLICY, into="release/", rows_per_file=100)
-        else:
+        if not swapped:
             monkeypatch.setattr(folders, "exchange", lambda *_: False)
-            shutil.copytree(published, lake / "release")
         session.anonymize("people", STRICTER, into="release", replace=True, partition_by="zip")
         assert session.verify("release", STRICTER).met
-        assert not list((lake / "release").glob("*.parquet"))
+        assert not list(release.glob("*.parquet"))
         assert not list(lake.glob(".*"))
 
     @pytest.mark.parametrize("swapped", [True, False], ids=["exchange", "two renames"])
@@ -549,6 +556,7 @@ class TestUnchanged:
             session.anonymize("people", policy, into="release.parquet")
 
     def test_what_differs_is_said(self, session: sa.Session, lake: Path) -> None:
+        (lake / "release").mkdir()  # an empty folder is taken
         session.anonymize("people", POLICY, into="release/")
 
         def refused(*arguments: Any, **options: Any) -> str:

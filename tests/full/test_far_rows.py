@@ -35,7 +35,8 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
     """20,000 invented visits of the demonstration."""
     with duckdb.connect(config={"threads": 1}) as connection:
         engine = OpenedDatabase(connection, owned=False).engine()
-        demo.invent(engine, rows=20_000, seed=1)
+        with mock.patch.object(type(engine), "install"):  # of macros, which no run needs
+            demo.invent(engine, rows=20_000, seed=1)
         sa.connect(connection).taxonomies.load_all({name: demo.TAXONOMIES[name] for name in ("age", "sex")})
         yield with_far_rows(connection, tmp_path_factory.mktemp("far"), "visits")
 
@@ -55,12 +56,10 @@ STAY = {
 NEAR = {
     "unknown values": POLICIES["unknown values"],
     "local with kept columns, masks and means": policy(sa.KAnonymity(3), method=MEANS, suppression="mask", **ALL_KEPT),
-    "local of individuals": policy(sa.KAnonymity(2), T_CLOSENESS[0], method=sa.LocalRecoding(), individual="patient"),
 }
-METHODS = ("relocation", "h-ceiling", "histogram", "ipa of individuals", "epsilon-safe", "diffgen of individuals")
-METHODS += ("diffgen by information", "diffgen of sets", "top-down")
+METHODS = ("relocation", "histogram", "ipa of individuals", "epsilon-safe", "diffgen by information", "top-down")
 NEAR |= {name: POLICIES[name] for name in METHODS}
-"""Policies whose cells have to come near; those of the hospital are more."""
+"""Policies whose cells have to come near; the hospital has others, and so has test_spark_rows: h-ceiling, sets."""
 
 
 @pytest.mark.parametrize("name", [*STAY, *NEAR])

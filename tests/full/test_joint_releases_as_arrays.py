@@ -13,6 +13,7 @@ import sqlanon as sa
 from sqlanon.methods.shared.class_values import ValueCounter
 from tests import oracle
 from tests.effort import examples
+from tests.full.test_joint_sequences import forget
 from tests.property import test_joint_releases
 from tests.property.test_joint_releases import (
     NODES,
@@ -36,6 +37,7 @@ session = test_joint_releases.session
 def test_releases_of_one_table_need_no_key(
     session: sa.Session, snapshot: Snapshot, columns: list[list[str]], k: int
 ) -> None:
+    forget(session)
     load(session, "snapshot_0", snapshot)
     named: list[str] = []
     earlier: list[dict[int, Labels]] = []
@@ -63,6 +65,7 @@ def test_of_two_smallest_classes_that_of_the_first_key_is_hidden(session: sa.Ses
     # The person of age 0 is alone, and has the flu. Together with the two who have a cold and gout, the hidden persons
     # meet the model; together with the two of whom one has the flu, they do not.
     illnesses = dict(enumerate(["flu", "flu", "cold", "cold", "gout"]))
+    forget(session)
     snapshot = dict(enumerate((age, "f") for age in (0, first_age, first_age, 3 - first_age, 3 - first_age)))
     load_ill(session, "patients", snapshot, illnesses)
     session.anonymize("patients", diverse(2, "alpha", [], ["sex"]), "earlier_release", replace=True)
@@ -83,6 +86,7 @@ def test_of_two_smallest_classes_that_of_the_first_key_is_hidden(session: sa.Ses
 def test_arrays_look_at_values_that_have_changed(
     session: sa.Session, model: str, before: list[str], now: list[str]
 ) -> None:
+    forget(session)
     half = len(now) // 2
     snapshot = dict(enumerate([(1, "f")] * half + [(2, "f")] * half))
     load_ill(session, "before", snapshot, dict(enumerate(before)))

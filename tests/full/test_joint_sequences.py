@@ -31,6 +31,14 @@ from tests.property.test_joint_releases import (
 from tests.property.test_joint_releases import session as session
 
 
+def forget(session: sa.Session) -> None:
+    """Drop what earlier examples have published, which each run would be compared with."""
+    for name in session.connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'"
+    ).fetchall():
+        session.connection.execute(f"DROP TABLE {name[0]}")
+
+
 def top_down(k: int, earlier: Sequence[sa.Earlier]) -> sa.Policy:
     return sa.Policy(
         quasi_identifiers=["age", "sex"],
@@ -76,6 +84,7 @@ def check_hidden(earlier: Sequence[dict[int, Labels]], snapshot: Snapshot, found
 def test_no_joint_class_of_several_methods_has_fewer_than_k_persons(
     session: sa.Session, sequence: list[Snapshot], k: int, highest: int, has_key: bool, kinds: list[str]
 ) -> None:
+    forget(session)
     named: list[sa.Earlier] = []
     earlier: list[dict[int, Labels]] = []
     snapshots = sequence if has_key else [sequence[0]] * 3
@@ -125,6 +134,7 @@ def ill_sequences(draw: st.DrawFn) -> list[tuple[Snapshot, dict[int, str]]]:
 def test_values_that_change_meet_the_models(
     session: sa.Session, sequence: list[tuple[Snapshot, dict[int, str]]], k: int, name: str
 ) -> None:
+    forget(session)
     named: list[sa.Earlier] = []
     seen: list[Seen] = []
     for place, (snapshot, illnesses) in enumerate(sequence):
@@ -151,6 +161,7 @@ def test_values_in_classes_with_levels_of_their_own_meet_them(
     has_key: bool,
     are_local: list[bool],
 ) -> None:
+    forget(session)
     rule, named, seen = Rule(k, MODELS[name][1]), list[sa.Earlier](), list[Seen]()
     snapshots = sequence if has_key else [sequence[0]] * 3
     for place, ((snapshot, illnesses), is_local) in enumerate(zip(snapshots, are_local, strict=False)):

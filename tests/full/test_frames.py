@@ -130,7 +130,7 @@ class TestSources:
                 raise KeyboardInterrupt
 
         before = catalog(clinic)
-        for make in (FRAMES["polars DataFrame"], FRAMES["DuckDB relation"], FRAMES["Arrow stream"]):
+        for make in (FRAMES["polars DataFrame"], FRAMES["Arrow stream"]):
             with pytest.raises(KeyboardInterrupt):
                 clinic.anonymize(make(clinic), POLICY, "released", progress=stop)
             with pytest.raises(sa.PolicyError):
@@ -206,12 +206,9 @@ class TestWhatIsNoSource:
 
 
 class TestReleasesAsFrames:
-    @pytest.mark.parametrize("into", ["released.parquet", "released/"])
-    def test_what_was_written(
-        self, clinic: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str
-    ) -> None:
+    def test_what_was_written(self, clinic: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
-        release = clinic.anonymize("visits", POLICY, into, **({"partition_by": "sex"} if "/" in into else {}))
+        release = clinic.anonymize("visits", POLICY, "released/", partition_by="sex")
         monkeypatch.chdir("/")
         expected = sorted(map(str, clinic.connection.sql("FROM expected").to_arrow_table().to_pylist()))
         assert sorted(map(str, release.to_arrow().to_pylist())) == expected

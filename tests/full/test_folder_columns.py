@@ -71,4 +71,3 @@ def test_parts_of_a_lake_of_csv_may_lack_them(session: sa.Session) -> None:
 def test_a_part_may_have_identifiers_that_the_source_of_the_fit_lacks(session: sa.Session) -> None:
     assert fit(session, "csv/0.csv") == ("id", "Year", "month")
     session.partitions.apply(f"csv/lake/{MONTHS[0]}", "club.fit", "part-0.parquet")
-    session.partitions.apply("csv/1.csv", "club.fit", "part-1.parquet")

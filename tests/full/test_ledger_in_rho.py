@@ -48,10 +48,11 @@ class TestSums:
         found = {}
         for count in range(1, 11):
             whole = run(ledger)
-            total = ledger.account("visits").in_rho
-            assert total is not None and total.delta == ONE.delta
-            found[count] = round(float(total.epsilon), 4)
-        assert (found[1], found[2], found[4], found[10]) == (1, 1.4510, 2.1117, 3.4914)
+            if count in (1, 2, 4, 10):
+                total = ledger.account("visits").in_rho
+                assert total is not None and total.delta == ONE.delta
+                found[count] = round(float(total.epsilon), 4)
+        assert found == {1: 1, 2: 1.4510, 4: 2.1117, 10: 3.4914}
         assert ledger.account("visits").spent == Budget(10, "1e-5")
         assert [Fraction(entry.rho or 0) for entry in ledger.entries()] == [whole.rho] * 10
         assert ledger.account("visits").rho == 10 * rho_of(ONE)

@@ -133,11 +133,6 @@ def test_no_counterfeits_make_an_empty_one(session: sa.Session) -> None:
     assert session.connection.sql("SELECT count(*) FROM listed").fetchall() == [(0,)]
 
 
-def test_it_is_explained(session: sa.Session) -> None:
-    purposes = [step.purpose for step in session.explain("people", groups_policy("strict"))]
-    assert purposes.index("the release") < purposes.index("the catalog")
-
-
 def test_targets_that_do_not_fit(tmp_path: Path) -> None:
     cases: list[tuple[Any, dict[str, str], type[Exception], str]] = [
         ("released", {}, sa.PolicyError, '"catalog" is published as well: name its table'),

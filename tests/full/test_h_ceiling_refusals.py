@@ -145,8 +145,10 @@ class TestImpossible:
 
     def test_it_is_explained(self) -> None:
         with session_of_people() as session:
-            purposes = [step.purpose for step in session.explain("people", people_policy(impossible=PAIRS))]
+            policy = people_policy(catalog="paper", impossible=PAIRS)
+            purposes = [step.purpose for step in session.explain("people", policy)]
         assert purposes.index("values that classes never get") < purposes.index("counterfeits")
+        assert purposes.index("the release") < purposes.index("the catalog")
 
     def test_in_a_file(self, tmp_path: Path) -> None:
         file = tmp_path / "policy.toml"

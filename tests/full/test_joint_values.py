@@ -160,18 +160,6 @@ class TestChangedValues:
         compared = "compared with all rows of the source of that release"
         assert [line for line in second.guarantee.claims if compared in line]
 
-    def test_shares_of_a_third_release(self, session: sa.Session) -> None:
-        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.2, distance="hierarchical")]}
-        session.connection.execute("UPDATE summer SET illness = if(age IN (21, 26, 31), 'cold', 'flu')")
-        session.anonymize("summer", held(**close), "second", **at(1))
-        assert ages(session, "second") == {"20-24": 4, "25-29": 4, "30-34": 4}
-        assert (session.compare_releases([SPRING, SUMMER], source="summer").failing_classes or 0) >= 1
-        session.anonymize("summer", held(SPRING, **close), "second", replace=True, **at(1))
-        recovered = "if(age IN (22, 24, 32), 'cold', 'flu') AS illness"
-        session.connection.execute(f"CREATE TABLE autumn AS SELECT * REPLACE ({recovered}) FROM summer")
-        third = session.anonymize("autumn", held(SPRING, SUMMER, **close), "third", **at(2))
-        assert third.report.suppressed_rows == 0
-
     def test_labels_are_compared_with_the_source_that_had_them(self, session: sa.Session) -> None:
         """In both seasons half of each age group had a cold, and the others from 20 to 24 had the plague in spring.
 

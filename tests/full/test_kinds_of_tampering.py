@@ -317,7 +317,7 @@ FILES: dict[str, dict[str, Change]] = {
         "other groups of rows": copied(SAME_ROWS, options=", ROW_GROUP_SIZE 2"),
         "numbers of fields": copied(SAME_ROWS, options=", FIELD_IDS {age: 34}"),
         "another version of Parquet": copied(SAME_ROWS, options=", PARQUET_VERSION v2"),
-        **{f"a bit at {share}": flipped("it.parquet", share) for share in (0.0, 0.01, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)},
+        **{f"a bit at {share}": flipped("it.parquet", share) for share in (0.0, 0.01, 0.3, 0.6, 0.95, 1.0)},
         **{kind: lengthened("it.parquet", change) for kind, change in LENGTHS.items()},
         "gone": without("it.parquet"),
     },

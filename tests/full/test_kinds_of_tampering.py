@@ -163,9 +163,9 @@ def is_seen(session: sa.Session, release: str | Path, **more: Any) -> bool:
 
 def content_of(session: sa.Session) -> ContentRecord:
     """What the record of the table would say of its rows."""
-    found = session._engine.find(NAME)
+    found = engine_of(session).find(NAME)
     assert found is not None
-    return content_of_table(session._engine, found.table)
+    return content_of_table(engine_of(session), found.table)
 
 
 def changed_record(note: str, kind: str) -> str:

@@ -24,6 +24,7 @@ from sqlanon.publish.folders import exchange
 from sqlanon.queries.release.files import guarded
 from sqlanon.releases.noting import NOT_LISTED
 from tests.effort import examples
+from tests.engines import engine_of
 
 ROW_COUNT = 1000
 POLICY = sa.Policy(
@@ -349,12 +350,12 @@ class TestLayouts:
             session.anonymize(source("null"), policy, into="release/", partition_by="illness")
         assert "null" not in str(refused.value)
         for value in ("NULL", "__HIVE_DEFAULT_PARTITION__", "x" * 300):
-            query = session._engine.resolve(source(value))
+            query = engine_of(session).resolve(source(value))
             rows = guarded(
-                exp.select("*").from_(query.relation), session._engine.describe(query.relation), ["illness"], None
+                exp.select("*").from_(query.relation), engine_of(session).describe(query.relation), ["illness"], None
             )
             with pytest.raises(sa.EngineError, match='attribute "illness" cannot partition') as refused:
-                session._engine.fetch(rows, "the rows of a release")
+                engine_of(session).fetch(rows, "the rows of a release")
             assert value not in str(refused.value).replace("the text NULL", "")
         assert [path.name for path in lake.iterdir() if path.name.startswith((".", "release"))] == []
 

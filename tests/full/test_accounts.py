@@ -18,15 +18,13 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.cli.sessions import writing
 from sqlanon.ledger import table
-from sqlanon.ledger.datasets import DataSet, charged
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Expense
-from sqlanon.methods.noisy_node import ipa as noisy_counts
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
 from sqlanon.queries.noise import scores
 from tests.commands import sqlanon
-from tests.engines import engine_of
+from tests.full.test_charged_sources import SPENT, account, charge
 from tests.stories.test_private_runs import POLICY, ROLES, TOML, make_warehouse
 
 
@@ -38,7 +36,7 @@ class TestAccounts:
         for spelled, source in (('"people"', "people"), (str(tmp_path / "lake"), f"{tmp_path}/lake/")):
             session.ledger.cap(spelled, sa.Budget("0.1"))
             with pytest.raises(sa.BudgetError):
-                session.anonymize(source, POLICY, "released")
+                charge(session, source)
         with pytest.raises(sa.PolicyError, match="no budget of its own"):
             session.ledger.cap("seen", sa.Budget(1))
         with pytest.raises(sa.PolicyError, match="a cap is a Budget"):
@@ -65,20 +63,20 @@ class TestAccounts:
         ):
             other.anonymize("people", POLICY, "released")
         with sa.connect(tmp_path / "w.duckdb") as own:
-            own.anonymize("people", POLICY, "released")
+            charge(own, "people")
             assert own.ledger.spent("people") == sa.Budget(1, "0.01")
 
     def test_a_ledger_that_goes_on_in_a_file_is_that_of_the_warehouse(
         self, session: sa.Session, tmp_path: Path
     ) -> None:
-        session.anonymize("people", POLICY, "released")
+        charge(session, "people")
         session.connection.execute(f"ATTACH '{tmp_path}/b.duckdb' AS b; CREATE SCHEMA b.anon")
         session.connection.execute(
             "CREATE TABLE b.anon.ledger AS FROM anon.ledger; ALTER TABLE b.anon.ledger ADD PRIMARY KEY (position)"
         )
         session.close()
         with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as moved:
-            moved.anonymize("people", POLICY, "again")
+            charge(moved, "people")
             assert moved.ledger.spent("people") == sa.Budget(2, "0.02")
         with sa.connect(tmp_path / "w.duckdb") as own, pytest.raises(sa.EngineError, match="name it with ledger="):
             own.anonymize("people", POLICY, "third")
@@ -97,7 +95,7 @@ class TestAccounts:
         with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b1.duckdb") as session:
             session.ledger.cap("people", None)
         with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b1.duckdb") as session:
-            session.anonymize("people", POLICY, tmp_path / "r.parquet")
+            charge(session, "people")
         with (
             sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b2.duckdb") as session,
             pytest.raises(sa.EngineError, match="is not that of this warehouse"),
@@ -140,7 +138,7 @@ class TestAccounts:
             path = str(tmp_path / "lake" / f"{name}.parquet")
             session.connection.execute(f"COPY (FROM people LIMIT {rows}) TO '{path}'")
             if name != "c":
-                session.anonymize(path, POLICY, f"of_{name}")
+                charge(session, path)
         for call in (
             lambda: session.anonymize(tmp_path / "lake", POLICY, "all"),
             lambda: session.ledger.cap(str(tmp_path / "lake"), sa.Budget(9)),
@@ -148,24 +146,24 @@ class TestAccounts:
             with pytest.raises(sa.PolicyError, match="belong to other data sets") as error:
                 call()
             assert [line.endswith('.parquet"') for line in error.value.problems] == [True, True]
-        assert session.ledger.entries().num_rows == 6
+        assert session.ledger.entries().num_rows == 2
 
     def test_a_lake_that_was_one_file_first_goes_on_under_its_name(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
         for name, rows in (("a", 400), ("b", 399)):
             session.connection.execute(f"COPY (FROM people LIMIT {rows}) TO '{tmp_path}/lake/{name}.parquet'")
         for source in ("lake/a.parquet", "lake", "lake/b.parquet"):
-            session.anonymize(tmp_path / source, POLICY, "released", replace=True)
+            charge(session, tmp_path / source)
         assert session.ledger.spent(str(tmp_path / "lake" / "b.parquet")) == sa.Budget(3, "0.03")
         (tmp_path / "lake" / "a.parquet").unlink()
-        session.anonymize(tmp_path / "lake", POLICY, "released", replace=True)
+        charge(session, tmp_path / "lake")
         assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(4, "0.04")
 
     def test_files_that_were_not_there_are_known_by_their_place(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
         session.connection.execute(f"COPY people TO '{tmp_path}/lake/a.parquet'")
         open_ledger(engine_of(session), None).commit([Expense(f"{tmp_path}/lake/", "ipa", "cells", sa.Budget(1), "")])
-        session.anonymize(tmp_path / "lake" / "a.parquet", POLICY, "released")
+        charge(session, tmp_path / "lake" / "a.parquet")
         assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(2, "0.01")
 
     def test_a_data_set_that_nobody_declared_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
@@ -174,15 +172,15 @@ class TestAccounts:
                 session.anonymize("FROM people", POLICY, "released", dataset=given)
         assert session.ledger.entries().num_rows == 0
         session.ledger.cap("visits", None)
-        session.anonymize("FROM people", POLICY, "released", dataset="Visits")
+        charge(session, "FROM people", "Visits")
         assert session.ledger.spent("visits") == sa.Budget(1, "0.01")
 
     def test_releases_that_were_charged_to_no_ledger_miss_none(self, session: sa.Session) -> None:
         session.anonymize("people", POLICY, "seeded", random_source=sa.SeededSource(1))
         session.anonymize("people", sa.Policy(**ROLES, privacy=[sa.KAnonymity(2)]), "classes")
         session.connection.execute("COMMENT ON TABLE people IS 'ledger_sha256 {'")
-        session.anonymize("people", POLICY, "first")
-        session.connection.execute("ATTACH ':memory:' AS other; CREATE TABLE other.copied AS FROM first")
+        charge(session, "people")
+        session.connection.execute("ATTACH ':memory:' AS other; CREATE TABLE other.copied AS FROM seeded")
         session.connection.execute('COMMENT ON TABLE other.copied IS \'{"sqlanon": {"ledger_sha256": "of another"}}\'')
         assert session.ledger.spent("people") == sa.Budget(1, "0.01")
 
@@ -212,14 +210,6 @@ class TestAccounts:
         assert error.value.spent == {"epsilon": "1", "delta": "0.01"}
         assert target.read_text() == "of somebody else"
 
-    def test_too_many_rows_for_exact_scores_are_refused_before_anything_is_charged(
-        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(noisy_counts, "MAX_ROWS", 5)
-        with pytest.raises(sa.PolicyError, match="up to 5 rows; give the method a public node"):
-            session.anonymize("people", POLICY, "released")
-        assert session.ledger.spent("people") == sa.Budget(0)
-
     def test_a_ledger_that_a_killed_process_has_left_empty_says_what_to_do(self, tmp_path: Path) -> None:
         with make_warehouse(tmp_path / "w.duckdb"):
             (tmp_path / "l.duckdb").write_bytes(bytes(4096))
@@ -233,9 +223,9 @@ class TestAccounts:
         """Else a run that forgets to name the ledger would open a fresh account."""
         budget = tmp_path / "budget.duckdb"
         with sa.connect(warehouse, ledger=budget) as session:
-            session.anonymize("people", POLICY, "released")
+            charge(session, "people")
             old = budget.read_bytes()
-            session.anonymize("people", POLICY, "again")
+            charge(session, "people")
             assert session.ledger.spent("people") == sa.Budget(2, "0.02")
         for read_only in (False, True):
             with sa.connect(warehouse, read_only=read_only) as session:
@@ -256,7 +246,7 @@ class TestAccounts:
         assert not (tmp_path / "new.duckdb").exists()
         budget.rename(tmp_path / "moved.duckdb")
         with sa.connect(warehouse, ledger=tmp_path / "moved.duckdb") as session:
-            session.anonymize("people", POLICY, "third")
+            charge(session, "people")
             assert session.ledger.spent("people") == sa.Budget(3, "0.03")
         with sa.connect(warehouse) as session, pytest.raises(sa.EngineError, match="moved"):
             session.ledger.spent("people")
@@ -301,27 +291,22 @@ class TestAccounts:
         shutil.copyfile("lake/a.parquet", "copy.parquet")
         os.link("lake/a.parquet", "other/c.parquet")
         lake = str((tmp_path / "lake").resolve())
-        session.anonymize("lake", POLICY, "first")
+        charge(session, "lake")
         for again in (
             "lake", "lake/*.parquet", "lake/a.parquet", "./lake/../lake/[a].parquet", "linked.parquet",
             "symbolic.parquet", "copy.parquet", "other", "**/a.parquet",
         ):  # fmt: skip
-            assert self.account(session, again).name == lake, again
-            session.ledger.cap(again, sa.Budget("1.5", "0.1"))
-            assert session.ledger.remaining("lake") == sa.Budget("0.5", "0.09") == session.ledger.remaining(again)
+            assert account(session, again).name == lake, again
+            assert session.ledger.spent(again) == SPENT, again
+        session.ledger.cap("symbolic.parquet", sa.Budget("1.5", "0.1"))
+        assert session.ledger.remaining("lake") == sa.Budget("0.5", "0.09") == session.ledger.remaining("other")
         session.connection.execute("COPY (FROM people LIMIT 8) TO 'lake/c.parquet'")
         for source in ("lake/c.parquet", "lake"):
             with pytest.raises(sa.BudgetError, match="lake"):
-                session.anonymize(source, POLICY, "third")
+                charge(session, source)
         files = [file for files in session.ledger.entries()["sources"].to_pylist() for file in files or ()]
         assert len({file["name"] for file in files}) == len(files)
         assert session.ledger.verify()
-
-    @staticmethod
-    def account(session: sa.Session, source: str, given: str | None = None) -> DataSet:
-        """The account that a release of the source is charged to."""
-        engine = engine_of(session)
-        return charged(engine, open_ledger(engine, None), engine.resolve(source), given)
 
     def test_what_has_no_account_may_be_charged_to_one_that_is_named(self, session: sa.Session) -> None:
         session.connection.execute(
@@ -340,7 +325,7 @@ class TestAccounts:
             "SELECT o.* FROM others AS o SEMI JOIN codes AS c ON o.age = c.age",
             "FROM elsewhere.seen",
         ):
-            assert self.account(session, source, "hospital").name == "hospital"
+            assert account(session, source, "hospital").name == "hospital"
 
     def test_the_command_line_pays_from_no_other_account(self, session: sa.Session, tmp_path: Path) -> None:
         session.ledger.cap("people", None)
@@ -348,11 +333,11 @@ class TestAccounts:
         session.close()
         (tmp_path / "policy.toml").write_text(TOML)
         command = ("run", "FROM people", "--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
-        for account, reason in (
+        for named, reason in (
             ("visits", "nobody has declared the data set"),
             ("other", "name that one with --dataset"),
         ):
-            refused = sqlanon(*command, "--dataset", account, folder=tmp_path)
+            refused = sqlanon(*command, "--dataset", named, folder=tmp_path)
             assert (refused.returncode, reason in refused.stderr) == (2, True), refused.stderr
 
     def test_a_release_in_the_warehouse_misses_rows_of_the_ledger(self, session: sa.Session) -> None:
@@ -371,7 +356,7 @@ class TestAccounts:
                     refused()
                 assert all(name in str(error.value) for name in releases)
         session.connection.execute('DROP TABLE first; COMMENT ON TABLE "it\'s second" IS NULL')
-        session.anonymize("people", POLICY, "third")
+        charge(session, "people")
 
 
 class TestFailures:
@@ -405,8 +390,8 @@ class TestFailures:
             with files_of_at_most(4096), pytest.raises(sa.EngineError):
                 session.anonymize("people", POLICY, tmp_path / "released.parquet")
             assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
-            session.anonymize("people", POLICY, tmp_path / "released.parquet")
-            assert session.ledger.spent("people").epsilon > 0
+            charge(session, "people")
+            assert session.ledger.spent("people") == SPENT
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -17,7 +18,7 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.engines.csv_notes import look_at, read_note
-from sqlanon.model.destination import destination
+from sqlanon.model.destination import Replace, destination
 from sqlanon.publish import to_file as to_csv
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import target_for
@@ -75,12 +76,12 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def write(session: sa.Session, query: str, into: str = INTO) -> str:
+def write(session: sa.Session, query: str, into: str = INTO, replace: Replace = False) -> str:
     """Write the rows of a query, as a run does; a relation that reads them as a source is read."""
     engine = engine_of(session)
     tree = sqlglot.parse_one(query, dialect="duckdb")
     assert isinstance(tree, exp.Query)
-    with target_for(engine, destination(into), {}, replace=False) as target:
+    with target_for(engine, destination(into), {}, replace=replace) as target:
         target.write(tree)
         target.add_record(new_record())
     return engine.resolve(into).relation.sql("duckdb")
@@ -122,7 +123,8 @@ class TestContent:
         assert sorted(lines[1:])[:5] == ['"10",', '"10",""', '"10","10"', '"10","a"', '"10","x ""y"""']
         again = POLICY.model_copy(update={"identifiers": ()})
         for source in (INTO, Path(INTO), str(tmp_path / INTO), "o*.csv", f"file:{tmp_path}/{INTO}"):
-            assert session.measure(source, again).k == 5
+            read = session._engine.resolve(source).relation.sql("duckdb")
+            assert rows(session, read) == rows(session, "given")
         session.anonymize(INTO, again, "copy")
         assert rows(session, "copy") == rows(session, "given")
         Path(NOTE).unlink()
@@ -158,12 +160,13 @@ class TestContent:
 
     def test_values_that_are_refused(self, session: sa.Session, tmp_path: Path) -> None:
         for value, reason in REFUSED.items():
-            session.connection.execute(
-                f"CREATE OR REPLACE TABLE given AS SELECT '10' AS age, {value} AS value FROM range(2)"
-            )
             with pytest.raises(sa.EngineError, match=reason):
-                session.anonymize("given", POLICY.model_copy(update={"identifiers": ()}), INTO)
+                write(session, f"SELECT {value} AS value FROM range(2)")
             assert names(tmp_path) == []
+        source = f"SELECT '10' AS age, {value} AS value FROM range(2)"
+        with pytest.raises(sa.EngineError, match=reason):
+            session.anonymize(source, POLICY.model_copy(update={"identifiers": ()}), INTO)
+        assert names(tmp_path) == []
 
     def test_times_of_odd_zones_are_kept_or_refused(self, session: sa.Session) -> None:
         """It depends on the version of the database, which once wrote offsets without their seconds."""
@@ -230,8 +233,8 @@ class TestNote:
             with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
                 session.anonymize("given", POLICY, INTO, replace=True)
             assert names(tmp_path) == before
-            session.anonymize("given", POLICY, INTO, replace="anything")
-            assert session.verify(INTO, POLICY).met
+            write(session, "FROM given", replace="anything")
+            assert (look_at(INTO).entry is not None, names(tmp_path)) == (True, [INTO, NOTE])
             for made in (INTO, NOTE):
                 Path(made).unlink()
 
@@ -241,14 +244,14 @@ class TestNote:
             with pytest.raises(sa.EngineError, match=f"{NOTE} was not made by sqlanon"):
                 session.anonymize("given", POLICY, INTO)
             assert (names(tmp_path), Path(NOTE).read_text(encoding="utf-8")) == ([NOTE], text)
-            session.anonymize("given", POLICY, INTO, replace="anything")
+            write(session, "FROM given", replace="anything")
             Path(NOTE).write_text(text, encoding="utf-8")
             with pytest.raises(sa.EngineError, match="is not what sqlanon writes beside a CSV"):
                 session.verify(INTO, POLICY)
             Path(INTO).unlink()
 
     def test_it_does_not_follow_a_copy(self, session: sa.Session) -> None:
-        session.anonymize("given", POLICY, INTO)
+        write(session, "SELECT age, value FROM given")
         shutil.copy(INTO, "copy.csv")
         assert session.provenance("copy.csv") is None
         shutil.copy(NOTE, "copy.csv.sqlanon.json")
@@ -258,8 +261,9 @@ class TestNote:
 
 
 class TestRuns:
-    def test_nothing_is_done_twice(self, session: sa.Session) -> None:
-        session.anonymize("given", POLICY, "raw.parquet")
+    def test_nothing_is_done_twice(self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """And a note that a run could not write about the new file alone is tidied by the next."""
+        session.connection.execute("COPY (SELECT age, value FROM given) TO 'raw.parquet'")
         policy, other = (wanted.model_copy(update={"identifiers": ()}) for wanted in (POLICY, OTHER))
         assert not session.anonymize("raw.parquet", policy, INTO).unchanged
         before = Path(INTO).stat().st_ino
@@ -269,8 +273,26 @@ class TestRuns:
         assert Path(INTO).stat().st_ino == before
         with pytest.raises(sa.EngineError, match="made by another policy"):
             session.anonymize("raw.parquet", other, INTO)
+        write_note, count = to_csv._write_note, 0
+
+        def once(*given: Any) -> None:
+            nonlocal count
+            count += 1
+            if count > 1:
+                raise sa.EngineError("the disk is full", step="publish")
+            write_note(*given)
+
+        monkeypatch.setattr(to_csv, "_write_note", once)
         assert not session.anonymize("raw.parquet", other, INTO, replace="changed").unchanged
-        assert not session.anonymize("raw.parquet", policy, INTO, replace=True).unchanged
+        assert (count, entries()) == (2, 2)
+        assert session.verify(INTO, other).met
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
+        for suffix in (INTO, NOTE):
+            Path(f".{suffix}.run.9.staged").write_text("", encoding="utf-8")
+        assert session.anonymize("raw.parquet", other, INTO).unchanged
+        assert (entries(), names(tmp_path)) == (1, [INTO, NOTE, "raw.parquet"])
+        assert not session.anonymize("raw.parquet", other, INTO, replace=True).unchanged
 
     def test_partitions(self, session: sa.Session) -> None:
         session.partitions.fit("given", POLICY, "given.fit")
@@ -299,31 +321,32 @@ class TestRuns:
 class TestFaults:
     """The file that is there and its note fit each other, whatever step fails."""
 
-    @pytest.mark.parametrize("old", [None, "ours", "else"])
-    @pytest.mark.parametrize("step", ["publish", "note"])
-    def test_a_disk_that_is_full(self, session: sa.Session, tmp_path: Path, step: str, old: str | None) -> None:
-        if old == "ours":
-            session.anonymize("given", POLICY, INTO)
-        elif old == "else":
-            Path(INTO).write_text("a,b\n", encoding="utf-8")
-        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-        replace: Any = "anything" if old else False
-        full = OSError(errno.ENOSPC, "no space")
-        failing = mock.patch.object(
-            *((Path, "write_text") if step == "note" else (to_csv, "publish")), side_effect=full
-        )
-        with failing, pytest.raises(sa.EngineError, match="the disk is full"):
-            session.anonymize("given", OTHER, INTO, replace=replace)
-        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-        session.anonymize("given", OTHER, INTO, replace=replace)
-        assert session.verify(INTO, OTHER).met
+    def test_a_disk_that_is_full(self, session: sa.Session, tmp_path: Path) -> None:
+        for step, old in product(("publish", "note"), (None, "ours", "else")):
+            if old == "ours":
+                write(session, "FROM given LIMIT 1")
+            elif old == "else":
+                Path(INTO).write_text("a,b\n", encoding="utf-8")
+            before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+            failing = (Path, "write_text") if step == "note" else (to_csv, "publish")
+            full = mock.patch.object(*failing, side_effect=OSError(errno.ENOSPC, "no space"))
+            with full, pytest.raises(sa.EngineError, match="the disk is full"):
+                write(session, "FROM given", replace="anything" if old else False)
+            assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+            write(session, "FROM given", replace="anything" if old else False)
+            assert (look_at(INTO).entry is not None, names(tmp_path)) == (True, [INTO, NOTE])
+            for made in (INTO, NOTE):
+                Path(made).unlink()
+        with full, pytest.raises(sa.EngineError, match="the disk is full"):
+            session.anonymize("given", OTHER, INTO)
+        assert names(tmp_path) == []
 
     @pytest.mark.parametrize("is_ours", [True, False])
     def test_it_is_about_both_until_the_file_is_replaced(
         self, session: sa.Session, monkeypatch: pytest.MonkeyPatch, is_ours: bool
     ) -> None:
         if is_ours:
-            session.anonymize("given", POLICY, INTO)
+            write(session, "FROM given LIMIT 1")
         else:
             Path(INTO).write_text("a,b\n", encoding="utf-8")
         seen = []
@@ -338,40 +361,15 @@ class TestFaults:
             staged.replace(target)
 
         monkeypatch.setattr(to_csv, "publish", publish)
-        session.anonymize("given", OTHER, INTO, replace="anything")
+        write(session, "FROM given", replace="anything")
         assert seen == [(is_ours, False, 2), (True, False, 2)]
         assert entries() == 1
 
-    def test_the_next_run_tidies(self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """After a run that could not write the note about the new file alone."""
-        session.anonymize("given", POLICY, "raw.parquet")
-        policy, other = (wanted.model_copy(update={"identifiers": ()}) for wanted in (POLICY, OTHER))
-        session.anonymize("raw.parquet", policy, INTO)
-        write, count = to_csv.write_note, 0
-
-        def once(*given: Any) -> None:
-            nonlocal count
-            count += 1
-            if count > 1:
-                raise sa.EngineError("the disk is full", step="publish")
-            write(*given)
-
-        monkeypatch.setattr(to_csv, "write_note", once)
-        session.anonymize("raw.parquet", other, INTO, replace=True)
-        assert (count, entries()) == (2, 2)
-        assert session.verify(INTO, other).met
-        monkeypatch.undo()
-        monkeypatch.chdir(tmp_path)
-        for suffix in (INTO, NOTE):
-            Path(f".{suffix}.run.9.staged").write_text("", encoding="utf-8")
-        assert session.anonymize("raw.parquet", other, INTO).unchanged
-        assert (entries(), names(tmp_path)) == (1, [INTO, NOTE, "raw.parquet"])
-
     def test_a_reader_meanwhile(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
         """One who has read the old note, and then the new file, looks again."""
-        session.anonymize("given", POLICY, INTO)
+        write(session, "FROM given LIMIT 1")
         old = read_note(Path(INTO))
-        session.anonymize("given", OTHER, INTO, replace=True)
+        write(session, "FROM given", replace=True)
         given = iter([old])
         monkeypatch.setattr("sqlanon.engines.csv_notes.read_note", lambda path: next(given, None) or read_note(path))
         assert look_at(INTO).entry is not None
@@ -381,10 +379,9 @@ class TestFaults:
 
         def run(k: int, replace: bool) -> int:
             with sa.connect(threads=1) as other:
-                other.taxonomies.load("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
                 give(other, LABELS[: k + 3])
                 try:
-                    other.anonymize("given", POLICY, INTO, replace=replace)
+                    write(other, "FROM given", replace=replace)
                 except sa.EngineError as error:
                     assert "exists" in str(error)
                     return 0
@@ -395,5 +392,5 @@ class TestFaults:
                 done = sum(pool.map(run, range(4), [replace] * 4))
             assert done == 4 if replace else done == 1
             assert entries() == 1
-            assert session.verify(INTO, POLICY).met
+            assert look_at(INTO).entry is not None
             assert names(tmp_path) == [INTO, NOTE]

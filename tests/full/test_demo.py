@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.methods.progress import silent
-from sqlanon.run.demo import Demo, demo, invent
-from tests.commands import sqlanon
+from sqlanon.run.demo import invent
+from tests.commands import document, sqlanon
 
 ROOT = Path(__file__).parents[2]
 ROWS = 5000
 
 
-@pytest.fixture(scope="module")
-def warehouse() -> duckdb.DuckDBPyConnection:
-    """The raw table of the demonstration."""
-    connection = duckdb.connect()
-    invent(OpenedDatabase(connection, owned=False).engine(), rows=ROWS, seed=1)
-    return connection
+@dataclass(frozen=True)
+class Kept:
+    """A demonstration whose warehouse is kept, and what it prints."""
+
+    folder: Path
+    stdout: str
 
 
 @pytest.fixture(scope="module")
-def result() -> Demo:
-    """A whole demonstration."""
-    engine = OpenedDatabase.at(":memory:").engine()
-    return demo(engine, rows=ROWS, seed=1, progress=silent)
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    folder = tmp_path_factory.mktemp("kept")
+    shown = sqlanon("demo", "--db", "the hospital.duckdb", folder=folder)
+    assert shown.returncode == 0, shown.stderr
+    return Kept(folder, shown.stdout)
+
+
+@pytest.fixture(scope="module")
+def warehouse(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A copy of its warehouse, with the raw table."""
+    copy = shutil.copy(kept.folder / "the hospital.duckdb", tmp_path_factory.mktemp("copy"))
+    with duckdb.connect(str(copy)) as connection:
+        yield connection
 
 
 def numbers(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[float, ...]:
@@ -81,74 +91,59 @@ def test_draws_do_not_depend_on_each_other(warehouse: duckdb.DuckDBPyConnection)
     assert max(map(abs, correlations)) < 0.05
 
 
-def test_the_release_meets_the_policy_and_the_raw_table_does_not(result: Demo) -> None:
-    assert not result.before.met
-    assert result.before.unique_rows > ROWS * 0.9
-    assert result.after.met
-    assert result.after.measurement.unique_rows == 0
-    assert result.release.report.suppressed_rows <= ROWS * 0.05
-    assert set(result.released.columns) == {"age", "sex", "zip", "admission", "diagnosis", "length_of_stay"}
-
-
-def test_the_chosen_node_generalizes_without_giving_up_a_column(result: Demo) -> None:
-    assert result.release.node == {"age": 2, "sex": 0, "zip": 2, "admission": 2}
-
-
-def test_the_tables_fit_a_terminal_of_80_columns(tmp_path: Path) -> None:
-    shown = sqlanon("demo", folder=tmp_path)
-    assert shown.returncode == 0, shown.stderr
-    assert "visits_k5" in shown.stdout
-    lines = shown.stdout.splitlines()
-    assert max(len(line) for line in lines if not line.startswith("Least")) <= 80
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_kept_warehouse_can_be_verified_from_outside(tmp_path: Path) -> None:
-    kept = sqlanon("demo", "--db", "hospital.duckdb", "--rows", "1000", "--json", folder=tmp_path)
-    assert kept.returncode == 0, kept.stderr
-    document = json.loads(kept.stdout)
-    assert document["after"]["met"]
-    assert document["database"] == "hospital.duckdb"
-    again = sqlanon(
-        "verify", "visits_k5", "--db", "hospital.duckdb", "--policy", document["policy_file"], folder=tmp_path
-    )
-    assert again.returncode == 0, again.stderr
+def test_the_release_meets_the_policy_and_the_raw_table_does_not(tmp_path: Path) -> None:
+    shown = sqlanon("demo", "--db", "hospital.duckdb", "--json", folder=tmp_path)
+    found = document(shown)
+    assert (found["database"], found["policy_file"]) == ("hospital.duckdb", "hospital.policy.toml")
+    assert not any(model["met"] for model in found["before"]["models"])
+    assert found["before"]["unique_rows"] > ROWS * 0.9
+    assert found["after"]["met"]
+    assert found["after"]["measurement"]["unique_rows"] == 0
+    assert found["release"]["report"]["suppressed_rows"] <= ROWS * 0.05
+    assert found["release"]["node"] == {"age": 2, "sex": 0, "zip": 2, "admission": 2}, "no column is given up"
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH '{tmp_path / 'hospital.duckdb'}' AS hospital (READ_ONLY)")
+        columns = [name for name, *_ in connection.execute("DESCRIBE hospital.visits_k5").fetchall()]
+        assert set(columns) == {"age", "sex", "zip", "admission", "diagnosis", "length_of_stay"}
         version = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = 'hospital'"
         assert connection.execute(version).fetchall() == [("v1.5.0+",)], "which today's DuckDB CLI can open"
 
 
-def test_the_next_steps_work_as_they_are_printed(tmp_path: Path) -> None:
-    shown = sqlanon("demo", "--db", "the hospital.duckdb", "--rows", "1000", folder=tmp_path)
-    steps = [shlex.split(line, comments=True) for line in shown.stdout.partition("What next")[2].splitlines() if line]
+def test_without_a_warehouse_nothing_is_kept(tmp_path: Path) -> None:
+    shown = sqlanon("demo", "--rows", "1000", folder=tmp_path)
+    assert (shown.returncode, [*tmp_path.iterdir()]) == (0, []), shown.stderr
+    assert "visits_k5" in shown.stdout
+    lines = shown.stdout.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("Least")) <= 80, "the width of a terminal"
+    assert "sqlanon demo --db hospital.duckdb" in shown.stdout.partition("What next")[2]
+
+
+def test_the_next_steps_work_as_they_are_printed(kept: Kept) -> None:
+    steps = [shlex.split(line, comments=True) for line in kept.stdout.partition("What next")[2].splitlines() if line]
     named = [step[0] for step in steps if step[0] not in ("source", "pip")]
     assert named == ["duckdb", "duckdb", "sqlanon", "sqlanon", "sqlanon"]
     for step in steps:
         match step:
             case ["duckdb", file, query]:
-                with duckdb.connect(str(tmp_path / file)) as connection:
+                with duckdb.connect(str(kept.folder / file)) as connection:
                     assert connection.execute(query).fetchall()
             case ["sqlanon", *arguments]:
-                assert sqlanon(*arguments, folder=tmp_path).returncode == 0
+                assert sqlanon(*arguments, folder=kept.folder).returncode == 0
             case ["source", script]:
-                assert (tmp_path / script).exists()
+                assert (kept.folder / script).exists()
             case _:
                 assert step == ["pip", "install", "duckdb-cli"]
-    kept = sqlanon("demo", "--rows", "1000", folder=tmp_path).stdout.partition("What next")[2]
-    assert "sqlanon demo --db hospital.duckdb" in kept
 
 
-def test_the_example_of_a_report_is_that_of_the_demonstration(tmp_path: Path) -> None:
+def test_the_example_of_a_report_is_that_of_the_demonstration(kept: Kept) -> None:
     """``sqlanon demo --db hospital.duckdb``, and the command below, make it again."""
-    assert sqlanon("demo", "--db", "hospital.duckdb", folder=tmp_path).returncode == 0
-    policy = ("--policy", "hospital.policy.toml", "--source", "visits", "--alternatives")
+    policy = ("--policy", "the hospital.policy.toml", "--source", "visits", "--alternatives")
     made = sqlanon(
-        "report", "visits_k5", "--db", "hospital.duckdb", *policy, "--out", "report.html", folder=tmp_path
-    )  # fmt: skip
+        "report", "visits_k5", "--db", "the hospital.duckdb", *policy, "--out", "example.html", folder=kept.folder
+    )
     assert made.returncode == 0, made.stderr
     example = (ROOT / ".github" / "report.html").read_text(encoding="utf-8")
-    assert without_hashes((tmp_path / "report.html").read_text(encoding="utf-8")) == without_hashes(example)
+    assert without_hashes((kept.folder / "example.html").read_text(encoding="utf-8")) == without_hashes(example)
 
 
 def without_hashes(page: str) -> str:

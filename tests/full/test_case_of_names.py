@@ -26,7 +26,6 @@ OTHER: dict[str, Any] = {
     "suppression_limit": 0.1,
 }
 LEVELS: dict[str, Any] = {"minimum_levels": {"agE": 1}, "maximum_levels": {"SEX": 0}}
-SPELLED = ["AGE", "sex", "Illness", "Weight"]
 
 
 @pytest.fixture
@@ -54,29 +53,19 @@ def rows(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:
 
 
 def test_a_run_and_all_that_follows(session: sa.Session) -> None:
-    exact, other = (sa.Policy(**each, **LEVELS, privacy=MODELS) for each in (EXACT, OTHER))
+    exact, other = (sa.Policy(**each, **LEVELS, privacy=[*MODELS, sa.KMap(3, "folk")]) for each in (EXACT, OTHER))
     first = session.anonymize("people", exact, into="exact")
     second = session.anonymize("people", other, into="other")
     assert list(first.node.values()) == list(second.node.values())
     assert rows(session, "exact") == rows(session, "other")
-    assert [name.lower() for name in columns(session, "other")] == [name.lower() for name in SPELLED]
-    for policy in (exact, other):
-        for release in ("exact", "other"):
-            assert session.verify(release, policy, source="people").met
-            assert session.measure(release, policy).k == session.measure(release, exact).k
-        assert session.measure("people", policy).row_count == 400
-        assert session.explain("people", policy)
+    assert columns(session, "other") == ["aGE", "SEX", "Illness", "Weight"], "quasi-identifiers as the taxonomies are"
+    for release, policy in (("exact", other), ("other", exact)):
+        assert session.verify(release, policy, source="people").met
+        assert session.measure(release, policy).k >= 3
+    assert session.measure("people", other).row_count == 400
+    assert session.explain("people", other)
     nodes = [session.lattice("people", policy).drop_columns(["node", "models"]) for policy in (exact, other)]
     assert nodes[0].drop_columns("blocking_model") == nodes[1].drop_columns("blocking_model")
-
-
-def test_a_release_has_the_spelling_of_the_policy(session: sa.Session) -> None:
-    """Where it names columns as the taxonomies do; else the quasi-identifiers are spelled like these."""
-    policy = sa.Policy(**{**OTHER, "quasi_identifiers": ["aGE", "SEX"]}, privacy=[sa.KAnonymity(3)])
-    session.anonymize("people", policy, into="release")
-    assert columns(session, "release") == ["aGE", "SEX", "Illness", "Weight"]
-    session.anonymize("people", sa.Policy(**OTHER, privacy=[sa.KAnonymity(3)]), into="another")
-    assert columns(session, "another") == ["aGE", "SEX", "Illness", "Weight"]
 
 
 def test_folders_of_partitions(session: sa.Session, tmp_path: Path) -> None:
@@ -93,27 +82,20 @@ def test_folders_of_partitions(session: sa.Session, tmp_path: Path) -> None:
 
 def test_weights_and_individuals(session: sa.Session) -> None:
     options = {"row_weight": "WEIGHT", "individual": "Id", "quality": sa.Prec(weights={"age": 2, "SEX": 1})}
-    released = []
-    for number, each in enumerate((EXACT, OTHER)):
-        policy = sa.Policy(**each, privacy=[sa.KAnonymity(3)], **options)
-        released.append(session.anonymize("people", policy, into=f"release{number}"))
-        assert session.verify(f"release{number}", policy).met
-    assert released[0].report.loss == released[1].report.loss
-    assert rows(session, "release0") == rows(session, "release1")
-
-
-def test_populations(session: sa.Session) -> None:
-    for number, each in enumerate((EXACT, OTHER)):
-        policy = sa.Policy(**each, privacy=[sa.KMap(3, "folk")])
-        session.anonymize("people", policy, into=f"release{number}")
-        assert session.verify(f"release{number}", policy).met
-    assert session.verify("release0", sa.Policy(**OTHER, privacy=[sa.KMap(3, "folk")])).met
-    assert rows(session, "release0") == rows(session, "release1")
+    exact, other = (sa.Policy(**each, privacy=[sa.KAnonymity(3)], **options) for each in (EXACT, OTHER))
+    first, second = session.anonymize("people", exact, "exact"), session.anonymize("people", other, "other")
+    assert first.report.loss == second.report.loss
+    assert session.verify("exact", other).met
+    assert session.verify("other", exact).met
+    assert rows(session, "exact") == rows(session, "other")
 
 
 def test_secrets(session: sa.Session) -> None:
-    policy = sa.Policy(**OTHER, privacy=[sa.MConcealing(0.9, {"iLLNESS": 0.1})])
+    """And quasi-identifiers that the policy spells as the taxonomies do."""
+    spelled = {**OTHER, "quasi_identifiers": ["aGE", "SEX"]}
+    policy = sa.Policy(**spelled, privacy=[sa.MConcealing(0.9, {"iLLNESS": 0.1})])
     assert session.verify(session.anonymize("people", policy, into="release").into, policy).met
+    assert columns(session, "release") == ["aGE", "SEX", "Illness", "Weight"]
 
 
 def test_private_methods(session: sa.Session) -> None:
@@ -134,10 +116,9 @@ def test_partitions_of_a_fit(session: sa.Session) -> None:
     fitted = session.partitions.fit("people", policy, "side.fit", node={"Age": 1, "seX": 0})
     assert list(fitted.node.values()) == [1, 0]
     query = 'SELECT age AS "AgE", "Sex" AS sEX, illness AS "ILLNESS", id, weight FROM people WHERE id {} 100'
-    session.partitions.apply("SELECT * FROM people WHERE id < 100", "side.fit", into="first")
-    session.partitions.apply(query.format(">="), "side.fit", into="second")
-    assert columns(session, "first") == columns(session, "second")
-    assert session.verify("second", policy).met
+    session.partitions.apply(query.format("<"), "side.fit", into="first")
+    assert columns(session, "first") == ["aGE", "SEX", "Illness", "Weight"]
+    assert session.verify("first", policy).met
 
 
 def test_flattened_events(session: sa.Session) -> None:

@@ -23,22 +23,22 @@ ONE_K = clinic_policy(sa.KAnonymity(2))
 
 
 @pytest.mark.usefixtures("macros")
-@pytest.mark.parametrize("levels", [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 3)], ids=str)
-def test_counts_by_the_values_of_a_column_that_no_model_looks_at(clinic: sa.Session, levels: Levels) -> None:
+def test_counts_by_the_values_of_a_column_that_no_model_looks_at(clinic: sa.Session) -> None:
     engine = engine_of(clinic)
     bound = prepare(engine, engine.resolve("visits"), ONE_K)
-    levels = tuple(map(min, levels, bound.heights))
     assert bound.cells.protected == ()
-    with engine.transaction(), engine.scratch():
-        table = encode_table(engine, bound, replace(bound.cells, protected=("diagnosis",)), label_losses=())
-        grouping = by_key(table.encoding, levels)
-        counts = grouping.select([row_sum()], grouping.cells(), column(table.encoding.sensitive("diagnosis")))
-        found = engine.fetch(counts, "counts by class and value", "cell")
-        (worst,) = engine.fetch(attained(grouping), "attained measures", "node")
-    node = ", ".join(f"'{name}': {level}" for name, level in bound.lattice.named(levels).items())
-    rows = clinic.connection.execute(
-        f"SELECT age, sex, zip, diagnosis FROM anon.generalize('visits', MAP {{{node}}})"
-    ).fetchall()
-    assert sorted(row[ROW_COUNT] for row in found) == sorted(Counter(rows).values())
-    sizes = [size for size in Counter(row[:3] for row in rows).values() if size >= 2]
-    assert worst == {"attained_0": min(sizes, default=None)}
+    nodes: tuple[Levels, ...] = ((0, 0, 0), (1, 0, 1), (2, 1, 0), bound.heights)
+    for levels in nodes:
+        with engine.transaction(), engine.scratch():
+            table = encode_table(engine, bound, replace(bound.cells, protected=("diagnosis",)), label_losses=())
+            grouping = by_key(table.encoding, levels)
+            counts = grouping.select([row_sum()], grouping.cells(), column(table.encoding.sensitive("diagnosis")))
+            found = engine.fetch(counts, "counts by class and value", "cell")
+            (worst,) = engine.fetch(attained(grouping), "attained measures", "node")
+        node = ", ".join(f"'{name}': {level}" for name, level in bound.lattice.named(levels).items())
+        rows = clinic.connection.execute(
+            f"SELECT age, sex, zip, diagnosis FROM anon.generalize('visits', MAP {{{node}}})"
+        ).fetchall()
+        assert sorted(row[ROW_COUNT] for row in found) == sorted(Counter(rows).values())
+        sizes = [size for size in Counter(row[:3] for row in rows).values() if size >= 2]
+        assert worst == {"attained_0": min(sizes, default=None)}

@@ -133,8 +133,8 @@ class Asked(FixedNoise):
 METHODS: Mapping[str, Callable[..., Any]] = {
     "diffgen": lambda **options: sa.DiffGen(specializations=1, **options),
     "diffgen, information": lambda **options: sa.DiffGen(specializations=1, utility="infogain", **options),
-    "ipa": lambda **options: sa.IPA(budget=sa.Budget(20, "0.1"), **options),
-    "ipa, pure": lambda **options: sa.IPA(budget=sa.Budget(20), **options),
+    "ipa": lambda **options: sa.IPA(budget=sa.Budget(20, "0.1"), minimum_count=3, **options),
+    "ipa, pure": lambda **options: sa.IPA(budget=sa.Budget(20), minimum_count=3, **options),
     "histogram": lambda **options: sa.Histogram(**options),
     "histogram, with δ": lambda **options: sa.Histogram(budget=sa.Budget(1, "1e-6"), **options),
     "epsilon-safe": lambda **options: sa.EpsilonSafe(k=3, beta="1/2", **options),
@@ -248,7 +248,7 @@ class TestScores:
     @pytest.mark.parametrize("table", TABLES)
     @pytest.mark.parametrize("name", BY_NODES)
     def test_of_nodes(self, asked: Runs, name: str, table: Table) -> None:
-        source, report = asked(name, CATEGORIES, table, minimum_count=3)
+        source, report = asked(name, CATEGORIES, table)
         (choice,) = source.choices
         whole = choice.sensitivity
         threshold = report.thresholds["cells"]
@@ -459,6 +459,10 @@ class TestSampledClasses:
         assert sorted(source.sampled) == [3, 4, 9]
 
 
+UNITS = [*((name, 3) for name in ("diffgen", "ipa", "histogram", "synthetic")), ("epsilon-safe", 1)]
+"""Methods, and how many rows of each individual they count."""
+
+
 class TestUnits:
     """What a guarantee and the ledger say that neighbours differ by is what the method draws for."""
 
@@ -467,37 +471,38 @@ class TestUnits:
         private = {each for each in ours if issubclass(each, PrivateMethod)}
         assert {type(make()) for make in METHODS.values()} == private
 
-    @pytest.mark.parametrize(
-        ("name", "rows"),
-        [*product(("diffgen", "ipa", "histogram", "synthetic"), (None, 1, 3)), *product(["epsilon-safe"], (None, 1))],
-    )
-    def test_of_a_release(self, session: sa.Session, name: str, rows: int | None) -> None:
-        fill(session, CATEGORIES, TABLES[0])
-        table = f"{name} of {rows or 'rows'}"
-        session.connection.execute(f'CREATE TABLE "{table}" AS FROM people')
-        release = session.anonymize(table, policy(name, rows=rows), "released", replace=True)
-        charged = [
-            (row["unit"], row["individual"], row["rows_per_individual"])
-            for row in session.ledger.entries().to_pylist()
-            if row["dataset"] == table
-        ]
-        if rows is None:
-            assert set(charged) == {("row", None, None)}
-            assert release.guarantee.neighbours == "the presence of one row"
-        else:
-            assert set(charged) == {("individual", "person", rows)}
-            of_person = f'the rows of one value of "person"; at most {rows} of them are counted'
-            assert release.guarantee.neighbours == of_person
+    @pytest.mark.parametrize(("name", "rows"), UNITS)
+    def test_of_individuals(self, session: sa.Session, name: str, rows: int) -> None:
+        table, release = self.released(session, name, rows)
+        assert charged_units(session, table) == {("individual", "person", rows)}
+        assert release.guarantee.neighbours == f'the rows of one value of "person"; at most {rows} of them are counted'
         assert f"differ by {release.guarantee.neighbours}" in release.guarantee.claims[0]
         assert not any("makes each of its rows from one row" in each for each in release.guarantee.conditions)
 
-    @pytest.mark.parametrize("name", ["diffgen", "ipa", "histogram", "epsilon-safe", "synthetic"])
-    def test_of_a_query_nobody_knows_what_its_rows_stand_for(self, session: sa.Session, name: str) -> None:
-        fill(session, CATEGORIES, TABLES[0])
-        table = f"asked {name}"
-        session.connection.execute(f'CREATE TABLE "{table}" AS FROM people')
-        query = f'FROM "{table}" WHERE person >= 0'
-        release = session.anonymize(query, policy(name), "released", dataset=table, replace=True)
+    @pytest.mark.parametrize("name", [name for name, _ in UNITS])
+    def test_of_rows_of_a_query(self, session: sa.Session, name: str) -> None:
+        """Nobody knows what these stand for."""
+        table, release = self.released(session, name, None)
+        assert charged_units(session, table) == {("row", None, None)}
+        assert release.guarantee.neighbours == "the presence of one row"
+        assert f"differ by {release.guarantee.neighbours}" in release.guarantee.claims[0]
         (condition,) = (each for each in release.guarantee.conditions if "makes each of its rows" in each)
         read = f'the data set "{table}" (table "{table}")'
         assert f"from one row of {read}, and no two from the same row, whatever other rows there are" in condition
+
+    def released(self, session: sa.Session, name: str, rows: int | None) -> tuple[str, sa.Release]:
+        """A table of its own, and a release of it for individuals, or by a query for rows."""
+        fill(session, CATEGORIES, TABLES[0])
+        table = f"{name} of {rows or 'rows'}"
+        session.connection.execute(f'CREATE TABLE "{table}" AS FROM people')
+        source, dataset = (f'FROM "{table}" WHERE person >= 0', table) if rows is None else (table, None)
+        return table, session.anonymize(source, policy(name, rows=rows), "released", dataset=dataset, replace=True)
+
+
+def charged_units(session: sa.Session, table: str) -> set[tuple[Any, ...]]:
+    """What the neighbours differ by of all that was charged for a table."""
+    return {
+        (row["unit"], row["individual"], row["rows_per_individual"])
+        for row in session.ledger.entries().to_pylist()
+        if row["dataset"] == table
+    }

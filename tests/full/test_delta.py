@@ -18,9 +18,13 @@ from unittest import mock
 import duckdb
 import pyarrow as pa
 import pytest
+from sqlglot import exp, parse_one
 
 import sqlanon as sa
 from sqlanon.engines.lakes.delta import DeltaLakeTable
+from sqlanon.model.destination import destination
+from sqlanon.publish.provenance import new_record
+from sqlanon.publish.targets import target_for
 from tests.commands import sqlanon
 from tests.conftest import ROOT
 
@@ -138,7 +142,6 @@ class TestReleases:
         assert "until VACUUM has removed their files" in added
         before = state()
         assert session.anonymize("people.parquet", FINE, TABLE).unchanged
-        assert session.anonymize("people.parquet", FINE, TABLE, replace="changed").unchanged
         with pytest.raises(sa.TargetError, match="the Delta table released exists, made by another policy"):
             session.anonymize("people.parquet", COARSE, TABLE)
         assert state() == before
@@ -151,21 +154,23 @@ class TestReleases:
         assert released.contract(TABLE).to_yaml()
 
     def test_one_commit_replaces_all(self, released: sa.Session) -> None:
+        """Other columns replace those before, and a vacuum of the versions before changes nothing."""
         released.anonymize("people.parquet", COARSE, TABLE, replace=True)
         assert labels() == {"*"}
         assert deltalake.DeltaTable("released").version() == 1
         assert len(deltalake.DeltaTable("released", version=0).to_pyarrow_table()) == ROWS, "the version before"
+        table = deltalake.DeltaTable("released")
+        assert table.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+        assert deltalake.DeltaTable("released").version() > 1
         assert released.verify(TABLE, COARSE).met
-
-    def test_other_columns_replace_those_before(self, released: sa.Session) -> None:
         fewer = FINE.model_copy(update={"insensitive": ("illness",), "identifiers": ("id", "cost")})
         released.anonymize("people.parquet", fewer, TABLE, replace=True)
         assert deltalake.DeltaTable("released").to_pyarrow_table().column_names == ["age", "illness"]
         assert released.verify(TABLE, fewer).met
 
-    def test_partitions_are_those_of_the_log(self, session: sa.Session) -> None:
+    def test_partitions_are_those_of_the_log(self, prepared: Path, session: sa.Session) -> None:
         session.anonymize("people.parquet", FINE, TABLE, partition_by="illness", rows_per_file=100)
-        session.anonymize("people.parquet", FINE, "delta:plain")
+        shutil.copytree(prepared / "released", "plain")
         assert deltalake.DeltaTable("released").metadata().partition_columns == ["illness"]
         assert rows() == rows("plain")
         assert session.verify(TABLE, FINE).met
@@ -363,16 +368,6 @@ class TestTampering:
         deltalake.DeltaTable("released").alter.add_columns(column)
         assert "more" in " ".join(released.verify(TABLE, FINE, strict=False).shortfalls)
 
-    def test_a_vacuum_changes_nothing(self, released: sa.Session) -> None:
-        released.anonymize("people.parquet", COARSE, TABLE, replace=True)
-        table = deltalake.DeltaTable("released")
-        removed = table.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
-        assert removed
-        assert deltalake.DeltaTable("released").version() > 1
-        assert released.verify(TABLE, COARSE).met
-        released.anonymize("people.parquet", FINE, TABLE, replace=True)
-        assert released.verify(TABLE, FINE).met
-
 
 class TestRefused:
     def test_a_table_of_others(self, session: sa.Session) -> None:
@@ -424,31 +419,35 @@ class TestRefused:
         assert sorted(Path().rglob("*")) == sorted([*before, Path("people.fit")])
 
     def test_odd_names_of_folders_are_taken(self, session: sa.Session) -> None:
-        for name in ("ä b'\";a=b", "x&y%*{0}"):
-            session.anonymize("people.parquet", FINE, f"delta:{name}")
-            assert session.verify(f"delta:{name}", FINE).met
-            assert sum(rows(name).values()) == ROWS
+        name = "ä b'\";a=b&y%*{0}"
+        session.anonymize("people.parquet", FINE, f"delta:{name}")
+        assert session.verify(f"delta:{name}", FINE).met
+        assert sum(rows(name).values()) == ROWS
 
     def test_columns_that_no_table_has(self, session: sa.Session) -> None:
-        options = {"partition_by": "one"}
-        for place, (column, given, reason) in enumerate(
-            (
-                ("'x' AS \"a b\"", {}, 'take no names of columns with .* rename "a b" in a query'),
-                ("uuid() AS one", {}, r'no types for the values of the columns "one" \(UUID\)'),
-                ("{'a': 1} AS one", {}, "no types for the values"),
-                ("TIME '10:00' AS one", {}, "no types for the values"),
-                ("'' AS one", options, "empty texts cannot partition"),
-                ("1.5::DOUBLE AS one", options, "is partitioned by texts, whole numbers"),
-            )
+        before = sorted(Path().rglob("*"))
+        for column, partitions, reason in (
+            ("'x' AS \"a b\"", [], 'take no names of columns with .* rename "a b" in a query'),
+            ("uuid() AS one", [], r'no types for the values of the columns "one" \(UUID\)'),
+            ("{'a': 1} AS one", [], "no types for the values"),
+            ("TIME '10:00' AS one", [], "no types for the values"),
+            ("'' AS one", ["one"], "empty texts cannot partition"),
+            ("1.5::DOUBLE AS one", ["one"], "is partitioned by texts, whole numbers"),
         ):
-            source = f"odd-{place}.parquet"
-            session.connection.execute(f"COPY (SELECT 1 AS age, {column} FROM range(9)) TO '{source}'")
-            name = column.split(" AS ")[1].strip('"')
-            wanted = sa.Policy(quasi_identifiers=["age"], insensitive=[name], privacy=[sa.KAnonymity(5)])
-            before = sorted(Path().rglob("*"))
-            with pytest.raises(sa.SqlanonError, match=reason):
-                session.anonymize(source, wanted, TABLE, **given)
+            query = parse_one(f"SELECT '1' AS age, {column} FROM range(9)", dialect="duckdb")
+            assert isinstance(query, exp.Query)
+            into = destination(TABLE, partition_by=partitions)
+            with (
+                pytest.raises(sa.SqlanonError, match=reason),
+                target_for(session._engine, into, {}, replace=False) as target,
+            ):
+                target.write(query)
+                target.add_record(new_record())
             assert sorted(Path().rglob("*")) == before
+        wanted = sa.Policy(quasi_identifiers=["age"], insensitive=["one"], privacy=[sa.KAnonymity(5)])
+        with pytest.raises(sa.SqlanonError, match=reason):
+            session.anonymize(f"SELECT 1 AS age, {column} FROM range(9)", wanted, TABLE, partition_by="one")
+        assert sorted(Path().rglob("*")) == before
 
     def test_times_without_a_zone_in_a_table_that_takes_none(self, released: sa.Session) -> None:
         days = "SELECT 1 AS age, TIMESTAMP '2020-01-01' AS day FROM range(9)"
@@ -478,14 +477,11 @@ class TestSources:
     def test_the_newest_version_is_read(self, partitioned: sa.Session) -> None:
         release = partitioned.anonymize("delta:people", FINE, "released.parquet")
         assert release.report.rows.source == ROWS
-        partitioned.anonymize("people.parquet", FINE, "plain.parquet")
-        found, expected = (
-            Counter(duckdb.sql(f"SELECT age, illness, cost FROM '{name}.parquet'").fetchall())
-            for name in ("released", "plain")
-        )
-        assert found == expected
+        found = duckdb.sql("SELECT age, illness, cost FROM 'released.parquet'").fetchall()
+        expected = duckdb.sql("SELECT age::VARCHAR, illness, cost FROM 'people.parquet'").fetchall()
+        assert Counter(found) == Counter(expected)
         deltalake.DeltaTable("people").delete("cost < 100")
-        assert partitioned.anonymize("delta:people", FINE, "later.parquet").report.rows.source == 300
+        assert partitioned.measure("delta:people", FINE).row_count == 300
         deltalake.DeltaTable("people").delete()
         with pytest.raises(sa.EngineError, match="has no rows"):
             partitioned.anonymize("delta:people", FINE, "released")
@@ -505,7 +501,7 @@ class TestSources:
                 old = deltalake.DeltaTable("people").to_pyarrow_table()
                 deltalake.write_deltalake("people", old.slice(0, 1), mode="append")
 
-        for version, into in enumerate(("released", "released.parquet", "released.csv", "released/", TABLE), 1):
+        for version, into in enumerate(("released", "released.parquet", "released/", TABLE), 1):
             reason = f"has version {version + 1} by now, and the run has read version {version}"
             with pytest.raises(sa.EngineError, match=reason):
                 partitioned.anonymize("delta:people", FINE, into, progress=commit)

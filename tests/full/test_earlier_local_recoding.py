@@ -42,6 +42,13 @@ def test_persons_of_several_joint_classes_stay_apart(session: sa.Session) -> Non
     second = session.anonymize("summer", local(SPRING), "second")
     assert (joint(second)[0], second.report.loss_alone) == (4, alone.report.loss)
     assert any(line.startswith('together with "first"') for line in second.guarantee.claims)
+    assert session.verify("second", local(SPRING), source="summer").met
+    session.connection.execute("CREATE TABLE autumn AS SELECT * REPLACE (age + 1 AS age) FROM summer")
+    third = session.anonymize("autumn", local(SPRING, SUMMER), "third")
+    node = policy(earlier=[SPRING, SUMMER], suppression_limit=0.9)
+    assert joint(third)[0] == joint(session.anonymize("autumn", node, "fourth"))[0] == 4
+    found = session.compare_releases([SPRING, SUMMER, AUTUMN], source="autumn")
+    assert (found.k, found.persons_at_risk) == (4, 0)
 
 
 def test_whoever_left_takes_a_class_along(session: sa.Session) -> None:
@@ -62,18 +69,3 @@ def test_one_unchanged_source(session: sa.Session) -> None:
     second = session.anonymize("spring", local().changed({"earlier": ["first"]}), "second")
     assert ages(session, "second") == {"20s": 6, "35-39": 4}
     assert joint(second)[0] == 4
-
-
-def test_its_classes_are_found_again(session: sa.Session) -> None:
-    """In its own source and beside the releases that it was held together with."""
-    session.connection.execute("UPDATE summer SET age = 31 WHERE id IN (5, 6); DELETE FROM summer WHERE id = 10")
-    load(session, "summer", [32, 32, 31, 31], first=50)
-    session.anonymize("summer", local(SPRING), "second")
-    session.connection.execute("CREATE TABLE autumn AS SELECT * REPLACE (age + 1 AS age) FROM summer")
-    third = session.anonymize("autumn", local(SPRING, SUMMER), "third")
-    node = policy(earlier=[SPRING, SUMMER], suppression_limit=0.9)
-    fourth = session.anonymize("autumn", node, "fourth")
-    assert joint(third)[0] == joint(fourth)[0] == 4
-    assert session.verify("second", local(SPRING), source="summer").met
-    found = session.compare_releases([SPRING, SUMMER, AUTUMN], source="autumn")
-    assert (found.k, found.persons_at_risk) == (4, 0)

@@ -38,7 +38,7 @@ def least_loss(numbers: sa.Session) -> float:
 
 def numbers_policy(search: str = "optimal", **options: Any) -> sa.Policy:
     options = {"privacy": [sa.KAnonymity(5)], "suppression_limit": 0.1, "quality": sa.DMStar(), **options}
-    return sa.Policy(quasi_identifiers=list("abcd"), search=search, **options)
+    return sa.Policy(quasi_identifiers=list("abcd"), search=search, earlier="none", **options)
 
 
 class TestSearches:
@@ -93,17 +93,21 @@ class TestConnections:
 
     POLICY = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)], taxonomies={"i": DIGITS})
 
-    @pytest.mark.parametrize(("enabled", "printed"), [(True, True), (True, False), (False, True)])
-    def test_settings_come_back(self, enabled: bool, printed: bool) -> None:
+    def test_settings_come_back(self) -> None:
+        """Whether a run ends well, fails in a statement or is refused."""
         asked = "SELECT current_setting('enable_progress_bar'), current_setting('enable_progress_bar_print')"
+        fails, is_refused = "SELECT CAST('x' AS INTEGER) AS i", "SELECT 99 AS i"
         with duckdb.connect() as connection:
             session = sa.connect(connection)
-            connection.execute(f"SET enable_progress_bar = {enabled}; SET enable_progress_bar_print = {printed}")
-            for source in ("SELECT 1 AS i FROM range(4)", "SELECT CAST('x' AS INTEGER) AS i", "SELECT 99 AS i"):
-                try:
-                    session.anonymize(source, self.POLICY, into="published", progress=lambda _event: None)
-                except sa.SqlanonError:
-                    assert "99" in source or "CAST" in source
+            connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = true")
+            session.anonymize("SELECT 1 AS i FROM range(4)", self.POLICY, "published", progress=lambda _event: None)
+            assert connection.execute(asked).fetchall() == [(True, True)]
+            for enabled, printed, source in (
+                (True, True, fails), (True, False, is_refused), (False, True, fails), (False, True, is_refused),
+            ):  # fmt: skip
+                connection.execute(f"SET enable_progress_bar = {enabled}; SET enable_progress_bar_print = {printed}")
+                with pytest.raises(sa.SqlanonError):
+                    session.anonymize(source, self.POLICY, into="never", progress=lambda _event: None)
                 assert connection.execute(asked).fetchall() == [(enabled, printed)]
 
     def test_other_settings_do_not_matter(self) -> None:

@@ -24,6 +24,7 @@ from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
 from sqlanon.queries.noise import scores
 from tests.commands import sqlanon
+from tests.engines import engine_of
 from tests.full.test_charged_sources import SPENT, account, charge
 from tests.stories.test_private_runs import POLICY, ROLES, TOML, make_warehouse
 

@@ -78,7 +78,7 @@ def session(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 def account(session: sa.Session, source: Any, dataset: str | None = None, public: Sequence[str] = ()) -> DataSet:
     """What a release of a source is charged to."""
-    engine = session._engine
+    engine = engine_of(session)
     return charged(engine, open_ledger(engine, session.ledger.file), engine.resolve(source), dataset, public)
 
 
@@ -86,7 +86,7 @@ def charge(session: sa.Session, source: Any, dataset: str | None = None, public:
     """Charge what a release costs, without one."""
     found = account(session, source, dataset, public)
     expense = Expense(found.name, "ipa", "cells", SPENT, "", sources=found.sources, public=found.public)
-    open_ledger(session._engine, session.ledger.file).commit([expense])
+    open_ledger(engine_of(session), session.ledger.file).commit([expense])
 
 
 class TestOneAccount:
@@ -461,7 +461,7 @@ class TestNewAccounts:
         with pytest.raises(sa.BudgetError, match="without a cap"):
             ledger.commit([expense])
         ledger.cap("people", sa.Budget(2))
-        assert charged(session._engine, ledger, session._engine.resolve("people"), None).name == "people"
+        assert charged(engine_of(session), ledger, engine_of(session).resolve("people"), None).name == "people"
         assert ledger.commit([expense]) == [1]
 
     def test_a_mode_that_there_is_not(self) -> None:

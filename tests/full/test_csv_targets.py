@@ -123,7 +123,7 @@ class TestContent:
         assert sorted(lines[1:])[:5] == ['"10",', '"10",""', '"10","10"', '"10","a"', '"10","x ""y"""']
         again = POLICY.model_copy(update={"identifiers": ()})
         for source in (INTO, Path(INTO), str(tmp_path / INTO), "o*.csv", f"file:{tmp_path}/{INTO}"):
-            read = session._engine.resolve(source).relation.sql("duckdb")
+            read = engine_of(session).resolve(source).relation.sql("duckdb")
             assert rows(session, read) == rows(session, "given")
         session.anonymize(INTO, again, "copy")
         assert rows(session, "copy") == rows(session, "given")
@@ -273,7 +273,7 @@ class TestRuns:
         assert Path(INTO).stat().st_ino == before
         with pytest.raises(sa.EngineError, match="made by another policy"):
             session.anonymize("raw.parquet", other, INTO)
-        write_note, count = to_csv._write_note, 0
+        write_note, count = to_csv.write_note, 0
 
         def once(*given: Any) -> None:
             nonlocal count
@@ -282,7 +282,7 @@ class TestRuns:
                 raise sa.EngineError("the disk is full", step="publish")
             write_note(*given)
 
-        monkeypatch.setattr(to_csv, "_write_note", once)
+        monkeypatch.setattr(to_csv, "write_note", once)
         assert not session.anonymize("raw.parquet", other, INTO, replace="changed").unchanged
         assert (count, entries()) == (2, 2)
         assert session.verify(INTO, other).met

@@ -27,6 +27,7 @@ from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import target_for
 from tests.commands import sqlanon
 from tests.conftest import ROOT
+from tests.engines import engine_of
 
 deltalake = pytest.importorskip("deltalake")
 
@@ -295,6 +296,7 @@ class TestReplacing:
 KILLED = """
 import os, signal, sys
 import sqlanon as sa
+from tests.engines import engine_of
 from sqlanon.engines.lakes.delta import DeltaLakeTable
 DeltaLakeTable.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 with sa.connect("w.duckdb", read_only=True, threads=1) as session:
@@ -439,7 +441,7 @@ class TestRefused:
             into = destination(TABLE, partition_by=partitions)
             with (
                 pytest.raises(sa.SqlanonError, match=reason),
-                target_for(session._engine, into, {}, replace=False) as target,
+                target_for(engine_of(session), into, {}, replace=False) as target,
             ):
                 target.write(query)
                 target.add_record(new_record())

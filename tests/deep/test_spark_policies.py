@@ -6,7 +6,9 @@ import pytest
 
 from tests.far_stays import POLICIES
 from tests.full import test_spark_rows
-from tests.full.test_far_cells import STAY
+
+STAY = ("k", "geometric loss", "coded", "k, l and t", "kept columns", "masks", "order", "weights", "individuals")
+"""Policies whose cells may stay on the server."""
 
 server, sides = test_spark_rows.server, test_spark_rows.sides
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
+from sqlanon.run import listed_others
 from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import AGES
 from tests.stories.test_other_releases import BY_AGE, BY_SEX, forget, found_by, joint, policy
@@ -21,70 +22,70 @@ def session(made: Path) -> Iterator[sa.Session]:
         yield session
 
 
-def reason(release: sa.Release) -> str:
-    """Why the only other one is not compared."""
-    (found,) = found_by(release)
-    assert (found.joint, found.proposal) == (None, None)
-    assert found.reason is not None
-    return found.reason
-
-
 OTHERWISE = "it was made with other taxonomies, codings or unknown values of age"
+WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by"
+OTHERS: dict[str, tuple[dict[str, Any], str]] = {
+    "of_individuals": ({"individual": "id"}, "its individuals own several rows"),
+    "moved": ({"method": sa.Relocation(2), "suppression_limit": None, "privacy": []}, WITHOUT_CLASSES),
+    "local": ({"method": sa.LocalRecoding(), "suppression_limit": None}, "each of its classes has levels of its own"),
+    "coded": ({"top_coding": {"age": 31}}, OTHERWISE),
+    "suppressed": ({"unknown": "suppress"}, "rows with other unknown values were left out of it"),
+    "at_the_top": ({"unknown": {"age": "top"}}, OTHERWISE),
+    "of_illness": (
+        {"quasi_identifiers": ["illness"], "sensitive": [], "identifiers": ["id", "sex", "age"]},
+        "its source was another one: 1 rows have values now that its taxonomies lack",
+    ),
+}
+"""Policies of other releases, and why these are not compared with one of six rows."""
 
 
 class TestReasons:
-    def test_another_source(self, session: sa.Session) -> None:
-        for change, expected in (
-            ("UPDATE spring SET age = 31 WHERE id = 0", "its source was another one: 2 of its classes have another"),
-            ("DELETE FROM spring WHERE id = 0", "its source had 8 rows, and this one has 7; name it in earlier"),
-        ):
-            session.connection.execute(change)
-            found = reason(session.anonymize("spring", policy(3), "second", node=BY_SEX, replace=True))
-            assert found.startswith(expected)
-            assert found.endswith("with its source as it was then, and the key of a person")
-
-    def test_another_policy(self, session: sa.Session) -> None:
-        forget(session, "first")
+    def test_what_the_others_are(self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A policy cannot name some of them either."""
+        monkeypatch.setattr(listed_others, "MOST", 20)
         session.taxonomies.load("illness", sa.Taxonomy.flat(), source="spring")
-        changes: dict[str, tuple[dict[str, Any], str]] = {
-            "of_individuals": ({"individual": "id"}, "its individuals own several rows"),
-            "moved": (
-                {"method": sa.Relocation(2), "suppression_limit": None, "privacy": []},
-                "it is not a whole release at a",
-            ),
-            "local": (
-                {"method": sa.LocalRecoding(), "suppression_limit": None},
-                "each of its classes has levels of its own",
-            ),
-            "coded": ({"top_coding": {"age": 31}}, OTHERWISE),
-            "suppressed": ({"unknown": "suppress"}, "rows with other unknown values were left out of it"),
+        session.connection.execute("DELETE FROM spring WHERE id IN (0, 3); UPDATE spring SET age = 31 WHERE id = 1")
+        alone = policy(2, earlier="none")
+        session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))
+        session.anonymize("spring", alone, "otherwise", node={"age": 1, "sex": 0})
+        session.taxonomies.load("age", sa.Taxonomy.from_rows(AGES))
+        session.anonymize("spring", alone, "aged", node=BY_AGE)
+        session.connection.execute("UPDATE spring SET age = 22 WHERE id = 1")
+        masking = alone.changed({"suppression": "mask", "suppression_limit": 0.5})
+        session.anonymize("spring", masking, "masked", node={"age": 2, "sex": 0})
+        for name, (fields, _) in OTHERS.items():
+            earlier = {} if "method" in fields else {"earlier": "none"}
+            session.anonymize("spring", policy(2, **fields, **earlier), name)
+        session.partitions.fit("spring", policy(2), tmp_path / "fit.json")
+        session.partitions.apply("spring", tmp_path / "fit.json", "part")
+        session.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")
+        file = tmp_path / "first.parquet"
+        for into in ("other.main.first", file):
+            session.anonymize("spring", alone, into, node=BY_AGE)
+        session.connection.execute("DETACH other; UPDATE spring SET illness = 'x' WHERE id = 7")
+        written = file.read_bytes()
+        file.write_bytes(written[:8] + bytes(40) + written[48:])
+        expected = {
+            "first": "its source had 8 rows, and this one has 6; name it in earlier",
+            "aged": "its source was another one: 2 of its classes have another",
+            "otherwise": OTHERWISE,
+            "masked": "its masked rows show who was suppressed",
+            **{name: reason for name, (_, reason) in OTHERS.items()},
+            f"{tmp_path}/fit.json": WITHOUT_CLASSES,
+            "other.main.first": "it cannot be looked at from this session",
+            str(file): "its file was changed since it was written",
         }
-        for name, (change, _) in changes.items():
-            earlier = {} if "method" in change else {"earlier": "none"}
-            session.anonymize("spring", policy(2, **change, **earlier), name)
-        found = {each.release: each for each in found_by(session.anonymize("spring", policy(3), "second", node=BY_SEX))}
-        assert found.keys() == changes.keys()
-        for name, (_, expected) in changes.items():
-            assert (found[name].joint, found[name].proposal) == (None, None)
-            assert (found[name].reason or "").startswith(expected)
-
-    def test_a_source_with_values_that_its_taxonomies_lack(self, session: sa.Session) -> None:
-        forget(session, "first")
-        session.anonymize("spring", policy(quasi_identifiers=["sex"], identifiers=["id", "age"]), "by_sex")
-        session.connection.execute("UPDATE spring SET sex = 'x' WHERE id = 0")
-        by_age = policy(quasi_identifiers=["age"], identifiers=["id", "sex"])
-        expected = "its source was another one: 1 rows have values now that its taxonomies lack"
-        assert reason(session.anonymize("spring", by_age, "second")).startswith(expected)
-
-    def test_masked_rows(self, session: sa.Session) -> None:
-        forget(session, "first")
-        session.connection.execute("DELETE FROM spring WHERE id IN (0, 3)")
-        masking = policy(2, suppression="mask", suppression_limit=0.5)
-        session.anonymize("spring", masking, "other", node={"age": 2, "sex": 0})
-        assert reason(session.anonymize("spring", policy(2), "second", node=BY_SEX)).startswith("its masked rows show")
-        forget(session, "other")
-        release = session.anonymize("spring", masking, "third", node={"age": 2, "sex": 0})
-        assert reason(release) == "of the release of this run, its masked rows show who was suppressed"
+        found = found_by(session.anonymize("spring", policy(2), "second", node=BY_SEX))
+        for each in found:
+            assert (each.joint, each.proposal) == (None, None)
+            assert (each.reason or "").startswith(expected[each.release])
+        assert sorted(each.release for each in found) == sorted(expected)
+        reasons = {each.release: each.reason or "" for each in found}
+        for name in ("first", "aged"):
+            assert reasons[name].endswith("with its source as it was then, and the key of a person")
+        for name in ("of_individuals", "moved", "masked", "part"):
+            with pytest.raises(sa.PolicyError, match=expected.get(name, WITHOUT_CLASSES)):
+                session.anonymize("spring", policy(2, earlier=[name]), "third")
 
     def test_what_the_release_is(self, session: sa.Session) -> None:
         session.anonymize("spring", policy(earlier="none"), "second", node=BY_AGE)
@@ -97,46 +98,19 @@ class TestReasons:
             'what the release shows together with "first" or "second" is not known: individuals own several rows of '
             "this release, and a person is to have one"
         ], "one sentence for all of the same reason"
+        session.connection.execute("DELETE FROM spring WHERE id IN (0, 3)")
+        masking = policy(2, suppression="mask", suppression_limit=0.5)
+        for found in found_by(session.anonymize("spring", masking, "third", node={"age": 2, "sex": 0}, replace=True)):
+            assert found.reason == "of the release of this run, its masked rows show who was suppressed"
 
-    def test_partitions_and_other_taxonomies(self, session: sa.Session, tmp_path: Path) -> None:
-        session.partitions.fit("spring", policy(), tmp_path / "fit.json")
-        session.partitions.apply("spring", tmp_path / "fit.json", "part")
-        session.anonymize("spring", policy(2, earlier="none", unknown={"age": "top"}), "unknown")
-        session.taxonomies.load("age", sa.Taxonomy.from_rows([[label, "*"] for label, *_ in AGES]))
-        release = session.anonymize("spring", policy(), "second", node={"age": 1, "sex": 0})
-        whole, part, unknown = found_by(release)
-        assert (whole.reason or "").startswith(OTHERWISE)
-        assert (unknown.reason or "").startswith(OTHERWISE)
-        assert (part.reason or "").startswith("it is not a whole release at a node, at a cut or by")
-
-    def test_the_policy_names_others(self, session: sa.Session) -> None:
+    def test_some_are_held_together(self, session: sa.Session) -> None:
         session.anonymize("spring", policy(earlier="none"), "second", node=BY_AGE)
-        release = session.anonymize("spring", policy(earlier=["first"]), "third")
-        assert reason(release).endswith("does not name that one: add it to earlier")
-
-    def test_it_was_held_together_with_others(self, session: sa.Session) -> None:
-        session.anonymize("spring", policy(earlier=["first"]), "second")
-        one, other = found_by(session.anonymize("spring", policy(), "third", node=BY_AGE))
-        assert one.joint is not None
-        assert other.reason == 'it was held together with "first": name all of them in earlier'
-
-    def test_a_table_of_a_database_that_is_not_attached(self, session: sa.Session, tmp_path: Path) -> None:
-        forget(session, "first")
-        session.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")
-        session.anonymize("spring", policy(), "other.main.first", node=BY_AGE)
-        session.connection.execute("DETACH other")
-        release = session.anonymize("spring", policy(), "second", node=BY_SEX)
-        assert reason(release) == "it cannot be looked at from this session"
-
-    def test_a_file_that_cannot_be_read(self, session: sa.Session, tmp_path: Path) -> None:
-        forget(session, "first")
-        file = tmp_path / "first.parquet"
-        session.anonymize("spring", policy(), file, node=BY_AGE)
-        written = file.read_bytes()
-        file.write_bytes(written[:8] + bytes(40) + written[48:])
-        release = session.anonymize("spring", policy(), "second", node=BY_SEX)
-        assert reason(release) == "its file was changed since it was written"
-        assert session.connection.execute("SELECT count(*) FROM second").fetchone() == (8,)
+        (found,) = found_by(session.anonymize("spring", policy(earlier=["first"]), "third"))
+        assert (found.release, found.joint) == ("second", None)
+        assert (found.reason or "").endswith("does not name that one: add it to earlier")
+        *others, third = found_by(session.anonymize("spring", policy(), "fourth", node=BY_AGE))
+        assert [each.release for each in others if each.joint is not None] == ["first", "second"]
+        assert third.reason == 'it was held together with "first": name all of them in earlier'
 
 
 class TestCompared:
@@ -149,36 +123,32 @@ class TestCompared:
         ill = policy(quasi_identifiers=["illness"], sensitive=[], identifiers=["id", "sex", "age"], taxonomies=rule)
         first, by_sex = found_by(session.anonymize("spring", ill, "second", node={"illness": 0}))
         assert first.reason == by_sex.reason == '"sex" has another hash than is recorded'
-        forget(session, "first")
-        (by_sex,) = found_by(session.anonymize("spring", ill, "second", node={"illness": 0}, replace=True))
-        assert by_sex.joint is not None
+        joint_classes = session.compare_releases(["by_sex", "second"], source="spring")
+        assert (joint_classes.k, joint_classes.class_count) == (4, 2)
 
-    @pytest.mark.parametrize(
-        ("treatment", "quasi_identifiers"),
-        [
-            ({"unknown": {"age": "suppress"}}, (["age", "sex"],)),
-            ({"unknown": {"age": "top"}}, (["age"],)),
-            ({"bottom_coding": {"age": 22}, "top_coding": {"age": 31}}, (["age", "sex"], ["age"])),
-        ],
-    )
-    def test_values_that_both_treat_alike(
-        self, session: sa.Session, treatment: dict[str, Any], quasi_identifiers: tuple[list[str], ...]
-    ) -> None:
+    def test_values_that_both_treat_alike(self, session: sa.Session) -> None:
         """What is counted from cells is what is found in the source, whichever columns both have."""
         forget(session, "first")
-        if "unknown" in treatment:
-            session.connection.execute("INSERT INTO spring VALUES (8, 99, 'f', 'flu'), (9, 98, 'm', 'flu')")
-        fields = {"suppression_limit": 1.0, **treatment}
-        session.anonymize("spring", policy(2, **fields), "other", node={"age": 1, "sex": 1})
-        for columns in quasi_identifiers:
+        session.connection.execute("INSERT INTO spring VALUES (8, 99, 'f', 'flu'), (9, 98, 'm', 'flu')")
+        known = "FROM spring WHERE age < 90"
+        treatments: list[tuple[str, dict[str, Any], list[str]]] = [
+            ("spring", {"unknown": {"age": "suppress"}}, ["age", "sex"]),
+            ("spring", {"unknown": {"age": "top"}}, ["age"]),
+            (known, {"bottom_coding": {"age": 22}, "top_coding": {"age": 31}}, ["age"]),
+        ]
+        for source, treatment, columns in treatments:
+            fields = {"suppression_limit": 1.0, **treatment}
+            other = policy(2, **fields, earlier="none")
+            session.anonymize(source, other, "other", node={"age": 1, "sex": 1}, replace=True)
             fewer = {"quasi_identifiers": columns, "identifiers": ["id", *({"age", "sex"} - {*columns})]}
             node = {name: {"age": 2, "sex": 0}[name] for name in columns}
-            wanted = policy(2, **fields, **fewer)
-            (found,) = found_by(session.anonymize("spring", wanted, "second", node=node, replace=True))
+            (found,) = found_by(session.anonymize(source, policy(2, **fields, **fewer), "second", node=node))
             assert found.joint is not None
-            compared = session.compare_releases(["other", "second"], source="spring")
+            compared = session.compare_releases(["other", "second"], source=source)
             facts = {"k", "class_count", "person_count", "unique_persons", "required_k", "persons_at_risk"}
             assert found.joint.model_dump(include=facts) == compared.model_dump(include=facts)
+            forget(session, "second")
+            session.connection.execute("DROP TABLE second")
 
     def test_wherever_it_is(self, session: sa.Session, tmp_path: Path) -> None:
         forget(session, "first")

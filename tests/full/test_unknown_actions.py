@@ -113,7 +113,7 @@ class TestPolicies:
 
 class TestReleases:
     def test_errors_name_the_column(self, session: sa.Session) -> None:
-        for unknown in (None, {"age": "top"}, {HOSTILE: "error", "*": "suppress"}):
+        for unknown in ({"age": "top"}, {HOSTILE: "error", "*": "suppress"}):
             with pytest.raises(sa.TaxonomyError, match="distinct values in 5 rows"):
                 session.anonymize("trips", policy(unknown), into="released")
 
@@ -178,8 +178,6 @@ class TestReleases:
             wanted = policy("top", quality=quality)
             found = {tuple(node["node"]): node["loss"] for node in session.lattice(TWICE, wanted).to_pylist()}
             assert [found[(HOSTILE, level), ("age", 1)] for level in (0, 1)] == pytest.approx(losses)
-        release = session.anonymize(TWICE, wanted, into="released", node={HOSTILE: 1, "age": 1})
-        assert release.report.loss == pytest.approx(losses[1])
 
     @pytest.mark.parametrize(
         ("quality", "search"),

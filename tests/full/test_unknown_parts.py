@@ -77,8 +77,7 @@ def test_rows_are_generalized_as_the_policy_of_a_release_says(session: sa.Sessio
         session.connection.execute("DROP TABLE others")
 
 
-@pytest.mark.parametrize("unknown", ["suppress", "top"])
-def test_values_of_csv_files_are_those_of_their_types(tmp_path: Path, unknown: str) -> None:
+def test_values_of_csv_files_are_those_of_their_types(tmp_path: Path) -> None:
     months = {"kind": "dates", "units": ["month"], "first": "2016-01-01", "last": "2016-12-31"}
     columns: dict[str, tuple[str, Any]] = {
         "a": ("2016/01/02", months),
@@ -89,6 +88,7 @@ def test_values_of_csv_files_are_those_of_their_types(tmp_path: Path, unknown: s
     line = ",".join(written for written, _ in columns.values())
     (tmp_path / "a.csv").write_text(f"{','.join(columns)},x\n{line},x\n{line},y\n")
     rules = {name: rule for name, (_, rule) in columns.items()}
+    unknown = dict(zip(columns, ("suppress", "top", "suppress", "top"), strict=True))
     wanted = sa.Policy(
         quasi_identifiers=[*columns], rest="identifier", privacy=[sa.KAnonymity(2)], unknown=unknown, taxonomies=rules
     )
@@ -116,9 +116,8 @@ def test_the_command_line_reads_it_from_the_policy(tmp_path: Path) -> None:
     lines = ["town,age", *["Bonn,30"] * 3, *["Rom,30"] * 2, "Bonn,130", ""]
     (tmp_path / "trips.csv").write_text("\n".join(lines), encoding="utf-8")
     command = ("trips.csv", "--policy", "policy.toml", "--into", "released.csv")
-    shown = sqlanon("run", *command, folder=tmp_path)
-    assert (shown.returncode, '1 rows have a value of "age"' in " ".join(shown.stdout.split())) == (0, True), shown
-    report = document(sqlanon("run", *command, "--replace", "--json", folder=tmp_path))["report"]
+    report = document(sqlanon("run", *command, "--json", folder=tmp_path))["report"]
+    assert '1 rows have a value of "age"' in " ".join(report["notes"])
     assert report["unknown_rows"] == {"town": 2, "age": 1}
     assert RowCounts(**report["rows"]) == RowCounts(source=6, released=5, masked=0, dropped=0, unknown=1)
     verified = sqlanon("verify", "released.csv", "--policy", "policy.toml", folder=tmp_path)

@@ -114,7 +114,7 @@ def test_a_new_file_can_be_read_by_older_clients(tmp_path: Path) -> None:
     """DuckDB 2.0 would make one that 1.5, and so today's DuckDB CLI, cannot open."""
     path = tmp_path / "new.duckdb"
     with sa.connect(path, ledger=tmp_path / "ledger.duckdb") as session:
-        session.install()
+        make(session)
         session.ledger.cap("people", sa.Budget("1"))
         with duckdb.connect(str(path)) as beside:  # refused if the session had settings of its own
             assert beside.execute("SELECT 1").fetchall() == [(1,)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 
 import duckdb
 import pytest
@@ -29,14 +30,20 @@ ROWS = """
 """
 
 
+@pytest.fixture(scope="module")
+def club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("club")
+    (folder / "town.csv").write_text(TOWNS)
+    (folder / "policy.toml").write_text(POLICY)
+    duckdb.connect().execute(f"COPY ({ROWS}) TO '{folder}/january.parquet'")
+    with sa.connect(folder / "club.duckdb") as session:
+        session.taxonomies.make("share", "intervals", widths=[1], source=str(folder / "january.parquet"))
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "town.csv").write_text(TOWNS)
-    (tmp_path / "policy.toml").write_text(POLICY)
-    duckdb.connect().execute(f"COPY ({ROWS}) TO '{tmp_path}/january.parquet'")
-    with sa.connect(tmp_path / "club.duckdb") as session:
-        session.taxonomies.make("share", "intervals", widths=[1], source=str(tmp_path / "january.parquet"))
-    return tmp_path
+def folder(club: Path, tmp_path: Path) -> Path:
+    return Path(copytree(club, tmp_path, dirs_exist_ok=True))
 
 
 REFUSED = (
@@ -65,16 +72,13 @@ def test_columns_whose_texts_depend_on_the_time_zone_are_refused(folder: Path) -
         session.partitions.fit(in_utc, policy, folder / "club.fit", accept_observed_domain=True)
 
 
-def test_all_observed_domains_are_refused_with_what_to_declare(folder: Path) -> None:
+def test_all_observed_domains_are_refused_or_accepted_by_an_option(folder: Path) -> None:
     refused = sqlanon(*COMMAND, folder=folder)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "--accept-observed-domain" in refused.stderr
     assert [problem for problem in REFUSED if problem not in refused.stderr] == []
     assert '"town"' not in refused.stderr
     assert not (folder / "club.fit").exists()
-
-
-def test_they_are_accepted_by_an_option(folder: Path) -> None:
     accepted = (*COMMAND, "--accept-observed-domain")
     fitted = document(sqlanon(*accepted, "--json", folder=folder))
     assert fitted["domains"] == dict.fromkeys(("joined", "age", "zip", "share"), "observed") | {"town": "stated"}

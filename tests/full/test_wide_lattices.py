@@ -30,8 +30,7 @@ def wide() -> Iterator[sa.Session]:
         session = sa.connect(connection)
         columns = ", ".join(COLUMN.format(seed=seed, name=name) for seed, name in enumerate(NAMES))
         connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(5000) AS rows (row)")
-        for name in NAMES:
-            session.taxonomies.load(name, sa.Taxonomy.from_rows(TAXONOMY), source="wide")
+        session.taxonomies.load_all(dict.fromkeys(NAMES, sa.Taxonomy.from_rows(TAXONOMY)))
         yield session
 
 

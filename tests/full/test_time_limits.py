@@ -29,8 +29,7 @@ def make(connection: duckdb.DuckDBPyConnection) -> sa.Session:
     """A session on table ``numbers``."""
     session = sa.connect(connection)
     connection.execute(ROWS)
-    for name in QUASI_IDENTIFIERS:
-        session.taxonomies.load(name, sa.Taxonomy.from_rows(TAXONOMY), source="numbers")
+    session.taxonomies.load_all(dict.fromkeys(QUASI_IDENTIFIERS, sa.Taxonomy.from_rows(TAXONOMY)))
     return session
 
 
@@ -132,11 +131,12 @@ def test_the_command_line(tmp_path: Path) -> None:
         f"quasi_identifiers = {json.dumps(QUASI_IDENTIFIERS)}\nsuppression_limit = 0.1\n"
         'search = "exhaustive"\nquality = {model = "dm-star"}\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
     )
-    command = ["run", "numbers", "--db", "n.duckdb", "--policy", "policy.toml", "--into", "t.parquet", "--replace"]
+    command = ["run", "numbers", "--db", "n.duckdb", "--policy", "policy.toml", "--into", "t.parquet"]
     shown = sqlanon(*command, "--time-limit", "0.000001", folder=tmp_path)
     assert shown.returncode == 0
     assert "Not proven optimal" in shown.stdout
     assert "more than the least" in " ".join(shown.stdout.split())
+    command[-1] = "proven.parquet"
     assert "proven by" in sqlanon(*command, folder=tmp_path).stdout
     refused = sqlanon(*command, "--time-limit", "-3", "--json", folder=tmp_path)
     assert refused.returncode == 2

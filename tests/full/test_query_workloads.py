@@ -93,18 +93,22 @@ WORKLOAD = (
 
 
 class TestErrors:
-    @pytest.mark.parametrize("without_masked", [(), QUASI_IDENTIFIERS], ids=["spread", "dropped"])
-    def test_they_are_those_of_the_oracle(self, session: sa.Session, without_masked: list[str]) -> None:
-        table = query_errors(session, "patients", "released", WORKLOAD, without_masked=without_masked)
-        assert table.column("query").to_pylist() == [str(query) for query in WORKLOAD]
+    @pytest.mark.parametrize(
+        ("without_masked", "workload"), [((), WORKLOAD), (QUASI_IDENTIFIERS, WORKLOAD[::3])], ids=["spread", "dropped"]
+    )
+    def test_they_are_those_of_the_oracle(
+        self, session: sa.Session, without_masked: list[str], workload: tuple[GroupQuery, ...]
+    ) -> None:
+        table = query_errors(session, "patients", "released", workload, without_masked=without_masked)
+        assert table.column("query").to_pylist() == [str(query) for query in workload]
         released = [row for row in RELEASED if not without_masked or row["sex"] != "*" or row["age"] != "*"]
-        for query, row in zip(WORKLOAD, table.drop_columns("query").to_pylist(), strict=True):
+        for query, row in zip(workload, table.drop_columns("query").to_pylist(), strict=True):
             missing = None if isinstance(query, AverageQuery) else 0
             found = oracle.answer_errors(*expected(query, released), missing)
             assert list(row.values()) == [None if value is None else pytest.approx(value) for value in found]
 
     def test_nothing_is_lost_on_the_table_itself(self, session: sa.Session) -> None:
-        table = query_errors(session, "patients", "SELECT * FROM patients", WORKLOAD)
+        table = query_errors(session, "patients", "SELECT * FROM patients", WORKLOAD[::3])
         for row in table.drop_columns(["query", "group_count"]).to_pylist():
             assert set(row.values()) <= {0, None}
             assert row["mean_absolute_error"] == 0

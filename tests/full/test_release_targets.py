@@ -53,16 +53,14 @@ class TestNames:
         assert [*tmp_path.iterdir()] == [target]
 
     def test_tables_of_any_name(self, clinic: sa.Session) -> None:
-        hostile = 'a"b; drop table visits --'
-        for name, place in (
-            (hostile, ("main", hostile)),
-            ("no such schema.select", ("main", "no such schema.select")),
-        ):
-            before = tables(clinic)
-            clinic.anonymize("visits", POLICY, into=name)
-            assert sorted(tables(clinic)) == sorted([*before, place])
-        clinic.anonymize("visits", POLICY, into=hostile, replace=True)
+        hostile, dotted = 'a"b; drop table visits --', "no such schema.select"
+        before = tables(clinic)
+        for replace in (False, True):
+            clinic.anonymize("visits", POLICY, into=hostile, replace=replace)
+            assert sorted(tables(clinic)) == sorted([*before, ("main", hostile)])
         assert clinic.verify(hostile, POLICY).met
+        clinic.connection.execute(f'CREATE TABLE "{dotted}" AS SELECT 1 AS state')
+        refuses(clinic, f'table "{dotted}" exists', dotted)
 
     def test_a_name_of_a_file_is_no_table(self, clinic: sa.Session, tmp_path: Path) -> None:
         before = tables(clinic)

@@ -158,6 +158,5 @@ class TestCompared:
             session.anonymize("spring", policy(earlier="none"), into, node=BY_AGE)
         found = found_by(session.anonymize("spring", policy(), "second", node=BY_SEX))
         assert [joint(each)[0] for each in found] == [2] * 5
-        again = session.anonymize("spring", policy(earlier=[each.release for each in found]), "third")
-        assert again.report.joint is not None
-        assert len(again.report.joint.releases) == 6
+        joint_classes = session.compare_releases([*(each.release for each in found), "second"], source="spring")
+        assert (len(joint_classes.releases), joint_classes.k) == (6, 2)

@@ -89,9 +89,16 @@ class TestReasons:
 
     def test_what_the_release_is(self, session: sa.Session) -> None:
         session.anonymize("spring", policy(earlier="none"), "second", node=BY_AGE)
+        (second,) = found_by(session.anonymize("spring", policy(earlier=["first"]), "held"))
+        assert (second.release, second.joint) == ("second", None)
+        assert (second.reason or "").endswith("does not name that one: add it to earlier")
+        *others, held = found_by(session.anonymize("spring", policy(), "third", node=BY_AGE))
+        assert [each.release for each in others if each.joint is not None] == ["first", "second"]
+        assert held.reason == 'it was held together with "first": name all of them in earlier'
+        forget(session, "held")
         local = policy(2, method=sa.LocalRecoding(), suppression_limit=None)
-        for found in found_by(session.anonymize("spring", local, "third")):
-            assert (found.reason or "").startswith("only releases of full domains are compared")
+        for each in found_by(session.anonymize("spring", local, "third", replace=True)):
+            assert (each.reason or "").startswith("only releases of full domains are compared")
         release = session.anonymize("spring", policy(2, individual="id"), "third", replace=True)
         assert release.report.findings is not None
         assert [line for line in release.report.findings.sentences if "individuals own several rows" in line] == [
@@ -100,17 +107,10 @@ class TestReasons:
         ], "one sentence for all of the same reason"
         session.connection.execute("DELETE FROM spring WHERE id IN (0, 3)")
         masking = policy(2, suppression="mask", suppression_limit=0.5)
-        for found in found_by(session.anonymize("spring", masking, "third", node={"age": 2, "sex": 0}, replace=True)):
-            assert found.reason == "of the release of this run, its masked rows show who was suppressed"
-
-    def test_some_are_held_together(self, session: sa.Session) -> None:
-        session.anonymize("spring", policy(earlier="none"), "second", node=BY_AGE)
-        (found,) = found_by(session.anonymize("spring", policy(earlier=["first"]), "third"))
-        assert (found.release, found.joint) == ("second", None)
-        assert (found.reason or "").endswith("does not name that one: add it to earlier")
-        *others, third = found_by(session.anonymize("spring", policy(), "fourth", node=BY_AGE))
-        assert [each.release for each in others if each.joint is not None] == ["first", "second"]
-        assert third.reason == 'it was held together with "first": name all of them in earlier'
+        found = found_by(session.anonymize("spring", masking, "third", node={"age": 2, "sex": 0}, replace=True))
+        assert [each.reason for each in found] == [
+            "of the release of this run, its masked rows show who was suppressed"
+        ] * 2
 
 
 class TestCompared:

@@ -73,6 +73,7 @@ def test_a_release_is_that_of_stored_taxonomies(session: sa.Session, tmp_path: P
     before = stored(session)
     carried = session.anonymize("people", policy(RULES), tmp_path / "carried.parquet")
     lattice = session.lattice("people", policy(RULES))
+    assert lattice.equals(session.lattice("people", policy(dict(TAXONOMIES)))), "a rule is given or written"
     assert [step.purpose for step in session.explain("people", policy(RULES))]
     assert stored(session) == before, "nothing is stored"
     for name, taxonomy in TAXONOMIES.items():

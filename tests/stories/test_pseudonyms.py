@@ -33,6 +33,7 @@ def policy(**changes: Any) -> sa.Policy:
         "pseudonyms": ["patient"],
         "privacy": [sa.KAnonymity(5)],
         "suppression_limit": 0.1,
+        "earlier": "none",
         "taxonomies": {"age": {"kind": "intervals", "widths": [10, 20], "minimum": 0, "maximum": 99}},
     }
     return sa.Policy(**{**values, **changes})

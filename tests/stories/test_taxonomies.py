@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -104,9 +104,9 @@ class TestMake:
         assert stored(session, "x") == {"f": ("*",), "m": ("*",)}
         assert session.taxonomies.list()["x"]["domain"] == "observed"
 
-    @pytest.mark.parametrize(
-        ("kind", "settings", "problem"),
-        [
+    def test_what_is_no_rule_is_refused(self, session: sa.Session) -> None:
+        session.taxonomies.make("x", "flat", values=["a"])
+        refused: list[tuple[str, dict[str, Any], str]] = [
             ("interval", {}, '"interval" is not a kind of taxonomy; did you mean "intervals"'),
             ("file", {"file": "x.csv"}, '"file" is not a kind of taxonomy'),
             ("intervals", {}, "widths: field required"),
@@ -115,14 +115,10 @@ class TestMake:
             ("cuts", {"breaks": [18, 65]}, "breaks[0]: must be a list"),
             ("groups", {"groups": {"a": ["b"], "c": {"d": ["e"]}}}, "groups are not nested equally deep"),
             ("columns", {"columns": []}, "columns: needs at least one"),
-        ],
-    )
-    def test_what_is_no_rule_is_refused(
-        self, session: sa.Session, kind: str, settings: dict[str, Any], problem: str
-    ) -> None:
-        session.taxonomies.make("x", "flat", values=["a"])
-        with pytest.raises(sa.TaxonomyError, match=re.escape(problem)):
-            session.taxonomies.make("x", kind, **settings)
+        ]
+        for kind, settings, problem in refused:
+            with pytest.raises(sa.TaxonomyError, match=re.escape(problem)):
+                session.taxonomies.make("x", kind, **settings)
         assert stored(session, "x") == {"a": ("*",)}
 
 
@@ -213,10 +209,10 @@ class TestIntervals:
         assert found["1e-07"] == ("[0, 1)", "[0, 10)", "*")
         assert found["-3.25"] == ("[-4, -3)", "[-10, 0)", "*")
 
-    @pytest.mark.parametrize("value", ["'nan'", "'inf'", "'-inf'"])
-    def test_what_is_no_number_is_refused(self, session: sa.Session, value: str) -> None:
-        with pytest.raises(sa.TaxonomyError, match="1 value other than numbers"):
-            observed(session, f"({value}), ('1')", "DOUBLE", sa.Taxonomy.intervals([1]))
+    def test_what_is_no_number_is_refused(self, session: sa.Session) -> None:
+        for value in ("'nan'", "'inf'", "'-inf'"):
+            with pytest.raises(sa.TaxonomyError, match="1 value other than numbers"):
+                observed(session, f"({value}), ('1')", "DOUBLE", sa.Taxonomy.intervals([1]))
 
 
 class TestCuts:
@@ -278,9 +274,8 @@ class TestColumns:
         session.taxonomies.load("x", sa.Taxonomy.columns(["state"]), source="places", column="CITY")
         assert stored(session, "x") == {"Bonn": ("NRW", "*"), "Köln": ("NRW", "*"), "Ulm": ("BW", "*")}
 
-    @pytest.mark.parametrize(
-        ("change", "columns", "problem"),
-        [
+    def test_a_value_with_several_parents_or_none_is_refused(self, session: sa.Session) -> None:
+        for change, columns, problem in (
             (
                 "INSERT INTO places VALUES ('Bonn', 'Donau', 'BW', 1)",
                 ["county"],
@@ -301,16 +296,11 @@ class TestColumns:
                 ["county"],
                 '1 value of "city" stands with an empty text in "county"',
             ),
-        ],
-    )
-    def test_a_value_with_several_parents_or_none_is_refused(
-        self, session: sa.Session, change: str, columns: list[str], problem: str
-    ) -> None:
-        session.connection.execute(self.PLACES)
-        session.connection.execute(change)
-        with pytest.raises(sa.TaxonomyError) as caught:
-            session.taxonomies.load("city", sa.Taxonomy.columns(columns), source="places")
-        assert caught.value.problems == (problem,)
+        ):
+            session.connection.execute(f"DROP TABLE IF EXISTS places; {self.PLACES}; {change}")
+            with pytest.raises(sa.TaxonomyError) as caught:
+                session.taxonomies.load("city", sa.Taxonomy.columns(columns), source="places")
+            assert caught.value.problems == (problem,)
         assert session.taxonomies.list() == {}
 
     def test_all_that_is_wrong_comes_at_once(self, session: sa.Session) -> None:
@@ -331,15 +321,13 @@ class TestColumns:
         session.taxonomies.load("hostile", sa.Taxonomy.columns([*HOSTILE]), source="t")
         assert stored(session, "hostile") == {"a": (*labels.values(), "*")}
 
-    @pytest.mark.parametrize("rows", [0, 1])
-    def test_an_empty_table_and_one_row(self, session: sa.Session, rows: int) -> None:
-        session.connection.execute(f"CREATE TABLE t AS SELECT 'a' AS x, 'b' AS y FROM range({rows})")
-        if rows:
+    def test_an_empty_table_and_one_row(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE t (x VARCHAR, y VARCHAR)")
+        with pytest.raises(sa.TaxonomyError, match="it has no values"):
             session.taxonomies.load("x", sa.Taxonomy.columns(["y"]), source="t")
-            assert stored(session, "x") == {"a": ("b", "*")}
-        else:
-            with pytest.raises(sa.TaxonomyError, match="it has no values"):
-                session.taxonomies.load("x", sa.Taxonomy.columns(["y"]), source="t")
+        session.connection.execute("INSERT INTO t VALUES ('a', 'b')")
+        session.taxonomies.load("x", sa.Taxonomy.columns(["y"]), source="t")
+        assert stored(session, "x") == {"a": ("b", "*")}
 
     def test_collations_tell_no_values_apart(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE t (x VARCHAR COLLATE NOCASE, y VARCHAR COLLATE NOCASE)")
@@ -424,15 +412,12 @@ class TestNull:
             "CREATE OR REPLACE TABLE t AS SELECT CASE WHEN i > 1 THEN 'a' END AS x FROM range(4) r (i)"
         )
         session.taxonomies.load("x", sa.Taxonomy.from_rows(rows), source="t")
-        policy = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(k)])
+        policy = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(k)], earlier="none")
         session.anonymize("t", policy, into="published", replace=True)
         return dict(session.connection.execute("SELECT x, count(*) FROM published GROUP BY x").fetchall())
 
-    def test_without_a_label(self, session: sa.Session) -> None:
-        assert self.released(session, [("a", "b", "*")], 2) == {"a": 2, None: 2}
+    def test_without_and_with_a_label(self, session: sa.Session) -> None:
         assert self.released(session, [("a", "b", "*")], 4) == {"*": 4}
-
-    def test_with_a_label(self, session: sa.Session) -> None:
         rows: list[tuple[str | None, ...]] = [("a", "b", "*"), (None, "b", "*")]
         assert self.released(session, rows, 2) == {"a": 2, None: 2}
         assert self.released(session, rows, 4) == {"b": 4}
@@ -489,23 +474,16 @@ class TestStore:
         ).fetchall()
         assert found == [("anon", "taxonomy"), ("anon", "taxonomy_domain"), ("anon", "taxonomy_origin")]
 
-    @pytest.mark.parametrize(
-        "taxonomy",
-        [
-            lambda: sa.Taxonomy.intervals([5, 10], below=2, above=20, minimum=-3, maximum=30),
-            lambda: sa.Taxonomy.from_rows([(None, "none", "*"), ("a;b", 'c"d', "*"), ("e\nf", " g ", "*")]),
-            lambda: sa.Taxonomy.from_rows([("'", ",", "\t"), ("x", ",", "\t")]),
-            lambda: sa.Taxonomy.from_rows([("a", "NULL", "*"), ("NULL", "b", "*")]),
-        ],
-        ids=["intervals", "quoting", "delimiters", "null"],
-    )
-    def test_export_and_load_again(
-        self, session: sa.Session, tmp_path: Path, taxonomy: Callable[[], sa.Taxonomy]
-    ) -> None:
-        session.taxonomies.load("x", taxonomy())
-        session.taxonomies.export("x", tmp_path / "x.csv")
-        session.taxonomies.load("y", tmp_path / "x.csv")
-        assert stored(session, "y") == stored(session, "x")
-        session.taxonomies.export("y", tmp_path / "y.csv")
-        assert (tmp_path / "y.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()
-        session.taxonomies.export("x", tmp_path / "y.csv", replace=True)
+    def test_export_and_load_again(self, session: sa.Session, tmp_path: Path) -> None:
+        for taxonomy in (
+            sa.Taxonomy.intervals([5, 10], below=2, above=20, minimum=-3, maximum=30),
+            sa.Taxonomy.from_rows([(None, "none", "*"), ("a;b", 'c"d', "*"), ("e\nf", " g ", "*")]),
+            sa.Taxonomy.from_rows([("'", ",", "\t"), ("x", ",", "\t")]),
+            sa.Taxonomy.from_rows([("a", "NULL", "*"), ("NULL", "b", "*")]),
+        ):
+            session.taxonomies.load("x", taxonomy)
+            session.taxonomies.export("x", tmp_path / "x.csv", replace=True)
+            session.taxonomies.load("y", tmp_path / "x.csv")
+            assert stored(session, "y") == stored(session, "x")
+            session.taxonomies.export("y", tmp_path / "y.csv", replace=True)
+            assert (tmp_path / "y.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()

@@ -98,6 +98,25 @@ class TestRelease:
         assert not any("random" in step.sql.lower() for step in steps)
 
 
+def test_diagnostics_void_the_guarantee(session: sa.Session) -> None:
+    wanted = POLICY.model_copy(update={"method": METHOD.model_copy(update={"reveal_diagnostics": True})})
+    release = session.anonymize("people", wanted, "measured")
+    assert release.report.stamp == "NOT PRIVATE"
+    assert not release.guarantee.claims
+    assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+    found = release.report.diagnostics
+    before, after = (shares(session, table, "illness") for table in ("people", "measured"))
+    apart = sum(abs(before.get(value, 0) - after.get(value, 0)) for value in {*before, *after}) / 2
+    assert found["total_variation"] == pytest.approx(apart)
+    assert found["information_loss"] == pytest.approx(found["ncp"] + found["total_variation"] + found["rate"])
+
+
+def shares(session: sa.Session, table: str, name: str) -> dict[str, float]:
+    """The share of the rows of a table that have each value of a column."""
+    query = f"SELECT {name}, count(*) / sum(count(*)) OVER () FROM {table} GROUP BY ALL"
+    return dict(session.connection.execute(query).fetchall())
+
+
 class TestCharges:
     def test_what_is_not_left_is_refused_and_nothing_lost(self, session: sa.Session) -> None:
         session.ledger.cap("people", sa.Budget("1.5", "0.1"))

@@ -9,7 +9,22 @@ from html.parser import HTMLParser
 from rich.console import Console
 
 from sqlanon.report import console, html, notebook
-from sqlanon.report.document import Bar, Document, Notes, Table, Text, facts, paragraph, printable
+from sqlanon.report.document import (
+    Bar,
+    Bars,
+    Code,
+    Document,
+    Notes,
+    Points,
+    Section,
+    SideBySide,
+    Steps,
+    Table,
+    Text,
+    facts,
+    paragraph,
+    printable,
+)
 
 HOSTILE = "<script src='http://x.test/'>[red]\x1b[2J"
 
@@ -30,11 +45,40 @@ DOCUMENT = Document(
 )
 
 
-def on_console(*, encoding: str = "utf-8") -> str:
+def on_console(document: Document = DOCUMENT, *, encoding: str = "utf-8") -> str:
     written = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="backslashreplace")
-    Console(file=written, width=200).print(*console.rendered(DOCUMENT))
+    Console(file=written, width=200).print(*console.rendered(document))
     written.seek(0)
     return written.read()
+
+
+CHARTS = Document(
+    "Charts",
+    (
+        Section(
+            "Sizes",
+            (
+                SideBySide((("good", (paragraph("left"),)), ("bad", (paragraph("right"),)))),
+                Bars("by group", "group", ("a", "b"), (("before", (0.25, 0.75)), ("after", (0.5, 0.5)))),
+                Steps("up to a size", "size", ((2, "two"), (9, "nine")), (("rows", ((2, 0.125), (9, 1.0))),)),
+                Points("by k", "k", ((2, 0.25, 1, True),), ((2, 0.25), (5, 0.0625)), (2, 0.25, "here")),
+                Code("k = 2", "policy.toml"),
+            ),
+            "of all",
+        ),
+    ),
+)
+
+
+def test_charts_are_tables_of_their_shares_on_a_console() -> None:
+    lines = [" ".join(line.split()) for line in on_console(CHARTS).splitlines() if line.strip()]
+    assert [line for line in lines if "─" not in line] == [
+        *("Sizes", "of all", "left", "right"),
+        *("by group", "group before after", "a 25.0 % 50.0 %", "b 75.0 % 50.0 %"),
+        *("up to a size", "size rows", "two 12.5 %", "nine 100.0 %"),
+        *("by k", "k share", "2 25.0 %", "5 6.2 %"),
+        *("policy.toml", "k = 2"),
+    ]
 
 
 def texts_of(page: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pytest
@@ -39,28 +39,36 @@ def policy(**changes: Any) -> sa.Policy:
     return sa.Policy(**{**values, **changes})
 
 
+class Made(NamedTuple):
+    """A session with the macros on 200 patients, each with a row, and their release as ``released``."""
+
+    session: sa.Session
+    release: sa.Release
+
+
 @pytest.fixture(scope="module")
-def shared() -> Iterator[sa.Session]:
-    """A session on 200 patients, each with a row, who are published as ``released``."""
+def shared() -> Iterator[Made]:
     with pytest.MonkeyPatch.context() as patch, duckdb.connect(config={"threads": 1}) as connection:
         patch.delenv(VARIABLE, raising=False)
         connection.execute(f"CREATE TABLE visits AS {VISITS}")
         session = sa.connect(connection)
-        session.anonymize("visits", policy(), "released", pseudonym_key=KEY)
+        session.install()
+        release = session.anonymize("visits", policy(), "released", pseudonym_key=KEY)
         connection.execute("CREATE TABLE unaltered AS FROM released")
-        yield session
+        yield Made(session, release)
 
 
 @pytest.fixture
-def session(shared: sa.Session) -> Iterator[sa.Session]:
-    """The same; whatever a test makes or changes of both tables is undone."""
-    yield shared
-    found = shared.connection.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'").fetchall()
+def session(shared: Made) -> Iterator[sa.Session]:
+    """The session; whatever a test makes or changes of both tables is undone."""
+    yield shared.session
+    connection = shared.session.connection
+    found = connection.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'").fetchall()
     for (name,) in found:
         if name not in ("visits", "released", "unaltered"):
-            shared.connection.execute(f"DROP TABLE {name}")
-    shared.connection.execute(f"TRUNCATE visits; INSERT INTO visits {VISITS}")
-    shared.connection.execute("TRUNCATE released; INSERT INTO released FROM unaltered")
+            connection.execute(f"DROP TABLE {name}")
+    connection.execute(f"TRUNCATE visits; INSERT INTO visits {VISITS}")
+    connection.execute("TRUNCATE released; INSERT INTO released FROM unaltered")
 
 
 def published(session: sa.Session, relation: str, column: str = "patient") -> list[Any]:
@@ -80,26 +88,26 @@ def names_of(numbers: Sequence[int] = range(200)) -> set[str]:
 
 
 class TestRelease:
-    def test_every_value_is_its_keyed_hash(self, session: sa.Session, tmp_path: Path) -> None:
+    def test_every_value_is_its_keyed_hash(self, shared: Made, session: sa.Session, tmp_path: Path) -> None:
         of_source = session.connection.execute("SELECT patient, diagnosis FROM visits").fetchall()
         expected = {pseudonym(patient): diagnosis for patient, diagnosis in of_source}
-        for target in ("again", "released.parquet", "released.csv", "released/"):
-            into = target if target == "again" else f"{tmp_path}/{target}"
-            rows = session.anonymize("visits", policy(), into, pseudonym_key=KEY).to_arrow().to_pylist()
+        releases = [shared.release]
+        for target in ("released.parquet", "released.csv", "released/"):
+            releases.append(session.anonymize("visits", policy(), f"{tmp_path}/{target}", pseudonym_key=KEY))
+        for release in releases:
+            rows = release.to_arrow().to_pylist()
             assert {row["patient"]: row["diagnosis"] for row in rows} == expected
             assert len(rows) == 200
             # In an order of their own, not in that of the patients.
             assert [row["patient"] for row in rows] == sorted(row["patient"] for row in rows)
-        assert session.verify("again", policy()).met
+        assert session.verify("released", policy()).met
 
     def test_a_value_has_one_pseudonym_in_every_table(self, session: sa.Session) -> None:
         stays = "FROM visits WHERE age < 40"
         session.anonymize(stays, policy(), "stays", pseudonym_key=KEY)
-        session.anonymize(stays, policy(), "others", pseudonym_key=OTHER_KEY)
-        of_visits, of_stays, others = ({*published(session, name)} for name in ("released", "stays", "others"))
-        assert of_stays < of_visits
-        assert len(of_stays) == len(others) > 0
-        assert not others & of_visits
+        of_stays = {*published(session, "stays")}
+        assert of_stays
+        assert of_stays < {*published(session, "released")}
 
     def test_values_are_hashed_as_their_text(self, session: sa.Session) -> None:
         values = {
@@ -127,7 +135,6 @@ class TestRelease:
         wanted = policy(sensitive=[], pseudonyms=[*texts])
         for kind in ("csv", "parquet"):
             session.anonymize(f"{tmp_path}/rows.{kind}", wanted, f"of_{kind}", pseudonym_key=KEY)
-        session.install()
         for name in texts:
             found = sorted(published(session, "of_csv", name))
             assert len({*found}) == 19
@@ -140,12 +147,11 @@ class TestRelease:
     def test_instants_are_hashed_as_their_text_in_utc(self, session: sa.Session) -> None:
         texts = ["1850-01-01 00:00:00+00", "2024-10-27 00:30:00.5+00", "infinity"]
         expected = [*map(pseudonym, texts)]
-        session.install()
         session.connection.execute(
             f"CREATE TABLE births (patient TIMESTAMPTZ, age INTEGER); INSERT INTO births SELECT unnest({texts}), 30"
         )
         wanted = policy(sensitive=[], privacy=[sa.KAnonymity(2)])
-        for zone in ("America/New_York", "Asia/Kolkata", "UTC"):
+        for zone in ("America/New_York", "Asia/Kolkata"):
             session.connection.execute(f"SET TimeZone = '{zone}'")
             session.anonymize("births", wanted, "born", pseudonym_key=KEY, replace=True)
             assert sorted(published(session, "born")) == sorted(expected)
@@ -155,12 +161,6 @@ class TestRelease:
     def test_instants_inside_other_values_are_refused(self, session: sa.Session) -> None:
         source = "SELECT * REPLACE ([TIMESTAMPTZ '2024-01-01 00:00:00+00'] AS patient) FROM visits"
         assert '"patient" (TIMESTAMP WITH TIME ZONE[])' in refused(session, source, policy())
-
-    def test_nulls_stay_and_may_repeat(self, session: sa.Session) -> None:
-        source = "SELECT * REPLACE (CASE WHEN age < 40 THEN NULL ELSE patient END AS patient) FROM visits"
-        session.anonymize(source, policy(), "again", pseudonym_key=KEY)
-        found = published(session, "again")
-        assert (found.count(None), len({*found})) == (100, 101)
 
     def test_masked_rows_have_theirs(self, session: sa.Session) -> None:
         session.connection.execute("UPDATE visits SET age = 90 + CAST(patient[2:] AS INTEGER) WHERE len(patient) = 2")
@@ -178,14 +178,17 @@ class TestRelease:
         assert session.connection.execute("FROM again").fetchall() == expected
         assert session.verify("again", wanted.changed({"pseudonyms": [HOSTILE]})).met
 
-    def test_classes_of_individuals(self, session: sa.Session) -> None:
-        source = "SELECT *, CAST(patient[2:] AS INTEGER) // 2 AS household FROM visits"
+    def test_nulls_stay_and_may_repeat_also_where_individuals_are_counted(self, session: sa.Session) -> None:
+        known = "SELECT * REPLACE (CASE WHEN age >= 40 THEN patient END AS patient)"
+        source = f"{known}, CAST(patient[2:] AS INTEGER) // 2 AS household FROM visits"
         wanted = policy(identifiers=["household"], individual="household")
         session.anonymize(source, wanted, "again", pseudonym_key=KEY)
-        assert {*published(session, "again")} == names_of()
+        found = published(session, "again")
+        assert (found.count(None), len({*found})) == (100, 101)
+        assert {*found} < {*names_of(), None}
 
-    def test_the_guarantee_says_what_a_key_can_do(self, session: sa.Session) -> None:
-        promised = session.anonymize("visits", policy(), "again", pseudonym_key=KEY).guarantee
+    def test_the_guarantee_says_what_a_key_can_do(self, shared: Made, session: sa.Session) -> None:
+        promised = shared.release.guarantee
         assert any('each value of "patient" is published as its HMAC-SHA-256' in claim for claim in promised.claims)
         assert "the key of the pseudonyms was drawn at random, and is kept secret" in promised.conditions
         assert any("by hashing candidate values" in line and "GDPR" in line for line in promised.not_covered)

@@ -13,7 +13,7 @@ from sqlanon.model.release.listed import ListedRelease
 from sqlanon.releases.names import have_common
 from tests.conftest import clinic_policy, open_clinic
 
-POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.3)
+POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.3, earlier="none")
 NODE = {"age": 1, "sex": 1, "zip": 1}
 HOSTILE = 'a"b; DROP TABLE visits --'
 
@@ -61,7 +61,7 @@ class TestWhatIsListed:
         assert release.node == NODE
 
     def test_it_has_no_cell_value_and_no_text_of_a_query(self, session: sa.Session, tmp_path: Path) -> None:
-        lake, policy = tmp_path / "lake", clinic_policy(sa.KAnonymity(2), suppression_limit=0.5, insensitive=["ward"])
+        lake, policy = tmp_path / "lake", POLICY.changed({"insensitive": ["ward"], "suppression_limit": 0.5})
         session.connection.execute("CREATE TABLE stays AS SELECT *, 'canary ' || (id % 2) AS ward FROM visits")
         session.connection.execute(f"COPY stays TO '{lake}' (FORMAT parquet, PARTITION_BY (ward))")
         one_ward = next(lake.glob("ward=*"))
@@ -75,22 +75,36 @@ class TestWhatIsListed:
             )
         ):
             session.anonymize(source, policy, f"{tmp_path}/out{number}/", partition_by="ward")
-        assert {each.datasets for each in entries(session)} == {("stays",), (str(lake),)}
+        assert {(each.datasets, each.state) for each in entries(session)} == {
+            (("stays",), "there"), ((str(lake),), "there"),
+        }  # fmt: skip
         written = session.connection.execute(
             "SELECT CAST(releases AS VARCHAR) FROM anon.releases AS releases"
         ).fetchall()
         assert len(written) == 5
         assert "canary" not in f"{written}{session.releases.list()}"
+        last = entries(session)[-1]
+        assert last.target == f"{tmp_path}/out4/"
+        assert last.record_sha256 == session.verify(last.target, policy).record_sha256
 
-    def test_a_query_and_a_view_are_of_the_tables_that_they_read(self, session: sa.Session) -> None:
+    def test_a_query_and_a_view_are_of_the_tables_that_they_read_also_under_hostile_names(
+        self, session: sa.Session
+    ) -> None:
         session.connection.execute("CREATE SCHEMA ward; CREATE TABLE ward.rooms AS SELECT DISTINCT id FROM visits")
         session.connection.execute("CREATE VIEW joined AS SELECT visits.* FROM visits JOIN ward.rooms USING (id)")
-        for number, source in enumerate(("FROM visits", "joined", "MAIN.Visits")):
-            session.anonymize(source, POLICY, f"r{number}")
+        session.connection.execute('CREATE SCHEMA "s t"')
+        for source, name in (("FROM visits", HOSTILE), ("joined", "s t.Größe; --"), ("MAIN.Visits", "select")):
+            session.anonymize(source, POLICY, name)
+        names = ['"a""b; DROP TABLE visits --"', '"s t"."Größe; --"', "select"]
         assert [each.datasets for each in entries(session)] == [("visits",), ("visits", "ward.rooms"), ("visits",)]
-        assert targets(session, "visits") == targets(session, "FROM visits") == ["r0", "r1", "r2"]
-        assert targets(session, "ward.rooms") == targets(session, "SELECT id FROM ward.rooms") == ["r1"]
+        assert targets(session, "visits") == targets(session, "FROM visits") == names
+        assert targets(session, "ward.rooms") == targets(session, "SELECT id FROM ward.rooms") == names[1:2]
         assert targets(session, "nothing") == []
+        assert {each.state for each in entries(session)} == {"there"}
+        for name in names:
+            session.releases.forget(name, reason='it\'s "over"; DROP TABLE visits --')
+        assert entries(session) == ()
+        assert session.connection.execute("SELECT count(*) FROM visits").fetchall() == [(12,)]
 
     def test_files_are_known_by_path_link_and_folder(
         self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -100,53 +114,37 @@ class TestWhatIsListed:
         session.connection.execute(f"COPY visits TO '{tmp_path}/lake/a.parquet'")
         session.connection.execute(f"COPY visits TO '{tmp_path}/lake/b.parquet'")
         Path("link.parquet").symlink_to("lake/a.parquet")
-        session.anonymize("link.parquet", POLICY, "one")
-        session.anonymize("FROM read_parquet('lake/*.parquet')", POLICY, "two")
+        one, two = f"{tmp_path}/one.parquet", f"{tmp_path}/two.csv"
+        session.anonymize("link.parquet", POLICY, one)
+        session.anonymize("FROM read_parquet('lake/*.parquet')", POLICY, two)
         assert [each.datasets for each in entries(session)] == [(f"{tmp_path}/lake/a.parquet",), (f"{tmp_path}/lake",)]
-        assert targets(session, "lake/a.parquet") == ["one", "two"]
-        assert targets(session, "lake/b.parquet") == ["two"]
-        assert targets(session, "lake/") == ["one", "two"]
+        assert targets(session, "lake/a.parquet") == [one, two]
+        assert targets(session, "lake/b.parquet") == [two]
+        assert targets(session, "lake/") == [one, two]
         Path("lake/b.parquet").unlink()
-        assert targets(session, "lake/b.parquet") == ["two"], "it need not be there any more"
+        assert targets(session, "lake/b.parquet") == [two], "it need not be there any more"
+        for each in entries(session):
+            assert (each.state, each.record_sha256) == ("there", session.verify(each.target, POLICY).record_sha256)
 
     def test_whatever_the_source_target_and_method(self, session: sa.Session, tmp_path: Path) -> None:
         """A frame is of no data set, a private method has no class, and local recoding no node."""
-        session.anonymize(session.connection.sql("FROM visits").to_arrow_table(), POLICY, "of_a_frame")
-        session.anonymize(session.connection.sql("FROM visits"), POLICY, "of_a_relation")
+        session.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")
+        session.anonymize(session.connection.sql("FROM visits").to_arrow_table(), POLICY, "other.released")
+        session.anonymize(session.connection.sql("FROM visits"), POLICY, "temp.shown")
         private = sa.Histogram(budget=sa.Budget(9, "0.1"), node=NODE, accept_observed_domain=True)
         drawn = session.anonymize("visits", clinic_policy(method=private), "noisy")
-        session.anonymize("visits", clinic_policy(sa.KAnonymity(2), method=sa.LocalRecoding()), "local")
+        by_class = clinic_policy(sa.KAnonymity(2), method=sa.LocalRecoding(), earlier="none")
+        session.anonymize("visits", by_class, "local")
         of_a_frame, of_a_relation, noisy, local = entries(session)
         assert (of_a_frame.datasets, of_a_relation.datasets) == ((), ("visits",))
         assert (noisy.method, noisy.node, noisy.min_class_size) == ("histogram", NODE, None)
         assert noisy.row_count == getattr(drawn.report, "released_rows", None)
         assert (local.method, local.node) == ("local-recoding", None)
         assert (local.min_class_size or 0) >= 2
-        for into in ("out.parquet", "out.csv", "out/"):
-            session.anonymize("visits", POLICY, f"{tmp_path}/{into}")
-            listed = entries(session)[-1]
-            assert (listed.target, listed.state) == (f"{tmp_path}/{into}", "there")
-            assert listed.record_sha256 == session.verify(f"{tmp_path}/{into}", POLICY).record_sha256
-
-    def test_a_hostile_name(self, session: sa.Session) -> None:
-        session.connection.execute('CREATE SCHEMA "s t"')
-        for name in (HOSTILE, "s t.Größe; --", "select"):
-            session.anonymize("visits", POLICY, name)
-        hostile, other, keyword = targets(session)
-        assert (hostile, other, keyword) == ('"a""b; DROP TABLE visits --"', '"s t"."Größe; --"', "select")
-        assert {each.state for each in entries(session)} == {"there"}
-        for name in (hostile, other, keyword):
-            session.releases.forget(name, reason='it\'s "over"; DROP TABLE visits --')
-        assert entries(session) == ()
-        assert session.connection.execute("SELECT count(*) FROM visits").fetchall() == [(12,)]
-
-    def test_a_table_of_another_database_and_a_temporary_one(self, session: sa.Session, tmp_path: Path) -> None:
-        session.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")
-        session.anonymize("visits", POLICY, "other.released")
-        session.anonymize("visits", POLICY, "temp.shown")
-        assert states(session) == {"other.main.released": ["there"], "temp.main.shown": ["there"]}
+        found = {"other.main.released": ["there"], "temp.main.shown": ["there"], "noisy": ["there"], "local": ["there"]}
+        assert states(session) == found
         session.connection.execute("DETACH other; DROP TABLE temp.shown")
-        assert states(session) == {"other.main.released": ["unseen"], "temp.main.shown": ["gone"]}
+        assert states(session) == {**found, "other.main.released": ["unseen"], "temp.main.shown": ["gone"]}
 
 
 def test_data_sets_have_something_in_common_by_name_folder_and_glob() -> None:

@@ -232,33 +232,25 @@ class TestIndividuals:
         fewer = kept("SELECT * FROM people WHERE person <> 7")
         assert {row for row in kept("people") if row[0] != 7} == fewer
 
-    @pytest.mark.parametrize(
-        ("kind", "values"),
-        [("VARCHAR COLLATE NOCASE", ("'Ann'", "'ann'")), ("VARCHAR COLLATE NOACCENT", ("'André'", "'Andre'"))],
-        ids=["case", "accents"],
-    )
-    def test_individuals_are_exact_texts_whatever_the_collation(
-        self, session: sa.Session, kind: str, values: tuple[str, str]
-    ) -> None:
+    def test_individuals_are_exact_texts_whatever_the_collation(self, session: sa.Session) -> None:
         """Else one who leaves would make room for rows of another: twice the difference that noise is drawn for."""
-        first, second = values
         session.connection.execute(
-            f"CREATE TABLE named (person {kind}, sex VARCHAR, illness VARCHAR); "
-            f"INSERT INTO named SELECT [{first}, {second}][1 + i % 2], 'f', 'flu' FROM range(8) AS numbers (i); "
+            "CREATE TABLE named (person VARCHAR COLLATE NOCASE.NOACCENT, sex VARCHAR, illness VARCHAR); "
+            "INSERT INTO named SELECT unnest(['Ann', 'ann', 'André', 'Andre']), 'f', 'flu' FROM range(4); "
             "INSERT INTO named SELECT i, 'f', 'flu' FROM range(100) AS numbers (i)"
         )
-        session.connection.execute(f"CREATE VIEW fewer AS FROM named WHERE md5(person) <> md5({second})")
         method = sa.IPA(budget=sa.Budget(9, "0.9"), node={"sex": 0}, rows_per_individual=3)
         policy = sa.Policy(
             quasi_identifiers=["sex"], sensitive=["illness"], individual="person", identifiers=["person"], method=method
         )
+        session.connection.execute("CREATE VIEW fewer AS FROM named WHERE md5(person) <> md5('ann')")
         counts = [
             session.anonymize(
                 source, policy, "released", replace=True, random_source=FixedNoise(0), dataset=dataset
             ).report.released_rows
             for source, dataset in (("named", None), ("fewer", "named"))
         ]
-        assert counts == [106, 103]
+        assert counts == [112, 109]
         audit = sa.evaluation.AuditedPolicy(session, policy, sa.SeededSource(1))
         audit.refuse_strangers("named", "fewer")
 

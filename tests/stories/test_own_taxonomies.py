@@ -46,7 +46,7 @@ day = { kind = "dates", units = ["month", "year"] }
 
 
 def policy(taxonomies: dict[str, Any] | None = None, **options: Any) -> sa.Policy:
-    asked = {"quasi_identifiers": ["age", "zip", "sex", "day"], "sensitive": ["illness"], **options}
+    asked = {"quasi_identifiers": ["age", "zip", "sex", "day"], "sensitive": ["illness"], "earlier": "none", **options}
     return sa.Policy(**{"privacy": [sa.KAnonymity(4)], **asked}, taxonomies=taxonomies)
 
 
@@ -82,8 +82,6 @@ def test_a_release_is_that_of_stored_taxonomies(session: sa.Session, tmp_path: P
     assert carried.node == loaded.node
     assert rows(session, f"'{tmp_path}/carried.parquet'") == rows(session, f"'{tmp_path}/loaded.parquet'")
     assert lattice.equals(session.lattice("people", policy()))
-    made = session.anonymize("people", policy(dict(TAXONOMIES)), tmp_path / "made.parquet")
-    assert (made.node, made.report.domains) == (carried.node, carried.report.domains)
     assert carried.report.domains == {"age": "declared", "zip": "observed", "sex": "declared", "day": "observed"}
     assert session.verify(tmp_path / "carried.parquet", policy(RULES)).met
 

@@ -14,7 +14,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.methods.shared import publishing
 from sqlanon.model.release.findings import HomogeneousColumn
-from tests.commands import document, sqlanon
+from tests.commands import sqlanon
 from tests.conftest import copy_of, open_clinic
 
 HOSTILE = 'a""b"; drop table x --'
@@ -51,20 +51,13 @@ def session(made: Path) -> Iterator[sa.Session]:
 @pytest.fixture(scope="module")
 def stays(made: Path) -> Iterator[sa.Session]:
     with copy_of(made) as found:
-        found.install()
         yield found
-
-
-@pytest.fixture(scope="module")
-def found(stays: sa.Session) -> sa.Findings:
-    """What the policy leaves open."""
-    return found_by(stays, policy())
 
 
 def homogeneous(session: sa.Session) -> list[tuple[int, int]]:
     """Rows of the release in classes with a single diagnosis, and all."""
-    session.install()
-    query = "FROM anon.homogeneous_rows('released', ['age', 'sex'], 'diagnosis')"
+    classes = "SELECT count(*) AS size, count(DISTINCT diagnosis) AS values FROM released GROUP BY age, sex"
+    query = f"SELECT coalesce(sum(size) FILTER (values = 1), 0)::BIGINT, sum(size)::BIGINT FROM ({classes})"
     return session.connection.sql(query).fetchall()
 
 
@@ -96,8 +89,9 @@ def found_by(session: sa.Session, wanted: sa.Policy, source: str = "stays") -> s
 # Identifiers
 
 
-def test_identifiers_that_repeat_are_named_with_their_numbers(found: sa.Findings) -> None:
+def test_identifiers_that_repeat_are_named_with_their_numbers(stays: sa.Session) -> None:
     """Columns of few values name no persons."""
+    found = found_by(stays, policy())
     repeated = {each.column: each for each in found.repeated_identifiers}
     assert {name: (each.is_person, each.proposal is None) for name, each in repeated.items()} == {
         "patient": (True, False), "is_vip": (False, True), "ward": (False, True),
@@ -146,15 +140,11 @@ def test_of_many_rows_one_value_in_several_is_counted(stays: sa.Session, monkeyp
 # Sensitive columns
 
 
-def test_a_sensitive_column_without_a_model_is_measured(stays: sa.Session, found: sa.Findings) -> None:
-    (column,) = found.homogeneous_columns
+def test_a_sensitive_column_without_a_model_is_measured(stays: sa.Session) -> None:
+    (column,) = found_by(stays, policy()).homogeneous_columns
     assert (column.column, column.homogeneous_rows, column.released_rows) == ("diagnosis", 150, 600)
-    found_by(stays, policy())
     assert homogeneous(stays) == [(150, 600)]
-
-
-def test_the_model_that_is_proposed_covers_it(stays: sa.Session, found: sa.Findings) -> None:
-    model = tomllib.loads(str(found.homogeneous_columns[0].proposal))["privacy"]
+    model = tomllib.loads(str(column.proposal))["privacy"]
     covered = found_by(stays, policy(privacy=[{"model": "k-anonymity", "k": 5}, *model]))
     assert covered.homogeneous_columns == ()
     assert homogeneous(stays) == [(0, 600)]
@@ -183,9 +173,10 @@ def test_findings_travel_with_no_release(stays: sa.Session, tmp_path: Path) -> N
     stays.connection.execute(f"COPY stays TO '{tmp_path}/stays.parquet'")
     source = f"{tmp_path}/stays.parquet"
     for into in ("released.parquet", "released.csv", "released/"):
-        first, again = (stays.anonymize(source, policy(), into=f"{tmp_path}/{into}") for _ in range(2))
-        assert json.loads(first.report.model_dump_json())["findings"]["repeated_identifiers"]
-        assert (again.unchanged, again.report.findings) == (True, None)
+        release = stays.anonymize(source, policy(), into=f"{tmp_path}/{into}")
+        assert json.loads(release.report.model_dump_json())["findings"]["repeated_identifiers"]
+    again = stays.anonymize(source, policy(), into=f"{tmp_path}/{into}")
+    assert (again.unchanged, again.report.findings) == (True, None)
     for file in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert b"findings" not in file.read_bytes()
         assert b"homogeneous" not in file.read_bytes()
@@ -220,7 +211,6 @@ def test_identifiers_are_counted_where_rows_are_read_anyway(stays: sa.Session) -
 
 def test_the_command_line_shows_them(tmp_path: Path) -> None:
     with sa.connect(tmp_path / "clinic.duckdb") as session:
-        session.install()
         add_stays(session)
     (tmp_path / "policy.toml").write_text(
         'quasi_identifiers = ["age", "sex"]\nidentifiers = ["stay", "patient", "is_vip", "ward"]\n'
@@ -231,8 +221,6 @@ def test_the_command_line_shows_them(tmp_path: Path) -> None:
     assert "Findings" in shown
     assert '600 rows have 200 values; if each is a person, add individual = "patient" to the policy' in shown
     assert "150 of 600 released rows (25.0 %) are in classes with a single value" in shown
-    reported = document(sqlanon(*command, "--into", "second", "--json", folder=tmp_path))
-    assert reported["report"]["findings"]["homogeneous_columns"][0]["homogeneous_rows"] == 150
 
 
 def test_a_column_without_a_model_is_named_though_no_class_exposes_it() -> None:

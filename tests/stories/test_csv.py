@@ -22,6 +22,7 @@ POLICY = sa.Policy(
     insensitive=["visited"],
     privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 2)],
     suppression_limit=0.1,
+    earlier="none",
 )
 ILLNESSES = ["flu", "a,b", 'say "x"', None, "2020-01-01x", "ü €\nsecond line"]
 SUFFIXES = [".csv", ".tsv", ".csv.gz", ".csv.zst", ".tsv.gz", ".CSV"]
@@ -76,10 +77,11 @@ class TestSources:
             measured = session.measure(f"folk{suffix}", POLICY)
             assert measured.source == f"CSV folk{suffix}"
             assert measured == expected.model_copy(update={"source": measured.source})
+        few = sa.Policy(quasi_identifiers=["zip"], privacy=[sa.KAnonymity(5)])
         for source in ("parts", "parts/", "parts/**/*.csv", "parts/*/*", "./parts/v*/*.csv"):
-            assert session.measure(source, POLICY).row_count == ROW_COUNT
+            assert session.measure(source, few).row_count == ROW_COUNT
         session.anonymize("folk", POLICY, "expected")
-        for source in ("folk.csv", "folk.tsv.gz", "parts"):
+        for source in ("folk.tsv.gz", "parts"):
             session.anonymize(source, POLICY, "released", replace=True)
             assert rows(session, "released") == rows(session, "expected")
 

@@ -41,6 +41,7 @@ def people_policy(suppression_limit: float | None = None, **settings: Any) -> sa
         sensitive=["disease"],
         suppression_limit=suppression_limit,
         method=sa.HCeiling(**{"k": 4, "h": 0.1, **settings}),
+        earlier="none",
     )
 
 
@@ -109,11 +110,11 @@ def test_nothing_in_it_tells_counterfeits(session: sa.Session, file: Path) -> No
 @pytest.mark.usefixtures("release")
 def test_draws_differ_unless_they_are_seeded(session: sa.Session, file: Path) -> None:
     found = [Counter(duckdb.read_parquet(str(file)).fetchall())]
-    for source in (sa.SeededSource(20), sa.SeededSource(2), None, None):
+    for source in (sa.SeededSource(20), None, None):
         run(session, people_policy(), random_source=source)
         found.append(rows_of(session, "age, sex, disease", "other"))
     assert found[0] == found[1]
-    assert all(found[one] != found[two] for one in range(2, 5) for two in range(1, one))  # equal once in 5^40
+    assert all(found[one] != found[two] for one in range(2, 4) for two in range(1, one))  # equal once in 5^40
 
 
 def test_a_search_that_is_stopped(session: sa.Session) -> None:
@@ -165,7 +166,7 @@ def test_classes_of_fewer_true_rows_are_left_out(session: sa.Session) -> None:
     assert session.connection.sql("SELECT count(*) FROM other").fetchall() == [(56,)]
 
 
-@pytest.mark.parametrize("settings", [{}, {"catalog": "paper"}, {"k": 20, "h": 0.6}], ids=str)
+@pytest.mark.parametrize("settings", [{"catalog": "paper"}, {"k": 20, "h": 0.6}], ids=str)
 def test_a_private_table_tells_the_custodian_which_rows_are_invented(
     session: sa.Session, settings: dict[str, Any]
 ) -> None:

@@ -197,6 +197,7 @@ def test_lattice_shows_what_a_run_would_choose(clinic: Path) -> None:
     assert (shown.returncode, shown.stderr) == (0, "Wrote 6 nodes to lattice.parquet.\n")
     assert pq.read_table(clinic / "lattice.parquet").num_rows == 6
     assert sqlanon(*published("lattice", "--into", "lattice.csv"), folder=clinic).returncode == 1
+    assert sqlanon(*published("lattice", "--into", "lattice.csv", "--replace"), folder=clinic).returncode == 0
 
 
 def test_parquet_needs_no_warehouse_and_a_node_keeps_the_order_of_the_policy(folder: Path) -> None:

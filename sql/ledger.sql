@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS anon.ledger (
     rows_per_individual BIGINT,
     sources STRUCT("name" VARCHAR, fingerprint VARCHAR)[],
     public VARCHAR[],
-    rho VARCHAR
+    rho VARCHAR,
+    nonce VARCHAR
 );
 
 -- name: ledger_with_rho
@@ -30,15 +31,20 @@ CREATE TABLE IF NOT EXISTS anon.ledger (
 -- A ledger that was made before charges had a ρ gets the column, and its rows stay as they are.
 ALTER TABLE anon.ledger ADD COLUMN IF NOT EXISTS rho VARCHAR;
 
+-- name: ledger_with_nonce
+-- column nonce of the ledger
+-- A ledger that was made before rows had a nonce gets the column, and its rows stay as they are.
+ALTER TABLE anon.ledger ADD COLUMN IF NOT EXISTS nonce VARCHAR;
+
 -- name: ledger_rows
--- the rows of the ledger, in their order; those of a ledger without column rho have none
+-- the rows of the ledger, in their order; those of a ledger without columns rho and nonce have none
 SELECT
     position, kind, dataset, method, purpose, epsilon, delta, spent_at, policy_sha256, previous_sha256, sha256, unit,
-    individual, rows_per_individual, sources, public, rho
+    individual, rows_per_individual, sources, public, rho, nonce
 FROM (
     SELECT * FROM anon.ledger
     UNION ALL BY NAME
-    SELECT CAST(NULL AS VARCHAR) AS rho WHERE false
+    SELECT CAST(NULL AS VARCHAR) AS rho, CAST(NULL AS VARCHAR) AS nonce WHERE false
 ) AS anon_rows
 ORDER BY position ASC NULLS FIRST;
 

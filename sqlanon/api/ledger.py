@@ -131,7 +131,7 @@ class Ledger(Part):
 
     @exclusive
     def entries(self) -> pa.Table:
-        """All rows of the ledger, in their order.
+        """All rows of the ledger, in their order, without what is secret in them: the nonces, which only the table has.
 
         Returns:
             a table with columns position, kind (``charge`` or ``cap``), dataset, method, purpose, epsilon, delta (exact
@@ -143,7 +143,7 @@ class Ledger(Part):
         """
         from sqlanon.ledger.table import table_of
 
-        return table_of(self._read().entries())
+        return table_of(self._read().entries()).drop_columns("nonce")
 
     @exclusive
     def verify(self, head: str | None = None) -> str:

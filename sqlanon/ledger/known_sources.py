@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.model.datasets import KnownSource, dataset_of_files, dataset_of_table
-from sqlanon.model.ledger import Entry
+from sqlanon.model.ledger import Entry, secret
 from sqlanon.publish.files import lies_in
 
 SAMPLE = 1 << 16
@@ -44,6 +45,13 @@ def owners(entries: Sequence[Entry], sources: Sequence[KnownSource]) -> list[str
     return list(dict.fromkeys(name for source in sources if (name := owner(source)) is not None))
 
 
+# guarded: tests/unit/test_guarded_ledger.py::TestFingerprints
+def with_keyed_fingerprints(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
+    """Rows whose fingerprints of files are keyed by the secret of their ledger: without it, nobody can try contents."""
+    key = secret([*before, *rows])
+    return [replace(row, sources=[_keyed(source, key) for source in row.sources or ()] or None) for row in rows]
+
+
 def with_new_sources(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
     """Rows that name only what their data sets are not yet known to have, each once."""
     seen = {(entry.dataset, *source.values()) for entry in before for source in entry.sources or ()}
@@ -55,7 +63,18 @@ def with_new_sources(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Ent
     return trimmed
 
 
+def _keyed(source: dict[str, str | None], key: str | None) -> dict[str, str | None]:
+    return {**source, "fingerprint": _keyed_fingerprint(source["fingerprint"], key)}
+
+
+def _keyed_fingerprint(fingerprint: str | None, key: str | None) -> str | None:
+    if fingerprint is None or key is None:
+        return fingerprint
+    return hmac.digest(bytes.fromhex(key), fingerprint.encode(), "sha256").hex()
+
+
 def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
+    key = secret(entries)
     by_name: dict[str, str] = {}
     by_content: dict[str, str] = {}
     by_place: dict[Place, str] = {}
@@ -70,11 +89,17 @@ def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
                 by_place.setdefault(place, entry.dataset)
     names = list(dict.fromkeys(entry.dataset for entry in entries))
 
+    def of_content(fingerprint: str | None) -> str | None:
+        """Rows of versions before keys have the fingerprint as it is."""
+        if fingerprint is None:
+            return None
+        return by_content.get(_keyed_fingerprint(fingerprint, key) or "") or by_content.get(fingerprint)
+
     def owner(source: KnownSource) -> str | None:
         place = _place(source.name)
         return (
             by_name.get(source.name)
-            or (None if source.fingerprint is None else by_content.get(source.fingerprint))
+            or of_content(source.fingerprint)
             or (None if place is None else by_place.get(place))
             or (source.name if source.name in names else None)
             or next((name for name in names if lies_in(source.name, name)), None)

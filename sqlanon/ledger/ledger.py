@@ -20,8 +20,9 @@ from sqlanon.ledger.checks import (
     refuse_uncapped,
     refuse_what_cannot_be_added,
 )
-from sqlanon.ledger.known_sources import with_new_sources
+from sqlanon.ledger.known_sources import with_keyed_fingerprints, with_new_sources
 from sqlanon.mechanisms.accountant import Expense
+from sqlanon.mechanisms.sources import nonce
 from sqlanon.mechanisms.zcdp import rho_of
 from sqlanon.model.budget import Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource, dataset_named
@@ -190,7 +191,8 @@ class WarehouseLedger:
                         refuse_uncapped(before, (row.dataset for row in rows if row.kind == "charge"))
                     refuse_what_cannot_be_added(before, rows)
                     refuse_overspending(before, rows)
-                    new = list(chained(with_new_sources(rows, before), before))
+                    keyed = with_keyed_fingerprints(rows, before)
+                    new = list(chained(with_new_sources(keyed, before), before))
                     table.append(engine, new)
             except EngineError as error:
                 if error.step == "ledger":
@@ -294,6 +296,7 @@ def new_entry(
         sources=[{"name": source.name, "fingerprint": source.fingerprint} for source in sources] or None,
         public=[source.name for source in public] or None,
         rho=None if rho is None else spelled(rho),
+        nonce=nonce(),
     )
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NEW = Relation("anon_new_entries", "count")
 NEW_NOTE = Relation("anon_new_note", "count")
+LATER = ("rho", "nonce")
+"""Columns that ledgers of earlier versions lack, in the order in which they came."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,10 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 def append(engine: Engine, entries: Sequence[Entry]) -> None:
     """Write rows to the ledger, whose table is made with the first one, and gets the columns that it lacks."""
     table = ledger_of(engine)
-    if engine.find(table) and all(each.name != "rho" for each in engine.describe(table)):
-        engine.execute(_located(engine, "ledger_with_rho"), "the ledger")
+    names = [each.name for each in engine.describe(table)] if engine.find(table) else LATER
+    for name in LATER:
+        if name not in names:
+            engine.execute(_located(engine, f"ledger_with_{name}"), "the ledger")
     _insert(engine, "ledger_table", NEW, table_of(entries), table, "the ledger")
 
 

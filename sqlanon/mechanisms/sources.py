@@ -108,6 +108,11 @@ class SystemSource(WordSource):
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
+def nonce() -> str:
+    """256 bits of the operating system's entropy, in hexadecimal: what hides the rest of what is hashed with it."""
+    return os.urandom(32).hex()
+
+
 def without_opendp() -> PolicyError:
     """What is raised where OpenDP is needed and not there."""
     return PolicyError("differential privacy needs OpenDP, which is not installed", [how_to_install("dp")])

@@ -44,6 +44,8 @@ class Entry:
         public: names of tables and files that were read besides, and declared public.
         rho: in a charge, the ρ of zero-concentrated privacy that it is about, as exact text; None if it has none. In a
             cap, what the sum of these may be; None in a cap on (ε, δ).
+        nonce: a random text that nobody else sees: a release carries the hash of a row, and who guesses the other
+            values could otherwise see that they are the right ones. None in rows of versions before it.
     """
 
     position: int
@@ -63,13 +65,13 @@ class Entry:
     sources: list[dict[str, str | None]] | None = None
     public: list[str] | None = None
     rho: str | None = None
+    nonce: str | None = None
 
     # guarded: tests/unit/test_guarded_ledger.py::TestChains
     def seal(self) -> str:
-        """The hash that the row should have. Rows without ρ have that of a ledger which knew none."""
-        values = {name: value for name, value in vars(self).items() if name != "sha256"}
-        if self.rho is None:
-            del values["rho"]
+        """The hash that the row should have. Rows without ρ or a nonce have that of a ledger which knew none."""
+        unknown = {name for name in ("rho", "nonce") if getattr(self, name) is None}
+        values = {name: value for name, value in vars(self).items() if name not in unknown | {"sha256"}}
         document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(document.encode()).hexdigest()
 
@@ -99,6 +101,12 @@ def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
 def head(entries: Sequence[Entry]) -> str:
     """The hash of the newest row, which vouches for all of them."""
     return entries[-1].sha256 if entries else START
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
+def secret(entries: Iterable[Entry]) -> str | None:
+    """The secret of a ledger, which keys the fingerprints of files: the first nonce; None if no row has one."""
+    return next((entry.nonce for entry in entries if entry.nonce is not None), None)
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from unittest import mock
 
 import duckdb
 import pytest
@@ -182,14 +183,15 @@ CREATE TABLE anon.ledger (
 
 @pytest.fixture
 def older(tmp_path: Path) -> Path:
-    """A ledger as it was before charges had a ρ, with a cap and two charges."""
+    """A ledger as it was before charges had a ρ and rows a nonce, with a cap and two charges."""
     path = tmp_path / "older.duckdb"
     ledger = at(path)
-    ledger.cap("visits", Budget(4, "1e-5"))
-    ledger.commit([expense("0.5"), expense("0.25", "1e-6")])
+    with mock.patch("sqlanon.ledger.ledger.nonce", return_value=None):
+        ledger.cap("visits", Budget(4, "1e-5"))
+        ledger.commit([expense("0.5"), expense("0.25", "1e-6")])
     change(
         path,
-        "CREATE TABLE kept AS SELECT * EXCLUDE (rho) FROM anon.ledger",
+        "CREATE TABLE kept AS SELECT * EXCLUDE (rho, nonce) FROM anon.ledger",
         "DROP TABLE anon.ledger",
         OLDER,
         "INSERT INTO anon.ledger FROM kept",
@@ -209,7 +211,7 @@ class TestOlderLedgers:
             assert len(session.ledger.verify()) == 64
         assert older.read_bytes() == before
 
-    def test_the_first_charge_adds_the_column(self, older: Path) -> None:
+    def test_the_first_charge_adds_the_columns(self, older: Path) -> None:
         rows = f"SELECT {self.HEAD_COLUMNS} FROM anon.ledger WHERE position < 3 ORDER BY position"
         with duckdb.connect(str(older)) as connection:
             before = connection.execute(rows).fetchall()
@@ -218,10 +220,11 @@ class TestOlderLedgers:
             assert connection.execute(rows).fetchall() == before
             columns = connection.execute("SELECT column_name FROM (DESCRIBE anon.ledger)").fetchall()
             constraints = connection.execute("SELECT constraint_type FROM duckdb_constraints()").fetchall()
-        assert columns[-1] == ("rho",)
+        assert columns[-2:] == [("rho",), ("nonce",)]
         assert ("PRIMARY KEY",) in constraints and ("CHECK",) in constraints
         found = at(older)
         assert [each.rho is None for each in found.entries()] == [True, True, True, False]
+        assert [each.nonce is None for each in found.entries()] == [True, True, True, False]
         assert first_broken(found.entries()) is None
         assert found.commit([expense("0.1")]) == [4]
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.ledger import accounts, checks
+from sqlanon.ledger import accounts, checks, known_sources
 from sqlanon.model.budget import Budget, Unit
-from sqlanon.model.ledger import START, Entry, chained, first_broken, head
+from sqlanon.model.datasets import KnownSource
+from sqlanon.model.ledger import START, Entry, chained, first_broken, head, secret
 
 
 def entry(epsilon: str | None = "1", delta: str | None = "0", kind: Any = "charge", **more: Any) -> Entry:
@@ -142,7 +143,7 @@ class TestRefusals:
 class TestChains:
     @pytest.fixture
     def chain(self) -> list[Entry]:
-        return [*chained([entry(), entry("2", rho="0.5"), cap("3")], ())]
+        return [*chained([entry(), entry("2", rho="0.5", nonce="ab"), cap("3", nonce="cd")], ())]
 
     def test_they_are_sound(self, chain: list[Entry]) -> None:
         assert [each.position for each in chain] == [0, 1, 2]
@@ -152,8 +153,13 @@ class TestChains:
         assert head([]) == START
         assert first_broken([*chain, *chained([entry()], chain)]) is None
 
-    def test_rows_without_rho_are_sealed_as_by_a_ledger_that_knew_none(self, chain: list[Entry]) -> None:
+    def test_rows_are_sealed_as_by_a_ledger_that_knew_no_rho_and_no_nonce(self, chain: list[Entry]) -> None:
         assert chain[0].sha256 == "a07ce1e948e0f58e2985f10e190e5a5311614a952a3567863773192a5cbebf41"
+
+    def test_the_secret_is_the_first_nonce(self, chain: list[Entry]) -> None:
+        assert secret(chain) == "ab"
+        assert secret(chain[:1]) is None
+        assert secret([]) is None
 
     @pytest.mark.parametrize("name", [name for name in vars(entry()) if name != "sha256"])
     def test_any_change_is_found(self, chain: list[Entry], name: str) -> None:
@@ -201,3 +207,30 @@ class TestChains:
     )
     def test_rows_that_are_sound(self, made: Callable[[], Entry]) -> None:
         assert first_broken(chained([made()], ())) is None
+
+
+FILE = [{"name": "/a", "fingerprint": "the hash of a file"}]
+NONCE, OTHER_NONCE = "0f" * 32, "f0" * 32
+KEYED = "30a8a704c0be39867ea48e2144b2da42b7e43d7c9fc0838c1aa58bbaaf573f3f"
+
+
+class TestFingerprints:
+    def test_they_are_keyed_by_the_first_nonce(self) -> None:
+        """HMAC-SHA256, whose values for these are from `openssl dgst -sha256 -mac HMAC -macopt hexkey:...`."""
+        [first] = known_sources.with_keyed_fingerprints([entry(sources=FILE, nonce=NONCE)], [])
+        assert first.sources == [{"name": "/a", "fingerprint": KEYED}]
+        before = [entry(), entry(nonce=NONCE)]
+        later = known_sources.with_keyed_fingerprints([entry(sources=FILE, nonce=OTHER_NONCE), entry()], before)
+        assert [each.sources for each in later] == [first.sources, None]
+
+    def test_a_table_has_none(self) -> None:
+        rows = [entry(sources=[{"name": "memory.main.t", "fingerprint": None}], nonce=NONCE)]
+        assert known_sources.with_keyed_fingerprints(rows, []) == rows
+
+    @pytest.mark.parametrize("before", [[], [entry(sources=FILE)]], ids=["new", "of a version without nonces"])
+    def test_a_copy_of_a_file_belongs_to_its_data_set(self, before: list[Entry]) -> None:
+        copy = KnownSource("/copy", "the hash of a file")
+        new = known_sources.with_keyed_fingerprints([entry(sources=FILE, nonce=NONCE)], before)
+        assert known_sources.owners([*before, *new], [copy]) == ["visits"]
+        assert known_sources.owners(before, [copy]) == ["visits"][: len(before)]
+        assert known_sources.owners(new, [KnownSource("/copy", "another hash")]) == []

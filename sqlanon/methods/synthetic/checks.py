@@ -19,7 +19,7 @@ from sqlanon.mechanisms.zcdp import rho_of
 from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
 from sqlanon.methods.synthetic.beliefs import Structure
 from sqlanon.methods.synthetic.choosing import GRID, MEASURED, Problem
-from sqlanon.methods.synthetic.domain import CODES, ModelledColumn, settings_of, whole_edges
+from sqlanon.methods.synthetic.domain import CODES, ModelledColumn, published_type, settings_of, whole_edges
 from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
 from sqlanon.methods.synthetic.tree import Columns, cells_of
 from sqlanon.model.methods.synthetic import Bins, Synthetic
@@ -81,15 +81,13 @@ def out_of_types(engine: Compute, bound: BoundPolicy, columns: Sequence[Modelled
     outside: dict[str, exp.Expr] = {}
     for position, each in enumerate(columns):
         found = types[each.name]
+        kind = published_type(found)
         if each.bins is not None:
-            held = [
-                _tried(exp.Literal.number(f"{end:f}"), found.type).is_(exp.null()) for end in _ends(found, each.bins)
-            ]
-            problem = f'"{each.name}" is {found.type}, which does not hold all numbers of its bins'
+            held = [_tried(exp.Literal.number(f"{end:f}"), kind).is_(exp.null()) for end in _ends(found, each.bins)]
+            problem = f'"{each.name}" is {kind}, which does not hold all numbers of its bins'
             outside[problem] = exp.or_(*held, copy=False)
-        elif found.type != "VARCHAR" and (each.fine or not each.level):
-            count = SQL.query("values_of_no_type", position=position, held=_tried(column("value"), found.type))
-            kind = "an ENUM" if found.traits.is_enum else found.type  # without its values
+        elif kind != "VARCHAR" and (each.fine or not each.level):
+            count = SQL.query("values_of_no_type", position=position, held=_tried(column("value"), kind))
             outside[f'"{each.name}" is {kind}, and not all values of its taxonomy are'] = exp.paren(count) > 0
     if not outside:
         return []

@@ -18,6 +18,7 @@ from sqlanon.methods.synthetic.tree import Columns
 from sqlanon.model.methods.synthetic import MAX_BINS, Bins, Synthetic
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, number, values
+from sqlanon.queries.source import SourceColumn
 
 CODES = Relation("anon_label_codes", "node")
 """The values of the modelled columns (``leaf``) with their labels, and the numbers of these (``code``)."""
@@ -159,3 +160,14 @@ def _refined(engine: Compute, position: int, modelled: ModelledColumn, problems:
         return replace(modelled, fine=fine, fine_codes=fine_codes)
     codes = np.repeat(np.arange(bins.size), np.diff(edges))
     return replace(modelled, fine=tuple(range(first, end)), fine_codes=tuple(codes.tolist()))
+
+
+def published_type(found: SourceColumn) -> str:
+    """The type in which values of a column are published.
+
+    The values that an ENUM lists are those of the rows where a frame has categories, so that it is text. Parquet has no
+    whole numbers of more than 64 bits, and no bin has any.
+    """
+    if found.traits.is_enum:
+        return "VARCHAR"
+    return "BIGINT" if found.type in ("HUGEINT", "UHUGEINT") else found.type

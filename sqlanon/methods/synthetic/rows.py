@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.mechanisms.source import Generator, Integers
 from sqlanon.methods.synthetic.beliefs import Beliefs, Floats
 from sqlanon.methods.synthetic.cells import SQL
-from sqlanon.methods.synthetic.domain import ModelledColumn, whole_edges
+from sqlanon.methods.synthetic.domain import ModelledColumn, published_type, whole_edges
 from sqlanon.methods.synthetic.drawing import Codes, drawn
 from sqlanon.model.methods.synthetic import Bins
 from sqlanon.queries.kit.macros import cast_value
@@ -162,7 +162,7 @@ class Drawing:
 
 
 def released(columns: Sequence[DrawnColumn], order: Sequence[str]) -> exp.Select:
-    """The rows as they are published: values in the types of the source, labels above them as texts.
+    """The rows as they are published: values in :func:`published_type`, labels above them as texts.
 
     Args:
         columns: the columns.
@@ -180,7 +180,8 @@ def content(rows: exp.Query | exp.Expr, names: Sequence[str]) -> exp.Select:
 def _shown(each: DrawnColumn) -> exp.Expr:
     drawn = column(each.found.name)
     if each.modelled.bins is not None:
-        return cast_value(drawn, each.found.type)
+        return cast_value(drawn, published_type(each.found))
     texts = SQL.query("listed_labels" if each.weights is None else "listed_values", position=each.position)
     found = f.list_extract(exp.paren(texts), drawn + 1)
-    return found if each.has_labels or each.found.type == "VARCHAR" else cast_value(found, each.found.type)
+    kind = published_type(each.found)
+    return found if each.has_labels or kind == "VARCHAR" else cast_value(found, kind)

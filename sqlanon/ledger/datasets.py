@@ -26,6 +26,7 @@ class DataSet:
         sources: the tables and files that are read of it.
         public: what is read besides, and was declared public.
         has_frames: whether frames of Python are read, which have no names.
+        once_public: what is read of it, and was declared public for earlier charges.
         is_new: whether the ledger has no row of the account yet.
     """
 
@@ -33,6 +34,7 @@ class DataSet:
     sources: tuple[KnownSource, ...] = ()
     public: tuple[KnownSource, ...] = ()
     has_frames: bool = False
+    once_public: tuple[KnownSource, ...] = ()
     is_new: bool = False
 
 
@@ -71,7 +73,9 @@ def charged(
         found = DataSet(account, sources)
     if ledger.must_be_capped:
         refuse_uncapped(entries, [found.name])
-    return replace(found, is_new=all(entry.dataset != found.name for entry in entries))
+    declared = {name for entry in entries for name in entry.public or ()}
+    once_public = tuple(each for each in found.sources if each.name in declared)
+    return replace(found, once_public=once_public, is_new=all(entry.dataset != found.name for entry in entries))
 
 
 def _of_query(

@@ -18,6 +18,7 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.cli.sessions import writing
 from sqlanon.ledger import table
+from sqlanon.ledger.known_sources import known, owners
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.destination import destination
@@ -308,6 +309,13 @@ class TestAccounts:
         files = [file for files in session.ledger.entries()["sources"].to_pylist() for file in files or ()]
         assert len({file["name"] for file in files}) == len(files)
         assert session.ledger.verify()
+        # A link is the file even after the content of both has changed.
+        Path("lake/a.parquet").write_bytes(b"another content")
+        entries = open_ledger(engine_of(session), None).entries()
+        for again in ("linked.parquet", "symbolic.parquet"):
+            assert owners(entries, known([str(tmp_path / again)])) == [lake], again
+        Path("new.parquet").write_bytes(b"another content")
+        assert owners(entries, known([str(tmp_path / "new.parquet")])) == []
 
     def test_what_has_no_account_may_be_charged_to_one_that_is_named(self, session: sa.Session) -> None:
         session.connection.execute(

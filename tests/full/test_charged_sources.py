@@ -394,7 +394,9 @@ class TestJoins:
         [said] = [line for line in release.guarantee.conditions if "public" in line]
         assert said == 'everybody may know all of table "codes", which was declared public'
         assert session.ledger.entries()["public"].to_pylist()[0] == ["codes"]
-        charge(session, "codes")
+        later = session.anonymize("codes", POLICY, "second")
+        [said] = [line for line in later.guarantee.conditions if "public" in line]
+        assert 'earlier charges took everybody to know all of table "codes", which they declared public' in said
         assert session.ledger.spent("people") == SPENT == session.ledger.spent("codes")
         with pytest.raises(sa.PolicyError, match='"codes", declared public, has an account'):
             session.anonymize(JOIN, POLICY, "third", dataset="people", public="codes")

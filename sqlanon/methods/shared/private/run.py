@@ -268,7 +268,7 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tu
         "the schema, the taxonomies and the policy were chosen without a look at the data",
         "what other releases of the same rows spend is added to this; the ledger knows those that it recorded, a "
         "table by its name, a file by its path and its content: rows that were copied, or whose table was renamed, are "
-        "new to it",
+        "new to it, and so is what another warehouse has charged to a ledger of its own",
         "the operating system's randomness cannot be predicted",
     )
 
@@ -290,6 +290,11 @@ def _about_sources(bound: BoundPolicy, chance: Chance) -> Iterator[str]:
     if dataset.public:
         verb = "was" if len(dataset.public) == 1 else "were"
         yield f"everybody may know all of {_named(dataset.public)}, which {verb} declared public"
+    if dataset.once_public:
+        yield (
+            f"earlier charges took everybody to know all of {_named(dataset.once_public)}, which they declared public, "
+            "and their releases promise nothing of those rows"
+        )
     if individual is not None:
         yield f'"{individual}" identifies the same individuals in all tables and files of {called}'
 

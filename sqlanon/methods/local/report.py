@@ -157,6 +157,11 @@ def guarantee(policy: Policy, report: LocalReport) -> Guarantee:
 
 def _not_covered(report: LocalReport) -> Iterator[str]:
     yield "that a row is in a coarse class says that no finer one of its rows met the privacy models (minimality)"
+    yield (
+        "every label is the finest that all rows of its class share, so that these rows stand under two or more finer "
+        "labels: each of two rows under another one, and who knows all rows of a class but one may learn that of the "
+        "last (downcoding); a larger k makes that rare"
+    )
     if report.minimality_rows:
         yield (
             f"{report.minimality_rows:,} rows were in a class of enough rows that violated another privacy model: who "

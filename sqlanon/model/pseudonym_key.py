@@ -19,6 +19,8 @@ GUIDE = "pseudonyms"
 
 MIN_KEY_BYTES = 32
 MAX_KEY_BYTES = 4096
+MIN_DIFFERENT_BYTES = 8
+"""Of the 64 hexadecimal digits of a random key, fewer than 8 are different in less than one of 10¹⁸ keys."""
 
 BLOCK_BYTES = 64
 """Bytes of a block of SHA-256."""
@@ -33,7 +35,7 @@ class PseudonymKey:
         secret: the key; line breaks at its end, which editors and `openssl` add to a file, are not part of it.
 
     Raises:
-        PolicyError: it is shorter or longer than a key may be.
+        PolicyError: it is shorter or longer than a key may be, or repeats few bytes, as blanks and zeros do.
     """
 
     __slots__ = ("_secret",)
@@ -45,6 +47,8 @@ class PseudonymKey:
             raise _refused(f"it has {len(self._secret)} bytes and needs {MIN_KEY_BYTES} at least")
         if len(self._secret) > MAX_KEY_BYTES:
             raise _refused(f"it has more than {MAX_KEY_BYTES:,} bytes, so that it is probably another file")
+        if len(set(self._secret)) < MIN_DIFFERENT_BYTES:
+            raise _refused(f"it repeats fewer than {MIN_DIFFERENT_BYTES} different bytes, which can be guessed")
 
     def __repr__(self) -> str:
         return "PseudonymKey(<secret>)"
@@ -101,13 +105,13 @@ def _read(path: Path) -> bytes:
     """The content of the file of a key, whose name no message shows: it could be the key itself."""
     try:
         with path.open("rb") as file:
-            everybody_reads = os.fstat(file.fileno()).st_mode & stat.S_IROTH
-            content = b"" if everybody_reads else file.read(MAX_KEY_BYTES + 3)  # no mutants: a longer one is refused
+            others_read = os.fstat(file.fileno()).st_mode & (stat.S_IRGRP | stat.S_IROTH)
+            content = b"" if others_read else file.read(MAX_KEY_BYTES + 3)  # no mutants: a longer one is refused
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "that is not the name of a file"
         raise _refused(f"its file cannot be read ({reason})") from None
-    if everybody_reads:
-        raise _refused("every user of this machine can read its file: `chmod 600` it, or make a new one")
+    if others_read:
+        raise _refused("other users of this machine can read its file: `chmod 600` it, or make a new one")
     return content
 
 

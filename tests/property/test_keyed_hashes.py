@@ -14,7 +14,7 @@ from sqlanon.queries.release.kept_columns import pseudonym
 from tests.sql.test_oracle import EXAMPLES, connection
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
-KEYS = st.binary(min_size=32, max_size=200).filter(lambda key: not key.endswith((b"\r", b"\n")))
+KEYS = st.binary(min_size=32, max_size=200).filter(lambda key: len({*key}) > 7 and not key.endswith((b"\r", b"\n")))
 
 
 def answer(sql: str, *parameters: object) -> object:

@@ -16,7 +16,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.pseudonym_key import HOW_TO_MAKE, MAX_KEY_BYTES, VARIABLE, PseudonymKey, key_for
 
-KEY = b"8f1d" * 16
+KEY = b"8f1d02a97c64b35e" * 4
 
 
 def policy(**more: object) -> sa.Policy:
@@ -104,17 +104,22 @@ class TestRefusals:
             assert expected in message
             assert "openssl rand -hex 32 >" in message
             assert "zz" not in message
-        assert key_for(policy(), b"z" * 32) is not None
+        assert key_for(policy(), KEY[:32]) is not None
+
+    def test_few_bytes_again_and_again(self) -> None:
+        for weak in (b" " * 64, b"0" * 64, bytes(32), b"8f1d" * 16, b"1234567" * 9):
+            assert "it repeats fewer than 8 different bytes" in refusal(weak)
+        assert key_for(policy(), b"12345678" * 4) is not None
 
     def test_another_file(self, tmp_path: Path) -> None:
         assert "probably another file" in refusal(key_file(tmp_path, b"z" * (MAX_KEY_BYTES + 1)))
-        assert key_for(policy(), key_file(tmp_path, b"z" * MAX_KEY_BYTES + b"\r\n")) is not None
+        assert key_for(policy(), key_file(tmp_path, KEY * (MAX_KEY_BYTES // 64) + b"\r\n")) is not None
 
-    def test_a_file_that_everybody_reads(self, tmp_path: Path) -> None:
-        for mode in (0o604, 0o666):
+    def test_a_file_that_others_read(self, tmp_path: Path) -> None:
+        for mode in (0o604, 0o640, 0o666):
             message = refusal(key_file(tmp_path, mode=mode))
-            assert "every user of this machine can read its file: `chmod 600` it" in message
-        assert key_for(policy(), key_file(tmp_path, mode=0o640)) is not None, "the group may read it"
+            assert "other users of this machine can read its file: `chmod 600` it" in message
+        assert key_for(policy(), key_file(tmp_path, mode=0o620)) is not None, "nobody else reads it"
 
     def test_the_command_makes_a_file_that_is_taken(self, tmp_path: Path) -> None:
         made = key_file(tmp_path)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import ConfigDict, Field, StrictInt
+from pydantic import ConfigDict, Field, StrictInt, model_validator
 
 from sqlanon.model.base import Level, respelled
 from sqlanon.model.methods.cuts import as_text, interval_label
@@ -111,6 +111,16 @@ class ClassesRecord(Part):
     kind: Literal["classes"] = "classes"
     labels: dict[str, tuple[tuple[Level | None, str | None], ...]]
     classes: tuple[tuple[StrictInt, ...], ...]
+
+    @model_validator(mode="after")
+    def _has_the_labels_of_its_classes(self) -> ClassesRecord:
+        counts = [*map(len, self.labels.values())]
+        if not all(self.classes):
+            raise ValueError("a class has no number of rows")
+        for places in (each[1:] for each in self.classes):
+            if len(places) != len(counts) or not all(0 <= at < end for at, end in zip(places, counts, strict=True)):
+                raise ValueError("a class has other labels than those that are listed")
+        return self
 
     @property
     def columns(self) -> tuple[str, ...]:

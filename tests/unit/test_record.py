@@ -7,8 +7,9 @@ import math
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from sqlanon.model.labels import CutRecord, NodeRecord
+from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.record import BoundRecord, ContentRecord, FolderRecord, Listing, Record, RecordError, RowsRecord
 
 FOLDER = FolderRecord(
@@ -81,3 +82,11 @@ def test_what_a_run_does_not_write_is_refused_without_its_values(facts: dict[str
 def test_another_format_is_named() -> None:
     with pytest.raises(RecordError, match="has format 2, and this version of sqlanon reads format 1"):
         Record.parse(json.dumps({"sqlanon": {"format": 2, "anything": 1}}))
+
+
+@pytest.mark.parametrize("places", [(), (2,), (2, 0), (2, 0, 0, 0), (2, 2, 0), (2, 0, -1)])
+def test_a_class_has_a_label_that_is_listed_of_each_quasi_identifier(places: tuple[int, ...]) -> None:
+    labels = {"age": ((0, "30"), (1, "*")), "sex": ((1, "*"),)}
+    assert ClassesRecord(labels=labels, classes=((2, 0, 0), (3, 1, 0))).columns == ("age", "sex")
+    with pytest.raises(ValidationError, match="a class has"):
+        ClassesRecord(labels=labels, classes=((2, 0, 0), places))

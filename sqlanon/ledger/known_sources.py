@@ -64,13 +64,12 @@ def with_new_sources(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Ent
 
 
 def _keyed(source: dict[str, str | None], key: str | None) -> dict[str, str | None]:
-    return {**source, "fingerprint": _keyed_fingerprint(source["fingerprint"], key)}
+    fingerprint = source["fingerprint"]
+    return source if fingerprint is None else {**source, "fingerprint": _keyed_fingerprint(fingerprint, key)}
 
 
-def _keyed_fingerprint(fingerprint: str | None, key: str | None) -> str | None:
-    if fingerprint is None or key is None:
-        return fingerprint
-    return hmac.digest(bytes.fromhex(key), fingerprint.encode(), "sha256").hex()
+def _keyed_fingerprint(fingerprint: str, key: str | None) -> str:
+    return fingerprint if key is None else hmac.digest(bytes.fromhex(key), fingerprint.encode(), "sha256").hex()
 
 
 def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
@@ -93,7 +92,7 @@ def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
         """Rows of versions before keys have the fingerprint as it is."""
         if fingerprint is None:
             return None
-        return by_content.get(_keyed_fingerprint(fingerprint, key) or "") or by_content.get(fingerprint)
+        return by_content.get(_keyed_fingerprint(fingerprint, key)) or by_content.get(fingerprint)
 
     def owner(source: KnownSource) -> str | None:
         place = _place(source.name)

@@ -113,7 +113,7 @@ class ClassesRecord(Part):
     classes: tuple[tuple[StrictInt, ...], ...]
 
     @model_validator(mode="after")
-    def _has_the_labels_of_its_classes(self) -> ClassesRecord:
+    def _check_classes(self) -> ClassesRecord:
         counts = [*map(len, self.labels.values())]
         if not all(self.classes):
             raise ValueError("a class has no number of rows")

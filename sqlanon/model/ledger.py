@@ -70,8 +70,8 @@ class Entry:
     # guarded: tests/unit/test_guarded_ledger.py::TestChains
     def seal(self) -> str:
         """The hash that the row should have. Rows without ρ or a nonce have that of a ledger which knew none."""
-        unknown = {name for name in ("rho", "nonce") if getattr(self, name) is None}
-        values = {name: value for name, value in vars(self).items() if name not in unknown | {"sha256"}}
+        left_out = {"sha256", *(name for name in ("rho", "nonce") if getattr(self, name) is None)}
+        values = {name: value for name, value in vars(self).items() if name not in left_out}
         document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(document.encode()).hexdigest()
 

@@ -36,6 +36,12 @@ def drawing(method: Any, **options: Any) -> sa.Policy:
     return clinic_policy(**{"method": method, "identifiers": ["id", "patient", "nights"], **options})
 
 
+FEW = 11
+"""Cells of the clinic that come near; it has 12."""
+
+SEARCHED = ("seconds", "source", "into", "checked_nodes")
+"""What differs in reports: cells that stay prove nothing of intervals, so that other nodes are checked, and found."""
+
 POLICIES = {
     "k": policy(sa.KAnonymity(2)),
     "k, l and t": policy(sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2), *T_CLOSENESS),

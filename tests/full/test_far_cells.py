@@ -11,13 +11,6 @@ import sqlanon as sa
 from tests.far_rows import FarRows
 from tests.far_stays import POLICIES, TABLES, open_stays, with_far_rows
 
-FEW = 11
-"""Cells of the clinic that come near; it has 12."""
-
-SEARCHED = ("seconds", "source", "into", "checked_nodes")
-"""What differs in reports: cells that stay prove nothing of intervals, so that other nodes are checked, and found."""
-
-
 NEED_THEM = ("local", "relocation", "h-ceiling", "histogram", "ipa", "epsilon-safe", "diffgen", "top-down")
 """One policy of each method that counts on cells which are near; those of full domains are in test_far_rows."""
 

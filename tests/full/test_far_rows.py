@@ -15,8 +15,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.run import demo
-from tests.far_stays import POLICIES, T_CLOSENESS, TABLES, Sides, open_stays, policy, with_far_rows
-from tests.full.test_far_cells import FEW, SEARCHED
+from tests.far_stays import FEW, POLICIES, SEARCHED, T_CLOSENESS, TABLES, Sides, open_stays, policy, with_far_rows
 from tests.reports import alone
 
 KEY = bytes(range(32))
@@ -64,7 +63,7 @@ NEAR |= {name: POLICIES[name] for name in METHODS}
 
 @pytest.mark.parametrize("name", [*STAY, *NEAR])
 def test_far_rows_are_released_as_near_ones(sides: Sides, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And so are cells of which more than may come near stay there."""
+    """So are cells that stay there, as they are more than may come near."""
     wanted, table = {**STAY, **NEAR}[name], TABLES.get(name, "visits")
     near, far = (sides.released(wanted, place, table) for place in ("", "far."))
     assert far.node == near.node

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,24 +9,10 @@ import pytest
 import sqlanon as sa
 from sqlanon.papers import IPAAsPublished
 from sqlanon.run import pipeline
-from tests.conftest import copy_of
 from tests.stories import test_findings
-from tests.stories.test_findings import found_by, policy
+from tests.stories.test_findings import found_by, homogeneous, policy
 
-made, session = test_findings.made, test_findings.session
-
-
-@pytest.fixture(scope="module")
-def stays(made: Path) -> Iterator[sa.Session]:
-    with copy_of(made) as found:
-        yield found
-
-
-def homogeneous(session: sa.Session) -> list[tuple[int, int]]:
-    """Rows of the release in classes with a single diagnosis, and all."""
-    classes = "SELECT count(*) AS n, count(DISTINCT diagnosis) AS d FROM released GROUP BY age, sex"
-    query = f"SELECT CAST(sum(n) FILTER (d = 1) AS BIGINT), CAST(sum(n) AS BIGINT) FROM ({classes})"
-    return session.connection.sql(query).fetchall()
+made, session, stays = test_findings.made, test_findings.session, test_findings.stays
 
 
 PRIVATE = {

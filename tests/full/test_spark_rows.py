@@ -30,10 +30,9 @@ from sqlanon.model.datasets import dataset_of_files
 from sqlanon.publish.folders import FolderTarget
 from tests.commands import sqlanon
 from tests.engines import server_of
-from tests.far_stays import POLICIES, TABLES, fixed_chance, open_stays, policy
+from tests.far_stays import FEW, POLICIES, SEARCHED, TABLES, fixed_chance, open_stays, policy
 from tests.fixed_noise import FixedNoise
 from tests.full.test_delta import delete_a_row
-from tests.full.test_far_cells import FEW, SEARCHED
 from tests.golden.files import kept_hashes
 from tests.golden.recording import digest
 from tests.golden.sent import FRACTIONS, golden_name, in_lines

@@ -48,7 +48,7 @@ def test_every_table_of_a_run_is_explained(clinic: sa.Session, policy: sa.Policy
 
 
 def test_no_row_is_read(tmp_path: Path) -> None:
-    """A source of which every row is an error can be explained: even its population is left alone.
+    """A source whose rows are all errors can be explained: even its population is left alone.
 
     So can it in a warehouse that is read-only.
     """

@@ -33,7 +33,7 @@ ADDED = (99, 30, "m", "gout")
 """A row like others: which cells there are is not what these neighbours differ by."""
 
 RENAMED = [(7_000 if place == 5 else place, *row) for place, *row in ROWS]
-"""The same rows, of which one has another identifier."""
+"""The same rows with another identifier in one of them."""
 
 BUDGET = sa.Budget("1/2", "1e-3")
 AGES = {"kind": "intervals", "widths": [10, 40], "minimum": 20, "maximum": 59}
@@ -71,7 +71,7 @@ def policy(name: str) -> sa.Policy:
 
 
 class Absorbing(np.ndarray[Any, np.dtype[np.int64]]):
-    """Noise of which the sum with any count is the same."""
+    """Noise that gives the same sum with any count."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_: Any) -> Integers:
         assert (ufunc, method) == (np.add, "__call__")

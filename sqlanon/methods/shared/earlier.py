@@ -61,7 +61,7 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     joint = joint_classes(engine, persons, classes, [release.name for release in releases])
     if joint.k is not None and joint.k < k:
         raise UnsatisfiableError(
-            f"{enumerated(joint.releases)} leave joint classes of fewer than {k:,} persons already (the fewest: "
+            f"some joint classes of {enumerated(joint.releases)} have fewer than {k:,} persons already (the fewest: "
             f"{joint.k:,}), and no later release can mend that:",
             ["what can help: a smaller k, or fewer releases in earlier, if nobody can have all of them"],
         )

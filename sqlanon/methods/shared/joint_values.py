@@ -142,8 +142,8 @@ def refuse_unmet(
         looked_at = {each.bounded for each in shown}
         models = enumerated(model for model in bound.policy.privacy if {*model.columns} & looked_at)
         raise UnsatisfiableError(
-            f"{enumerated(others)} leave {found:,} joint classes already that do not meet {models}, and no later "
-            "release can mend that:",
+            f"some joint classes of {enumerated(others)} do not meet {models} already (how many: {found:,}), and no "
+            "later release can mend that:",
             ["what can help: weaker models, or fewer releases in earlier, if nobody can have all of them"],
         )
 

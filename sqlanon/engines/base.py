@@ -209,8 +209,8 @@ class Warehouse(Protocol):
     def origins(self, source: ResolvedSource) -> Origins:
         """The tables and files that the rows of a source come from."""
 
-    def traced(self, source: ResolvedSource, column: str) -> ColumnOrigin | None:
-        """The column of tables or files that one of a source is; None if it may be made of others."""
+    def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
+        """The columns of tables or files that some of a source are; None for those that may be made of others."""
 
     def databases(self) -> list[Database]:
         """All databases that the connection sees."""

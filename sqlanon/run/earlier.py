@@ -29,12 +29,15 @@ from sqlanon.model.taxonomy.rules import TaxonomyRule
 from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.run.recorded import recorded_release
+from sqlanon.run.roles import PRESENT, ShownColumn, of_several_roles, shown_columns
 from sqlanon.verification.published import Published
 
 WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by local recoding, whose classes can be found again"
 WITH_AGGREGATES = "aggregates of its classes show more than their labels"
 SEVERAL_ROWS = "its individuals own several rows, and a person is to have one"
 MASKED = "its masked rows show who was suppressed"
+SEVERAL_ROLES = "joint classes do not count all that the releases show together:"
+"""Some releases generalize a column that others publish otherwise, which no source can mend."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,10 @@ class Found:
     policy: Policy
     origin: ResolvedSource
     labels: LabelsRecord
+
+    def columns(self, engine: Engine) -> Sequence[ShownColumn]:
+        """The columns that it has, those among them that its policy does not name."""
+        return shown_columns(engine, self.policy, self.origin, self.release.columns)
 
 
 @contextmanager
@@ -120,6 +127,9 @@ def with_joint_classes(
     try:
         joint = compare_releases(engine, source, named)
     except PolicyError as error:
+        if error.heading == SEVERAL_ROLES:
+            several = (f"together with {names}: {problem}" for problem in error.problems)
+            return found.model_copy(update={"shortfalls": (*found.shortfalls, *several)})
         # The sources that were given are not the release: a policy that was recorded has no place of them, for one.
         reasons = "; ".join(error.problems or (str(error),))
         note = f"what it shows together with {names}, which cannot be found out: {reasons}"
@@ -153,6 +163,10 @@ def _releases(
         problems = [f"{each.description} is not in the database: copy it there" for each in far]
         problems += [line for place in range(len(releases)) for line in _missing_before(releases, place)]
         problems += [] if named[0].key is not None else _other_codings(policies)
+        shown = [(each.release.source.description, each.columns(engine)) for each in releases]
+        shown += [] if present is None else [(PRESENT, shown_columns(engine, present, source))]
+        if several := [*of_several_roles(*shown)]:
+            raise PolicyError(SEVERAL_ROLES, [*several, *problems])
     if problems:
         raise PolicyError("it cannot be found out what the releases show together:", problems)
     with ExitStack() as stack:

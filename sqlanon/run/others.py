@@ -43,6 +43,7 @@ from sqlanon.run.listed_others import (
     reason_of,
 )
 from sqlanon.run.recorded import recorded_release
+from sqlanon.run.roles import PRESENT, of_several_roles, shown_columns
 
 WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"
 
@@ -191,7 +192,9 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
         problems.append(f"{several}: name it in earlier")
     if problems or not isinstance(record.labels, NodeRecord):
         return "; ".join(problems)
-    return Found(release, record, policy, source, record.labels)
+    found = Found(release, record, policy, source, record.labels)
+    present = (PRESENT, shown_columns(engine, bound.policy, source))
+    return "; ".join(of_several_roles(present, (f'"{other.target}"', found.columns(engine)))) or found
 
 
 def _left_out(policy: Policy) -> set[str]:

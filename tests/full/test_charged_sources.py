@@ -322,16 +322,16 @@ class TestIndividuals:
         engine, connection = engine_of(session), session.connection
         for source, name in PERSONS:
             for read in (source, connection.sql(source if " " in source else f"FROM {source}")):
-                found = engine.traced(engine.resolve(read), name)
+                [found] = engine.traced(engine.resolve(read), [name])
                 assert found is not None and found.name == "person", source
         table = connection.sql("FROM people").to_arrow_table()
-        assert engine.traced(engine.resolve(table), "person") is not None
+        assert engine.traced(engine.resolve(table), ["person"]) != [None]
 
     def test_a_column_that_may_be_made_of_others_is_not(self, session: sa.Session) -> None:
         engine = engine_of(session)
         for source in NOT_PERSONS:
-            assert engine.traced(engine.resolve(source), "person") is None, source
-        assert engine.traced(engine.resolve(session.connection.sql(NOT_PERSONS[0])), "person") is None
+            assert engine.traced(engine.resolve(source), ["person"]) == [None], source
+        assert engine.traced(engine.resolve(session.connection.sql(NOT_PERSONS[0])), ["person"]) == [None]
 
     def test_what_is_traced_has_the_values_of_its_column(self, session: sa.Session) -> None:
         """Of tables whose columns have no value in common, in random queries."""
@@ -349,8 +349,9 @@ class TestIndividuals:
             with suppress(sa.EngineError):  # DuckDB refuses some
                 source = engine.resolve(query)
                 strangers = []
-                for name in {column.name for column in describe(source.relation)}:
-                    if (found := lineage.traced(source, name, engine.rows, describe)) is not None:
+                names = [*{column.name for column in describe(source.relation)}]
+                for name, found in zip(names, lineage.traced(source, names, engine.rows, describe), strict=True):
+                    if found is not None:
                         (table,) = found.tables
                         known_values = f'SELECT "{found.name}"::VARCHAR FROM {table}'
                         strangers.append(f'count("{name}") FILTER ("{name}"::VARCHAR NOT IN ({known_values}))')

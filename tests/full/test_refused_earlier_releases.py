@@ -16,6 +16,7 @@ from tests.stories.test_earlier_releases import AGES, SPRING, SUMMER, ages, at, 
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
 HELD = policy(earlier=[SPRING])
+BY_SEX = policy(quasi_identifiers=["sex"], identifiers=["id"], sensitive=["illness"])
 LOCAL = policy(method=sa.LocalRecoding(suppression_limit=0.9), suppression_limit=None)
 
 
@@ -166,6 +167,48 @@ class TestLocalRecoding:
                 held = sa.Earlier(name, source="summer", key="id")
                 session.anonymize("autumn", LOCAL.changed({"earlier": [held]}), "third")
             copy(session, "summer", "was")
+
+
+class TestColumnsOfSeveralRoles:
+    """A column that one release generalizes and another one publishes otherwise."""
+
+    def test_a_policy_beside_an_earlier_release(self, session: sa.Session) -> None:
+        session.connection.execute(
+            "CREATE VIEW aged AS SELECT * EXCLUDE (age), age AS years, 2026 - age AS born FROM spring"
+        )
+        cases: list[tuple[str, dict[str, Any], str]] = [
+            ("spring", {"insensitive": ["AGE"]}, "insensitive in this policy: joint classes count labels alone"),
+            ("spring", {"pseudonyms": ["age"]}, "a pseudonym in this policy: "),
+            ("spring", {"sensitive": ["age"], "insensitive": ["illness"]}, "sensitive in this policy: "),
+            ("aged", {"insensitive": ["years", "born"]}, 'insensitive in this policy as "years": '),
+        ]
+        for source, fields, problem in cases:
+            shown = BY_SEX.changed({**fields, "earlier": [SPRING]})
+            with pytest.raises(
+                sa.PolicyError, match="joint classes do not count all that the releases show together:"
+            ) as raised:
+                session.explain(source, shown)
+            [found] = raised.value.problems
+            assert found.startswith(f'"age" is a quasi-identifier of table "first" and {problem}')
+
+    def test_releases_that_were_made_alone(self, session: sa.Session) -> None:
+        shown = BY_SEX.changed({"insensitive": ["age"]})
+        findings = session.anonymize("spring", shown, "shown").report.findings
+        assert findings is not None
+        problem = '"age" is a quasi-identifier of table "first" and insensitive in table "shown": joint classes'
+        with pytest.raises(sa.PolicyError, match=problem):
+            session.compare_releases(["first", "shown"], source="spring")
+        held = shown.changed({"earlier": ["first"]})
+        [shortfall] = session.verify("shown", held, source="spring", strict=False).shortfalls
+        assert shortfall.startswith(f'together with "first": {problem}')
+        for found in (*findings.other_releases, *session.report("shown", source="spring").other_releases):
+            assert '"age" is a quasi-identifier of ' in found.sentence and found.proposal is None
+        session.anonymize("spring", BY_SEX.changed({"identifiers": ["id", "age"], "earlier": "none"}), "by_sex")
+        session.connection.execute("ALTER TABLE first ADD COLUMN sex VARCHAR")
+        with pytest.raises(
+            sa.PolicyError, match='"sex" is a quasi-identifier of table "by_sex" and without a role in table "first"'
+        ):
+            session.compare_releases(["first", "by_sex"], source="spring")
 
 
 class TestRarerSources:

@@ -11,7 +11,9 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.release.joint import JointClasses, OtherRelease
+from sqlanon.queries.source import ColumnOrigin
 from sqlanon.run.release_reports import unless_few
+from sqlanon.run.roles import ShownColumn, of_several_roles
 from sqlanon.search.problem import SearchProblem
 
 
@@ -44,6 +46,38 @@ def test_joint_classes_that_are_large_enough(found: JointClasses, is_met: bool) 
     assert OtherRelease(release="a", joint=found).is_met == is_met
     assert not OtherRelease(release="a", joint=found, unjudged=("t-closeness",)).is_met
     assert not OtherRelease(release="a", reason="it is gone").is_met
+
+
+def shown(name: str, role: str | None, origin: str | None = None, *tables: str) -> ShownColumn:
+    return ShownColumn(name, role, None if origin is None else ColumnOrigin(origin, frozenset(tables)))
+
+
+CODE = ("code", "places")
+
+
+@pytest.mark.parametrize(
+    ("kept", "origin", "words"),
+    [
+        (shown("ZIP", "sensitive in"), CODE, "sensitive in s: "),
+        (shown("zip", None), CODE, None),
+        (shown("tag", "insensitive in"), CODE, None),
+        (shown("plz", "insensitive in"), CODE, None),
+        (shown("plz", "insensitive in", "zip"), CODE, None),
+        (shown("plz", "insensitive in", "Code", "places"), CODE, 'insensitive in s as "plz": '),
+        (shown("plz", "insensitive in", "code"), CODE, 'insensitive in s as "plz": '),
+        (shown("plz", "insensitive in", "code", "others"), CODE, None),
+        (shown("plz", "insensitive in", "town", "places"), CODE, None),
+        (shown("plz", "insensitive in", "code", "others"), ["code"], 'insensitive in s as "plz": '),
+        (shown("plz", "insensitive in", "code", "places"), [None], None),
+    ],
+)
+def test_columns_that_are_generalized_and_kept(kept: ShownColumn, origin: list[str], words: str | None) -> None:
+    """By their names, or by the column of the same table, or of a source without a name, that they are."""
+    known = shown("zip", None, *origin)
+    found = [*of_several_roles(("r", [known, shown("tag", "insensitive in")]), ("s", [kept]))]
+    assert len(found) == (words is not None)
+    assert all(line.startswith(f'"zip" is a quasi-identifier of r and {words}') for line in found)
+    assert not [*of_several_roles(("r", [known, kept]))]
 
 
 def test_counts_that_differ_by_few_are_not_shown() -> None:

@@ -239,7 +239,7 @@ class TestChance:
     def test_whose_rows_they_are(self, origin: Any, public: tuple[str, ...], name: str | None) -> None:
         """A column of what is charged, and of nothing that is public, as far as that can be seen."""
         traced = origin and SimpleNamespace(name=origin[0], tables=frozenset(origin[1]))
-        engine = cast(Any, SimpleNamespace(traced=lambda *_: traced))
+        engine = cast(Any, SimpleNamespace(traced=lambda *_: [traced]))
         source = cast(Any, SimpleNamespace(description="visits"))
         dataset = DataSet("visits", public=tuple(map(KnownSource, public)))
         policy = private(individual="id")

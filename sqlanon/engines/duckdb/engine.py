@@ -109,10 +109,10 @@ class DuckDBEngine(DuckDBCompute):
             return Origins((), self.far.files(source.relation), has_frames=False, unseen=None)
         return sources.origins(source, self.rows, self._plan)
 
-    def traced(self, source: ResolvedSource, column: str) -> ColumnOrigin | None:
+    def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
         if self.is_far(source.relation):
-            return ColumnOrigin(column)  # a table, or files: no query is there
-        return lineage.traced(source, column, self.rows, self.describe)
+            return [*map(ColumnOrigin, columns)]  # a table, or files: no query is there
+        return lineage.traced(source, columns, self.rows, self.describe)
 
     def has_key(self, table: exp.Table, column: str) -> bool:
         return catalog.has_key(self.rows, table, column)

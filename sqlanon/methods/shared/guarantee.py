@@ -178,6 +178,7 @@ def _conditions_of_releases(policy: Policy) -> Iterator[str]:
             yield f"the source is unchanged since {names}, and each of its rows stands for one person"
         else:
             yield f'each value of "{key}" stands for the same one person in the sources of all these releases'
+        yield "columns of other names than a quasi-identifier of one of these releases do not give its values away"
 
 
 def _named(releases: Sequence[Earlier]) -> str:

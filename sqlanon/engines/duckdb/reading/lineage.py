@@ -61,22 +61,23 @@ Scope = Mapping[str, tuple[Column, ...]]
 """The queries of WITH clauses by their names."""
 
 
-def traced(source: ResolvedSource, name: str, rows: Rows, describe: Describe) -> ColumnOrigin | None:
-    """The column of tables or files that a column of a source is; None if it may be made of others."""
-    shown = [folded(column.name) for column in describe(source.relation)]
+def traced(source: ResolvedSource, names: Sequence[str], rows: Rows, describe: Describe) -> list[ColumnOrigin | None]:
+    """The columns of tables or files that columns of a source are; None for those that may be made of others."""
     if source.defined_by == "" or source.files:
-        return ColumnOrigin(name)
-    lineage = _Lineage(rows, describe)
+        return [*map(ColumnOrigin, names)]
+    found: Mapping[str, Column] = {}
     with suppress(UntracedError, SqlglotError, EngineError):
-        found = (
-            lineage.text(source.defined_by, None)
-            if source.defined_by is not None
-            else lineage.relation(source.relation, {}, None).columns
-        )
-        place = shown.index(folded(name))
-        if len(found) == len(shown) and folded(name) in found[place].names:
-            return found[place].origin
-    return None
+        shown = [folded(column.name) for column in describe(source.relation)]
+        columns = _columns(source, _Lineage(rows, describe))
+        found = dict(zip(shown, columns, strict=True)) if len(columns) == len(shown) else {}
+    by_name = ((key, found.get(key)) for key in map(folded, names))
+    return [None if each is None or key not in each.names else each.origin for key, each in by_name]
+
+
+def _columns(source: ResolvedSource, lineage: _Lineage) -> tuple[Column, ...]:
+    if source.defined_by is not None:
+        return lineage.text(source.defined_by, None)
+    return lineage.relation(source.relation, {}, None).columns
 
 
 class _Lineage:

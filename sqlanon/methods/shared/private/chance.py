@@ -91,7 +91,7 @@ def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, datase
     """
     if policy.individual is None:
         return None
-    origin = engine.traced(source, policy.individual)
+    [origin] = engine.traced(source, [policy.individual])
     tables, has_files = {each.name for each in dataset.public}, any(each.is_file for each in dataset.public)
     is_public = origin is not None and (origin.tables & tables or (not origin.tables and has_files))
     if origin is None or is_public:

@@ -73,6 +73,17 @@ SELECT
     count(*) FILTER (WHERE anon_rows > 1 AND :key IS NOT NULL) AS repeated_keys
 FROM :persons AS anon_persons;
 
+-- name: persons_by_sources
+-- persons by the sources that have them
+-- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
+-- How many persons are in the same sources (anon_are_in). A row without a key stands for nobody.
+-- :rows (anon_person_0 VARCHAR, anon_source INTEGER)
+-- :key anon_person_0
+-- :are_in bool_or(anon_source = 0), bool_or(anon_source = 1)
+SELECT anon_are_in, count(*) AS anon_persons
+FROM (SELECT [:are_in] AS anon_are_in FROM :rows AS anon_rows WHERE :key IS NOT NULL GROUP BY :key)
+GROUP BY anon_are_in;
+
 -- name: shown_groups
 -- joint classes that a release shows
 -- guarded: tests/unit/test_guarded_queries.py::TestJointClasses

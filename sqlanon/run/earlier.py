@@ -140,7 +140,8 @@ def with_joint_classes(
     if joint.failing_classes:
         failing = f"{joint.failing_classes:,} joint classes do not meet its privacy models"
         shortfalls.append(f"together with {names}: {failing}")
-    return found.model_copy(update={"shortfalls": (*found.shortfalls, *shortfalls)})
+    notes = (*found.notes, *joint.few_in_common)
+    return found.model_copy(update={"shortfalls": (*found.shortfalls, *shortfalls), "notes": notes})
 
 
 @contextmanager

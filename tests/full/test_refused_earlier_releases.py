@@ -102,6 +102,28 @@ class TestSources:
                 session.anonymize(source, policy(earlier=earlier), "third")
             assert [line[: len(problem)] for line in raised.value.problems] == [problem]
 
+    def test_keys_that_are_written_otherwise(self, session: sa.Session) -> None:
+        """They match nobody, and those that match few may be written otherwise, too."""
+        for key in ("id::DOUBLE", "id::DECIMAL(10, 2)", "printf('%04d', id)", "id || ' '", "id + 100"):
+            session.connection.execute(f"CREATE OR REPLACE TABLE summer AS SELECT * REPLACE ({key} AS id) FROM spring")
+            with pytest.raises(sa.PolicyError, match='no key "id" of table "summer" is in table "spring"') as raised:
+                session.anonymize("summer", HELD, "second")
+            assert raised.value.problems[0] == '"id" is INTEGER in table "spring"'
+        load(session, "winter", [*range(21, 33)])
+        session.connection.execute("CREATE TABLE later AS SELECT * REPLACE (id + 8 AS id) FROM winter")
+        session.anonymize("winter", policy(), "one", **at(3))
+        held = policy(earlier=[sa.Earlier("one", source="winter", key="id")])
+        few = 'fewer than half of the persons of table "later" are found in another source by their keys'
+        second = session.anonymize("later", held, "second", **at(3))
+        assert second.report.findings is not None
+        compared = session.compare_releases([*held.held_with, sa.Earlier("second")], source="later", key="id")
+        for found in (
+            second.report.findings.sentences,
+            compared.few_in_common,
+            session.verify("second", held, source="later").notes,
+        ):
+            assert any(line.startswith(few) for line in found)
+
     def test_a_key_that_is_not_there(self, session: sa.Session) -> None:
         with pytest.raises(sa.PolicyError, match="persons of other releases cannot be found"):
             session.anonymize("summer", policy(earlier=[sa.Earlier("first", source="spring", key="ward")]), "second")
@@ -147,28 +169,6 @@ class TestReleases:
         assert ages(session, "first")
 
 
-class TestLocalRecoding:
-    """Releases of local recoding as earlier ones."""
-
-    def test_what_their_classes_do_not_show(self, session: sa.Session) -> None:
-        load(session, "summer", [26, 27, 28], first=20)
-        session.anonymize("summer", LOCAL.changed({"method": sa.LocalRecoding(suppression_limit=0)}), "second")
-        ranges = sa.LocalRecoding(aggregate={"age": "range"})
-        session.anonymize("summer", LOCAL.changed({"method": ranges, "earlier": "none"}), "ranges")
-        copy(session, "autumn", "summer")
-        copy(session, "was", "summer")
-        for change, name, problem in (
-            ("UPDATE summer SET age = 25 WHERE age = 24", "second", "is not what its policy makes of"),
-            ("DELETE FROM summer WHERE id > 3", "second", "no classes meet its policy there"),
-            ("FROM summer", "ranges", "aggregates of its classes show more than their labels"),
-        ):
-            session.connection.execute(change)
-            with pytest.raises(sa.PolicyError, match=problem):
-                held = sa.Earlier(name, source="summer", key="id")
-                session.anonymize("autumn", LOCAL.changed({"earlier": [held]}), "third")
-            copy(session, "summer", "was")
-
-
 class TestColumnsOfSeveralRoles:
     """A column that one release generalizes and another one publishes otherwise."""
 
@@ -209,6 +209,28 @@ class TestColumnsOfSeveralRoles:
             sa.PolicyError, match='"sex" is a quasi-identifier of table "by_sex" and without a role in table "first"'
         ):
             session.compare_releases(["first", "by_sex"], source="spring")
+
+
+class TestLocalRecoding:
+    """Releases of local recoding as earlier ones."""
+
+    def test_what_their_classes_do_not_show(self, session: sa.Session) -> None:
+        load(session, "summer", [26, 27, 28], first=20)
+        session.anonymize("summer", LOCAL.changed({"method": sa.LocalRecoding(suppression_limit=0)}), "second")
+        ranges = sa.LocalRecoding(aggregate={"age": "range"})
+        session.anonymize("summer", LOCAL.changed({"method": ranges, "earlier": "none"}), "ranges")
+        copy(session, "autumn", "summer")
+        copy(session, "was", "summer")
+        for change, name, problem in (
+            ("UPDATE summer SET age = 25 WHERE age = 24", "second", "is not what its policy makes of"),
+            ("DELETE FROM summer WHERE id > 3", "second", "no classes meet its policy there"),
+            ("FROM summer", "ranges", "aggregates of its classes show more than their labels"),
+        ):
+            session.connection.execute(change)
+            with pytest.raises(sa.PolicyError, match=problem):
+                held = sa.Earlier(name, source="summer", key="id")
+                session.anonymize("autumn", LOCAL.changed({"earlier": [held]}), "third")
+            copy(session, "summer", "was")
 
 
 class TestRarerSources:

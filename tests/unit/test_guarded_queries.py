@@ -180,6 +180,12 @@ class TestJointClasses:
         assert found(database, "earlier", "key_problems", persons=persons, key="p") == [(5, 2)]
         assert found(database, "earlier", "key_problems", persons=table("p anon_rows", (1, 1)), key="p") == [(0, 0)]
 
+    def test_persons_by_their_sources(self, database: duckdb.DuckDBPyConnection) -> None:
+        rows = table("p s", (1, 0), (1, 1), (2, 1), (3, 1), (3, 1), ("NULL", 0))
+        are_in = [column("bool_or(s = 0)"), column("bool_or(s = 1)")]
+        by_sources = found(database, "earlier", "persons_by_sources", rows=rows, key="p", are_in=are_in)
+        assert by_sources == [([False, True], 2), ([True, True], 1)]
+
     def test_persons_at_risk(self, database: duckdb.DuckDBPyConnection) -> None:
         for sizes, at_risk in (((1, 2, 3, 4), 3), ((3,), 0)):
             joint = table("anon_persons", *((size,) for size in sizes))

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from sqlglot import exp
 
 import sqlanon as sa
+from sqlanon.methods.shared.common_persons import few_in_common, refuse_strangers
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.queries.source import ColumnOrigin
@@ -78,6 +80,44 @@ def test_columns_that_are_generalized_and_kept(kept: ShownColumn, origin: list[s
     assert len(found) == (words is not None)
     assert all(line.startswith(f'"zip" is a quasi-identifier of r and {words}') for line in found)
     assert not [*of_several_roles(("r", [known, kept]))]
+
+
+@pytest.mark.parametrize(
+    ("persons", "strangers", "few"),
+    [
+        ({"ab": 5, "bc": 5}, "", ""),
+        ({"ab": 5, "c": 1}, "c", ""),
+        ({"ab": 1, "cd": 1}, "c and d", ""),
+        ({"b": 4, "a": 4}, "b", ""),
+        ({"ab": 1, "a": 9, "b": 1}, "", ""),
+        ({"ab": 1, "a": 9, "b": 2}, "", "ab"),
+        ({"ab": 2, "bc": 1, "c": 2}, "", "c"),
+        ({"a": 3}, "", ""),
+        ({}, "", ""),
+    ],
+)
+def test_persons_in_common(persons: dict[str, int], strangers: str, few: str) -> None:
+    """Chains of sources have persons in common; few of one are fewer than half of those of the smaller source."""
+    rows = [{"anon_are_in": [name in names for name in "abcd"], "anon_persons": n} for names, n in persons.items()]
+    made: list[object] = []
+    engine = cast(Any, SimpleNamespace(run=made.append, fetch=lambda *_: rows if made else []))
+    key = SimpleNamespace(name="id", type="INTEGER")
+    sources = [
+        (cast(Any, SimpleNamespace(source=exp.to_table(name), description=name, columns=[key])), "id")
+        for name in "abcd"
+    ]
+    if strangers:
+        with pytest.raises(sa.PolicyError, match=f'^no key "id" of {strangers} is in '):
+            refuse_strangers(engine, sources, as_text=False)
+        return
+    refuse_strangers(engine, sources, as_text=False)
+    found = few_in_common(engine, sources)
+    assert [line.removeprefix("fewer than half of the persons of ")[0] for line in found] == [*few]
+
+
+def test_no_keys() -> None:
+    refuse_strangers(cast(Any, None), [], as_text=False)
+    assert few_in_common(cast(Any, None), []) == ()
 
 
 def test_counts_that_differ_by_few_are_not_shown() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.methods.shared.common_persons import few_in_common, refuse_strangers
 from sqlanon.methods.shared.joint_values import (
     PersonValues,
     count_compared,
@@ -46,7 +47,8 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
         releases: the releases, in the order in which they were made.
 
     Raises:
-        PolicyError: a source is not the one that its release was made from, or a key has several rows or none.
+        PolicyError: a source is not the one that its release was made from, or a key has several rows or none, or
+            no key is in several sources.
         UnsatisfiableError: the releases leave joint classes of fewer than k persons already.
     """
     if not releases:
@@ -55,6 +57,7 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     keys = keys_of(bound, first.keys)
     if first.is_by_person:
         refuse_keys(engine, bound, keys[0], as_text=first.as_text)
+    refuse_strangers(engine, _with_keys(releases, bound), as_text=first.as_text)
     values = _values_of_persons(releases, bound.policy)
     persons = find_persons(engine, releases, release_classes(engine, releases), values)
     classes = [*map(class_of, range(len(releases)))]
@@ -76,6 +79,12 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     return spec
 
 
+def _with_keys(releases: Sequence[EarlierRelease], *present: BoundPolicy) -> list[tuple[BoundPolicy, str]]:
+    """The sources of releases, each with the column that identifies a person; nothing if no column does."""
+    first, bounds = releases[0], [*(release.bound for release in releases), *present]
+    return [(bound, keys_of(bound, first.keys)[0]) for bound in bounds] if first.is_by_person else []
+
+
 def _values_of_persons(releases: Sequence[EarlierRelease], last: Policy) -> PersonValues:
     """The values that the last release is judged by, and those before it that were held together with others."""
     held = [release.bound.policy for release in releases if release.beside]
@@ -93,6 +102,8 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
         PolicyError: as :func:`cells_beside`.
     """
     k = min(each.bound.policy.criteria.k for each in releases)
+    sources = _with_keys(releases)
+    refuse_strangers(engine, sources, as_text=releases[0].as_text)
     classes = release_classes(engine, releases)
     last = releases[-1].bound
     values, names = _values_of_persons(releases, last.policy), [each.name for each in classes]
@@ -108,7 +119,8 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
         )
         for row in rows
     )
-    return joint.model_copy(update={"smallest": smallest, "failing_classes": failing})
+    few = few_in_common(engine, sources)
+    return joint.model_copy(update={"smallest": smallest, "failing_classes": failing, "few_in_common": few})
 
 
 def _labels(classes: ReleasedClasses, labels: Sequence[str | None] | None) -> dict[str, str | None] | None:
@@ -178,6 +190,7 @@ def joint_shortfalls(
         return None, [found]
     names, problems = [*(release.name for release in releases), "the release"], []
     joint = joint_classes(engine, queries.shown_classes(classes), classes, names)
+    joint = joint.model_copy(update={"few_in_common": few_in_common(engine, _with_keys(releases, bound))})
     if joint.k is not None and joint.k < k:
         problems.append(f"joint classes have {joint.k:,} persons, not {k:,}")
     if looks_at_values and (failing := failing_classes(engine, bound, persons.makes, classes, spec)):

@@ -23,10 +23,10 @@ from sqlanon.model.release import (
     Findings,
     HomogeneousColumn,
     RepeatedIdentifier,
+    Report,
     SuppressedGroup,
     Suppression,
 )
-from sqlanon.model.release.measurement import Reported
 from sqlanon.queries.classes import examination
 from sqlanon.queries.kit.nodes import select
 from sqlanon.queries.release import findings as queries
@@ -77,9 +77,11 @@ def examine(engine: Compute, publication: Publication) -> Examined:
     return Examined(findings, nearly_unique_columns(kept), before)
 
 
-def with_findings(report: Reported, examined: Examined) -> Reported:
+def with_findings(report: Report, examined: Examined) -> Report:
     """A report with what was found."""
-    return report.model_copy(update={"findings": examined.findings, "before": examined.before})
+    few = () if report.joint is None else report.joint.few_in_common
+    findings = examined.findings.model_copy(update={"few_in_common": few})
+    return report.model_copy(update={"findings": findings, "before": examined.before})
 
 
 def _exposure(engine: Compute, table: EncodedTable) -> Exposure | None:

@@ -241,6 +241,8 @@ class Findings(Result):
         other_releases: what the release shows together with others of the same data set: the latest on the list of the
             warehouse that are still there, and that the policy does not name.
         uncompared_releases: how many targets of older ones are on the list.
+        few_in_common: a sentence on each source of the releases that the policy names, or of its own, few of whose
+            persons are in another one.
     """
 
     repeated_identifiers: tuple[RepeatedIdentifier, ...] = ()
@@ -255,6 +257,7 @@ class Findings(Result):
     unexamined_pairs_listed: tuple[tuple[str, str], ...] = ()
     other_releases: tuple[OtherRelease, ...] = ()
     uncompared_releases: int = 0
+    few_in_common: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -277,6 +280,7 @@ class Findings(Result):
         return (*notes(heading, self.sentences), *((table,) if rows else ()))
 
     def _sentences(self) -> Iterator[str]:
+        yield from self.few_in_common
         yield from sentences_on(self.other_releases, self.uncompared_releases)
         yield from (found.sentence for found in self.repeated_identifiers if found.is_person)
         yield from (found.sentence for found in self.homogeneous_columns)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlanon.model.names import enumerated
 from sqlanon.model.release.measurement import PartialResult, Result
-from sqlanon.report.document import Document, Table, count, paragraph, percent
+from sqlanon.report.document import Document, Part, Table, count, notes, paragraph, percent
 
 
 class JointClass(Result):
@@ -36,6 +36,7 @@ class JointClasses(PartialResult):
         smallest: some of these classes, the smallest first.
         failing_classes: how many joint classes do not meet the models of sensitive values that the policy of the last
             release asks for, by the values that each release shows; None where it asks for none.
+        few_in_common: a sentence on each source few of whose persons are in another one, by their keys.
 
     Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008).
     """
@@ -49,6 +50,7 @@ class JointClasses(PartialResult):
     persons_at_risk: int | None = None
     smallest: tuple[JointClass, ...] = ()
     failing_classes: int | None = None
+    few_in_common: tuple[str, ...] = ()
 
     # guarded: tests/unit/test_guarded_releases.py
     @property
@@ -63,7 +65,7 @@ class JointClasses(PartialResult):
             f"Together, {names} show {count(self.person_count)} persons in {count(self.class_count)} joint classes of "
             f"{count(self.k)} at least; {count(self.unique_persons)} are alone in theirs."
         )
-        parts = [paragraph(text)]
+        parts: list[Part] = [paragraph(text)]
         if self.persons_at_risk is not None and self.person_count:
             share = percent(self.persons_at_risk / self.person_count)
             fewer = f"joint classes of fewer than {count(self.required_k)}"
@@ -71,6 +73,7 @@ class JointClasses(PartialResult):
         if self.failing_classes is not None:
             failing = count(self.failing_classes)
             parts.append(paragraph(f"{failing} joint classes do not meet the privacy models of {self.releases[-1]}."))
+        parts += notes("Notes", self.few_in_common)
         if not self.smallest:
             return Document("Joint classes", tuple(parts))
         rows = [(*map(_in_words, each.labels), count(each.persons)) for each in self.smallest]

@@ -11,6 +11,7 @@ from sqlanon.queries.cells.earlier import (
     ABSENT,
     PERSONS,
     SQL,
+    key_columns,
     number_of_key,
     person_key,
     person_value,
@@ -52,6 +53,7 @@ from sqlanon.queries.release.rows import KEPT_CLASSES
 
 JUDGED = Relation("anon_shown_groups", "class")
 JOINT = Relation("anon_joint_classes", "class")
+BY_SOURCES = Relation("anon_persons_by_sources", "node")
 WITHHELD_PERSONS = Relation("anon_withheld_persons", "rows")
 
 
@@ -157,6 +159,22 @@ def source_keys(source: exp.Expr, key: str, *, as_text: bool) -> exp.Query:
     keys = select([aliased(person_value(column(key), as_text), name)], source.copy())
     counted = select([column(name), aliased(count_rows(), "anon_rows")], subquery(keys, "anon_source_keys"))
     return SQL.query("key_problems", persons=grouped(counted, [column(name)]), key=name)
+
+
+def persons_by_sources(sources: Sequence[tuple[exp.Expr, str]], *, as_text: bool) -> Step:
+    """The step that makes :data:`BY_SOURCES` of some sources, each with the column that identifies a person."""
+    rows: list[exp.Query] = [
+        select([*key_columns([key], None, as_text=as_text), aliased(number(place), "anon_source")], source.copy())
+        for place, (source, key) in enumerate(sources)
+    ]
+    are_in = [exp.LogicalOr(this=column("anon_source").eq(number(place))) for place in range(len(sources))]
+    together = reduce(lambda one, other: exp.Union(this=one, expression=other, distinct=False), rows)
+    return SQL.step(BY_SOURCES, "persons_by_sources", rows=together, key=person_key(0), are_in=are_in)
+
+
+def common_persons() -> exp.Select:
+    """The rows of :data:`BY_SOURCES`: ``anon_are_in``, whether each source has them, and ``anon_persons``."""
+    return select([exp.Star()], BY_SOURCES.table)
 
 
 def shown_groups(persons: Relation | exp.Query, classes: Sequence[str], k: int, *, is_by_person: bool) -> Step:

@@ -17,8 +17,8 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
-from sqlanon.binding.coding import coded
 from sqlanon.binding.loading import TaxonomyLoad, levels_of, load_unless_refused
+from sqlanon.binding.policy_types import as_policy_says, unguessed
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import TaxonomyError
@@ -80,7 +80,7 @@ def own_taxonomies(
         yield
         return
     if attributes is None:
-        policy.check_columns([known.name for known in engine.describe(source.relation)], source.description)
+        source, _ = unguessed(engine, source, policy)
     made = _made(policy, carried)
     stored = taxonomies.shapes(engine, carried)
     known = taxonomies.attributes(engine)
@@ -88,7 +88,7 @@ def own_taxonomies(
     with _apart(engine, copied):
         large = [] if lists_ranges else large_ranges(policy, made)
         if large or any(taxonomy.needs_source for taxonomy in made.values()):
-            source = coded(engine, source, policy)
+            source = as_policy_says(engine, source, policy)
         _load(engine, source, made, dict.fromkeys(large, read_in(engine, source, policy) if large else ()))
         own = taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256]

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy, bind
-from sqlanon.binding.coding import coded
+from sqlanon.binding.policy_types import as_policy_says, unguessed
 from sqlanon.binding.unknown_values import known_values
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.engines.relations import ResolvedSource
@@ -39,10 +39,11 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
             "and what is found holds for the present release by itself"
         )
     engine.refuse_collation()  # before the taxonomies are checked: under a collation they look malformed
-    columns = engine.describe(source.relation)
-    policy.check_columns([column.name for column in columns], source.description)
+    source, columns = unguessed(engine, source, policy)
     policy = spelled_like_taxonomies(engine, policy)
-    source = coded(engine, source, policy)
+    source = as_policy_says(engine, source, policy)
+    if policy.has_private_method and source.follows_rows:
+        columns = engine.describe(source.relation)
     relation, columns = spelled(source.relation, columns, policy.columns)
     population = resolve_population(engine, policy)
     shapes = _shapes(engine, policy)

@@ -209,6 +209,15 @@ class Warehouse(Protocol):
     def origins(self, source: ResolvedSource) -> Origins:
         """The tables and files that the rows of a source come from."""
 
+    def unguessed(self, source: ResolvedSource) -> ResolvedSource:
+        """The same source read with as little guessed of its rows as there can be: CSV files as texts in one form.
+
+        Raises:
+            PolicyError: it is a query that guesses types, or CSV files have lines of another form.
+            EngineError: CSV files have other columns than the first one.
+        """
+        return source
+
     def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
         """The columns of tables or files that some of a source are; None for those that may be made of others."""
 

@@ -34,7 +34,8 @@ class ResolvedSource:
     ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is its
     name in a ledger; None of views, queries, temporary tables and those of other databases. ``defined_by`` is the query
     of a relation of DuckDB in Python, which no catalog has; empty for other frames. ``pinned`` is its state, if the
-    source has versions.
+    source has versions. ``follows_rows`` says that the types of its columns are those that its rows fit, as of CSV
+    files and frames.
     """
 
     relation: exp.Table | exp.Subquery
@@ -44,16 +45,22 @@ class ResolvedSource:
     read: tuple[str, ...] = ()
     defined_by: str | None = None
     pinned: Pinned | None = None
+    follows_rows: bool = False
 
 
 @dataclass(frozen=True)
 class Origins:
-    """Where the rows of a query, a view or a table come from; ``unseen`` is why that may not be all, None if it is."""
+    """Where the rows of a query, a view or a table come from.
+
+    ``unseen`` is why that may not be all, None if it is. ``guessed`` are the files and functions whose columns get the
+    types that their rows fit.
+    """
 
     tables: tuple[exp.Table, ...]
     files: tuple[str, ...]
     has_frames: bool
     unseen: str | None
+    guessed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

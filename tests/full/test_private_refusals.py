@@ -10,6 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.mechanisms import opendp
+from tests.engines import engine_of
 from tests.stories import test_private_runs
 from tests.stories.test_private_runs import METHOD, POLICY, ROLES
 
@@ -128,3 +129,80 @@ class TestRefusals:
             session.anonymize("people", POLICY, "released")
         assert "pip install '.[dp]'" in str(error.value)
         assert session.ledger.spent("people") == sa.Budget(0)
+
+
+class TestGuessedTypes:
+    """One row decides how a CSV is guessed to be written, and which types columns of it and of frames get."""
+
+    def test_queries_state_types(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "people.csv").write_text("person,age\n1,20\n")
+        (tmp_path / "year=1").mkdir()
+        engine, place = engine_of(session), tmp_path / "people.csv"
+        session.connection.execute(
+            f"""
+            COPY people TO '{tmp_path}/year=1/people.parquet';
+            CREATE VIEW seen AS FROM '{place}';
+            CREATE MACRO again() AS TABLE FROM seen;
+            """
+        )
+        stated = "columns = {'person': 'INTEGER', 'age': 'INTEGER'}"
+        guessed = {
+            f"FROM '{place}'": str(place),
+            "seen": str(place),
+            "FROM people WHERE person IN (SELECT person FROM again())": str(place),
+            f"FROM read_csv('{place}', {stated})": "read_csv",
+            f"FROM read_csv('{place}', {stated}, auto_detect = true)": "read_csv",
+            f"FROM read_csv_auto('{place}', all_varchar = true)": "read_csv_auto",
+            f"FROM read_csv('{place}', types = {{'columns': 'INTEGER'}}, auto_detect = false)": "read_csv",
+            f"FROM read_json('{place}')": "read_json",
+        }
+        for query, named in guessed.items():
+            with pytest.raises(sa.PolicyError, match="that single rows decide; write read_csv") as error:
+                engine.unguessed(engine.resolve(query))
+            assert error.value.problems == (f"{named} guesses types",), query
+        follows_rows = {
+            "people": False,
+            "FROM people": False,
+            f"FROM read_csv('{place}', {stated}, auto_detect = false, header = true)": False,
+            f"FROM read_json('{place}', {stated})": False,
+            str(tmp_path / "year=1"): True,
+            f"FROM '{tmp_path}/year=1/people.parquet'": True,
+        }
+        for query, wanted in follows_rows.items():
+            assert engine.unguessed(engine.resolve(query)).follows_rows is wanted, query
+
+    def test_csv_is_read_in_one_form(self, session: sa.Session, tmp_path: Path) -> None:
+        """Nothing of its lines is guessed; what cannot be read so is refused, and not charged."""
+        engine, place = engine_of(session), tmp_path / "people.csv"
+        texts = {
+            "person,age\n007,30.5\n1,TRUE\n": [("007", "30.5"), ("1", "TRUE")],
+            'person,age\n"1;2","a\nb"\n,# 3\n': [("1;2", "a\nb"), (None, "# 3")],
+        }
+        for text, rows in texts.items():
+            place.write_text(text)
+            found = engine.unguessed(engine.resolve(str(place))).relation.sql("duckdb")
+            assert session.connection.execute(f"FROM {found}").fetchall() == rows
+        odd = {
+            "person;age;sex;illness\n1;20;f;flu\n": ("private methods read CSV in one form", sa.PolicyError),
+            "1,20,f,flu\n2,20,f,flu\n": ("private methods read CSV in one form", sa.PolicyError),
+            "person,age,sex,illness\n1,20,f,flu\n2,20\n": ("more or fewer cells than the first", sa.EngineError),
+        }
+        for text, (message, kind) in odd.items():
+            place.write_text(text)
+            with pytest.raises(kind, match=message):
+                session.anonymize(place, POLICY, "released")
+            assert session.ledger.spent(str(place)) == sa.Budget(0)
+        (tmp_path / "two").mkdir()
+        for name, header in (("a", "person,age"), ("b", "age,person")):
+            (tmp_path / f"two/{name}.csv").write_text(f"{header}\n1,2\n")
+        with pytest.raises(sa.EngineError, match="has other columns than"):
+            engine.unguessed(engine.resolve(str(tmp_path / "two")))
+
+    def test_texts_where_the_policy_has_numbers(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "people.csv").write_text("age,sex,illness\n20,f,flu\nSECRET,m,flu\n")
+        method = sa.Synthetic(numeric={"age": (0, 100, 10)})
+        rules = {"sex": {"kind": "flat", "values": ["f", "m"]}, "illness": {"kind": "flat", "values": ["flu"]}}
+        policy = sa.Policy(**ROLES | {"identifiers": []}, method=method, taxonomies=rules)
+        with pytest.raises(sa.PolicyError, match="texts that are no numbers") as error:
+            session.anonymize(tmp_path / "people.csv", policy, "released")
+        assert error.value.problems == ('"age": 1 text',)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +19,8 @@ from unittest import mock
 
 import duckdb
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import sqlanon as sa
@@ -35,13 +37,22 @@ ADDED = (99, 30, "m", "gout")
 RENAMED = [(7_000 if place == 5 else place, *row) for place, *row in ROWS]
 """The same rows with another identifier in one of them."""
 
+NUMERIC = ("diffgen", "synthetic")
+"""The methods that take ages as numbers, whose fractions and large ones they know then."""
+
+PLACES = range(24)
+COLUMNS = ["id", "age", "sex", "illness"]
+OTHER_TYPES = [
+    ("csv", [(place, 20 + place, "f", f"2024-01-{place + 1:02}") for place in PLACES], ("x", 30.5, "m", "gout")),
+    ("csv", [(place, 20 + place, "f", None) for place in PLACES], (99, 10**20, None, "gout")),
+    ("frame", [(place, 20 + place, "f", None) for place in PLACES], ("x", 30.5, "m", "gout")),
+    ("frame", [(place, 20 + place, "m", place % 2) for place in PLACES], (None, None, "f", 0.5)),
+]
+"""Rows, and one that gives their columns other types where these are guessed: of numbers, dates, categories or NULL."""
+
 BUDGET = sa.Budget("1/2", "1e-3")
 AGES = {"kind": "intervals", "widths": [10, 40], "minimum": 20, "maximum": 59}
-TAXONOMIES = {
-    "age": AGES,
-    "sex": {"kind": "flat", "values": ["f", "m"]},
-    "illness": {"kind": "flat", "values": ["flu", "gout", "asthma"]},
-}
+SEXES = {"kind": "flat", "values": ["f", "m"]}
 METHODS = {
     "histogram": sa.Histogram(budget=BUDGET, node={"age": 1, "sex": 0}),
     "ipa": sa.IPA(budget=BUDGET),
@@ -58,11 +69,12 @@ SECONDS = re.compile(r"\b(encode|join|search|release|verify): [\d.e-]+")
 """What a page has of the machine."""
 
 
-def policy(name: str) -> sa.Policy:
-    method = METHODS[name]
-    taxonomies = {key: kind for key, kind in TAXONOMIES.items() if key != "age" or name not in ("diffgen", "synthetic")}
-    if name not in ("diffgen", "synthetic"):
-        taxonomies.pop("illness")
+def policy(name: str, illnesses: Sequence[str] = ("flu", "gout", "asthma"), **settings: Any) -> sa.Policy:
+    method = METHODS[name].model_copy(update=settings)
+    if name in NUMERIC:
+        taxonomies = {"sex": SEXES, "illness": {"kind": "flat", "values": illnesses}}
+    else:
+        taxonomies = {"sex": SEXES, "age": AGES}
     if name == "epsilon-safe":
         given = {"identifiers": ["id", "illness"]}
     else:
@@ -98,17 +110,44 @@ class Unseen(FixedNoise):
         return np.zeros_like(counts)
 
 
-def released(folder: Path, rows: Sequence[tuple[Any, ...]], name: str, source: str, into: str) -> dict[str, Any]:
+def people(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[Any, ...]], place: str) -> pa.Table:
+    """The rows as a table, as files, as a lake, and as a frame."""
+    connection.execute("CREATE TABLE people (id INTEGER, age INTEGER, sex VARCHAR, illness VARCHAR)")
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
+    Path(f"{place}/lake").mkdir()
+    for path in ("people.csv", "people.parquet", "lake/a.parquet"):
+        connection.execute(f"COPY people TO '{place}/{path}'")
+    return connection.sql("FROM people").to_arrow_table()
+
+
+def untyped(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[Any, ...]], place: str) -> pd.DataFrame:
+    """The rows as a CSV file, and as a frame with a column of categories."""
+    connection.execute("CREATE TABLE people (id INTEGER)")
+    lines = [COLUMNS, *(["" if cell is None else str(cell) for cell in row] for row in rows)]
+    Path(f"{place}/people.csv").write_text("".join(",".join(line) + "\n" for line in lines))
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"sex": "category"})
+
+
+# More than six parameters: rows, how they are given, and how they are released.
+def released(
+    folder: Path,
+    rows: Sequence[tuple[Any, ...]],
+    name: str,
+    source: str,
+    into: str,
+    *,
+    wanted: sa.Policy | None = None,
+    make: Callable[[duckdb.DuckDBPyConnection, Sequence[tuple[Any, ...]], str], Any] = people,
+) -> dict[str, Any]:
     """All that leaves with a release, by what it is, and the rows of the ledger."""
     with (
         TemporaryDirectory(dir=folder) as place,
         sa.connect(f"{place}/w.duckdb", ledger=f"{place}/l.duckdb") as session,
     ):
-        people(session.connection, rows, place)
-        read = {"table": "people", "frame": session.connection.sql("FROM people").to_arrow_table()}
+        read = {"table": "people", "frame": make(session.connection, rows, place)}
         target = into if into == "released" else f"{place}/{into}"
-        given = read.get(source, f"{place}/{source}")
-        release = session.anonymize(given, policy(name), target, dataset="people" if source == "frame" else None)
+        given, wanted = read.get(source, f"{place}/{source}"), wanted or policy(name)
+        release = session.anonymize(given, wanted, target, dataset="people" if source == "frame" else None)
         published = Path(target)
         files = [published, *published.rglob("*")] if into != "released" else []
         ledger = WarehouseLedger(engine_of(session), session.ledger.file).entries()
@@ -117,19 +156,11 @@ def released(folder: Path, rows: Sequence[tuple[Any, ...]], name: str, source: s
             "guarantee": release.guarantee.model_dump(mode="json"),
             "page": SECONDS.sub("", release.report.to_html()),
             "record": session.provenance(target),
+            "types": session.connection.execute(f"DESCRIBE FROM {READ.get(into, target).format(target)}").fetchall(),
             "rows": session.connection.execute(f"FROM {READ.get(into, target).format(target)}").fetchall(),
             "files": {str(path): path.read_bytes() for path in sorted(files) if path.is_file()},
         }
         return {what: str(value).replace(place, "<folder>") for what, value in found.items()} | {"ledger": ledger}
-
-
-def people(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[Any, ...]], place: str) -> None:
-    """The rows as a table, as files and as a lake."""
-    connection.execute("CREATE TABLE people (id INTEGER, age INTEGER, sex VARCHAR, illness VARCHAR)")
-    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
-    Path(f"{place}/lake").mkdir()
-    for path in ("people.csv", "people.parquet", "lake/a.parquet"):
-        connection.execute(f"COPY people TO '{place}/{path}'")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -144,6 +175,28 @@ def test_it_is_a_function_of_what_was_drawn(name: str, tmp_path: Path) -> None:
             assert one["record"]
             for what in one.keys() - {"ledger"}:
                 assert one[what] == other[what], (source, into, what)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_row_decides_types(name: str, tmp_path: Path) -> None:
+    """A row makes other types of the columns of a CSV file or a frame where these are guessed, and its own values."""
+    illnesses = {str(row[3]) for _, rows, added in OTHER_TYPES for row in (*rows, added) if row[3] is not None}
+    settings = {"outside": "drop", "nulls": ("age", "illness")} if name == "synthetic" else {}
+    wanted = policy(name, sorted(illnesses), **settings)
+    with (
+        mock.patch.object(WarehouseLedger, "head", return_value="ab" * 32),
+        mock.patch("sqlanon.methods.shared.private.chance.OpenDPSource", Unseen),
+    ):
+        cases = OTHER_TYPES if name in ("ipa", "synthetic") else OTHER_TYPES[::3]
+        for (source, rows, row), into in zip(cases, itertools.cycle(("released.parquet", "released"))):
+            added = row if name in NUMERIC else (row[0], rows[0][1], *row[2:])
+            given = "people.csv" if source == "csv" else source
+            one, other = (
+                released(tmp_path, each, name, given, into, wanted=wanted, make=untyped)
+                for each in (rows, [*rows, added])
+            )
+            for what in one.keys() - {"ledger"}:
+                assert one[what] == other[what], (source, added, what)
 
 
 @pytest.mark.parametrize("name", METHODS)

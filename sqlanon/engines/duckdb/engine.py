@@ -109,6 +109,9 @@ class DuckDBEngine(DuckDBCompute):
             return Origins((), self.far.files(source.relation), has_frames=False, unseen=None)
         return sources.origins(source, self.rows, self._plan)
 
+    def unguessed(self, source: ResolvedSource) -> ResolvedSource:
+        return source if self.is_far(source.relation) else sources.unguessed(source, self.origins, self.describe)
+
     def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
         if self.is_far(source.relation):
             return [*map(ColumnOrigin, columns)]  # a table, or files: no query is there

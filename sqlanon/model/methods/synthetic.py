@@ -176,6 +176,7 @@ class Synthetic(PaidMethod):
         target: a column that is to be predicted from the others: its marginals with all pairs of these join the
             workload.
         numeric: by column of numbers its public bins, in place of a taxonomy: a list of edges, or (low, high, width).
+            Numbers of CSV files and frames are rounded down, and published as whole ones, if all edges are whole.
         levels: by column the public level of its taxonomy at which it is modelled, 0 if not given.
         nulls: the columns that may hold NULL, which is public; NULL is then one more value of them.
         refine: the columns whose single values are counted, too, so that rows have them in place of their labels, or as

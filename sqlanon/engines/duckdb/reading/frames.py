@@ -64,7 +64,8 @@ class Frames:
             raise EngineError(reason, step="source", original=error) from None
         query = getattr(frame, "sql_query")() if description == RELATION else ""  # noqa: B009
         files = _files_of(frame) if description == DATASET else ()
-        return ResolvedSource(_temporary(name), description, read=files, defined_by=query)
+        follows_rows = description != RELATION
+        return ResolvedSource(_temporary(name), description, read=files, defined_by=query, follows_rows=follows_rows)
 
     def _copy(self, name: str, frame: object) -> None:
         """Keep the rows of a stream: a run reads its source more than once."""

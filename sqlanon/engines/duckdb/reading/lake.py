@@ -133,6 +133,35 @@ def bare_reader(file: str, function: str) -> exp.Table:
     )
 
 
+def folder_reader(files: Sequence[str]) -> exp.Table:
+    """Parquet files with what the names of their folders say as texts."""
+    return _read(PARQUET_READER, files, {"hive_types_autocast": exp.false()})
+
+
+def text_reader(files: Sequence[str], columns: Sequence[str] = ()) -> exp.Table:
+    """CSV files with all cells as texts: commas (tabs in ``.tsv``), double quotes, and names in the first line.
+
+    Nothing is guessed of the lines but, without ``columns``, the names, which are for a look at one file.
+    """
+    is_tabbed = files[0].lower().partition(".tsv")[1]
+    options: dict[str, exp.Expr] = {
+        "header": exp.true(),
+        "delim": string("\t" if is_tabbed else ","),
+        "quote": string('"'),
+        "escape": string('"'),
+        "nullstr": string(""),
+        "skip": exp.Literal.number(0),
+        **NO_COMMENTS,
+        # The names of folders are texts as well.
+        "hive_types_autocast": exp.false(),
+    }
+    if columns:
+        options |= {"auto_detect": exp.false(), "columns": _types(dict.fromkeys(columns, "VARCHAR"))}
+    else:
+        options |= {"all_varchar": exp.true(), "hive_partitioning": exp.false()}
+    return _read(CSV.function, files, options)
+
+
 def csv_reader(
     files: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str] = ()
 ) -> exp.Table | exp.Subquery:

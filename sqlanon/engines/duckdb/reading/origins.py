@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +15,20 @@ from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading.restricted import FILES
 from sqlanon.engines.relations import ResolvedSource, Stored
+from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.texts import query_text
+
+GUESSED_SUFFIXES = (*CSV_SUFFIXES, ".json", ".json.gz", ".json.zst", ".jsonl", ".ndjson", ".ndjson.gz", ".xlsx")
+"""How the names of files end that are read with types which their rows fit."""
+
+STATED: dict[re.Pattern[str], dict[str, bool | None]] = {
+    re.compile(r"read_csv(_auto)?"): {"columns": None, "auto_detect": False},
+    re.compile(r"read_(nd)?json(_auto)?"): {"columns": None},
+    re.compile(r"read_xlsx"): {"all_varchar": True},
+}
+"""The options of functions by which they guess nothing, with their values where only one does that."""
 
 Schema = tuple[str, str]
 """The database and the schema of a view, in which the names of its query are looked up first."""
@@ -31,12 +43,14 @@ class Spelled:
         texts: what may be paths or globs of files.
         paths: those of the texts that are read as files for sure.
         is_whole: whether no name of a file can be put together while the query runs.
+        guessed: the files and functions whose columns get the types that their rows fit.
     """
 
     relations: tuple[Stored, ...]
     texts: tuple[str, ...]
     paths: tuple[str, ...]
     is_whole: bool
+    guessed: tuple[str, ...] = ()
 
 
 def spelled_by(source: ResolvedSource, rows: Rows, *, literals: bool = False) -> Spelled:
@@ -54,7 +68,8 @@ def spelled_by(source: ResolvedSource, rows: Rows, *, literals: bool = False) ->
         walk.query(source.relation, None)
     elif source.defined_by:
         walk.text(source.defined_by, None)
-    return Spelled(tuple(walk.relations.values()), tuple(sorted(walk.texts)), tuple(sorted(walk.paths)), walk.is_whole)
+    texts, paths, guessed = (tuple(sorted(each)) for each in (walk.texts, walk.paths, walk.guessed))
+    return Spelled(tuple(walk.relations.values()), texts, paths, walk.is_whole, guessed)
 
 
 class _Walk:
@@ -67,6 +82,7 @@ class _Walk:
         self.relations: dict[tuple[str, str, str], Stored] = {}
         self.texts: set[str] = set()
         self.paths: set[str] = set()
+        self.guessed: set[str] = set()
         self.is_whole = True
 
     def text(self, sql: str, schema: Schema | None) -> None:
@@ -93,6 +109,8 @@ class _Walk:
         if found is None:
             self.texts.add(table.name)
             self.paths.add(table.name)
+            if table.name.lower().endswith(GUESSED_SUFFIXES):
+                self.guessed.add(table.name)
         else:
             self._relation(found)
 
@@ -111,6 +129,7 @@ class _Walk:
             self.is_whole = False
         elif FILES.intersection(map(str.upper, names_of(function))):
             self._files(function)
+        self.guessed.update(name for name in map(folded, names_of(function)) if _guesses(name, function))
         for text in (literal.name for literal in table.find_all(exp.Literal) if literal.is_string):
             found = catalog.find(self._rows, text) if self._literals else None
             if found is None:
@@ -147,6 +166,17 @@ def query_of(definition: str) -> exp.Expr:
     """The query of a view or a relation, or the expression of a macro, from the text that defines it."""
     parsed = sqlglot.parse_one(definition, read=DIALECT)
     return parsed.expression if isinstance(parsed, exp.Create) else parsed
+
+
+# guarded: tests/full/test_private_refusals.py::TestGuessedTypes
+def _guesses(name: str, function: exp.Expr) -> bool:
+    """Whether a function gives columns the types that their rows fit."""
+    needed = next((options for names, options in STATED.items() if names.fullmatch(name)), {})
+    arguments = [each.unnest() for each in function.expressions]
+    given = {folded(each.this.name): each.expression for each in arguments if isinstance(each, exp.Binary)}
+    return not all(
+        option in given and (value is None or given[option] == exp.convert(value)) for option, value in needed.items()
+    )
 
 
 def _listed(argument: exp.Expr | None) -> list[exp.Expr | None]:

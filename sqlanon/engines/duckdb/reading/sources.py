@@ -21,7 +21,7 @@ from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, r
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
 from sqlanon.engines.relations import Origins, ResolvedSource, Stored
-from sqlanon.errors import EngineError, Refusal
+from sqlanon.errors import EngineError, PolicyError, Refusal
 from sqlanon.model.datasets import dataset_named, dataset_of_files
 from sqlanon.model.names import folded, possible
 from sqlanon.queries.kit.nodes import DIALECT, select
@@ -103,7 +103,7 @@ def origins(source: ResolvedSource, rows: Rows, plan_of: PlanOf) -> Origins:
     if scans is not None:
         unseen = _unseen(scans, spelled, rows)
     has_frames = scans is not None and scans.frames > 0
-    return Origins(tuple(tables.values()), _files_of(spelled, rows), has_frames, unseen)
+    return Origins(tuple(tables.values()), _files_of(spelled, rows), has_frames, unseen, spelled.guessed)
 
 
 def _unseen(scans: Scans, spelled: Spelled, rows: Rows) -> str | None:
@@ -174,7 +174,60 @@ def _files(
     does = not files or (len(patterns) == 1 and len(files) == len(matched))
     read_from = patterns[0] if does else files
     relation = lake.reader(read_from, kind.function) if read is None else read(read_from)
-    return _readable(source, ResolvedSource(relation, description, files, dataset), describe, kind)
+    follows_rows = kind == CSV or (read is None and any(map(paths.folder_columns, files)))
+    found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows)
+    return _readable(source, found, describe, kind)
+
+
+STATED = (
+    "write read_csv('…', columns = {'age': 'INTEGER', …}, auto_detect = false, header = true), read_json('…', columns "
+    "= {…}) or read_xlsx('…', all_varchar = true), or make a table of it"
+)
+
+
+def unguessed(
+    source: ResolvedSource, origins_of: Callable[[ResolvedSource], Origins], describe: Describe
+) -> ResolvedSource:
+    """A source that guesses nothing of its rows but the types of frames, see :meth:`Warehouse.unguessed`."""
+    if source.follows_rows and source.files:
+        relation = _texts(source, describe) if CSV.has(source.files[0]) else lake.folder_reader(source.files)
+        return dataclasses.replace(source, relation=relation)
+    if source.follows_rows or source.files or source.dataset is not None:
+        return source
+    found = origins_of(source)
+    if found.guessed:
+        raise PolicyError(
+            f"a private method would publish types of {source.description} that single rows decide; {STATED}:",
+            [f"{name} guesses types" for name in found.guessed],
+        )
+    return dataclasses.replace(source, follows_rows=found.has_frames or any(map(paths.folder_columns, found.files)))
+
+
+def _texts(source: ResolvedSource, describe: Describe) -> exp.Table:
+    """CSV files with all cells as texts.
+
+    Raises:
+        EngineError: the lines of a file are not of one form; or it has other columns than the first file, or in another
+            order.
+    """
+    names = {file: _names_of(file, describe) for file in source.files}
+    first, *others = names
+    for other in others:
+        if names[other] != names[first]:
+            reason = f"{other} has other columns than {first}, or in another order: give both the same"
+            raise EngineError(reason, step="source")
+    return lake.text_reader(source.files, names[first])
+
+
+def _names_of(file: str, describe: Describe) -> list[str]:
+    try:
+        return [column.name for column in describe(lake.text_reader([file]))]
+    except EngineError as error:
+        reason = (
+            f"{file} cannot be read as CSV with commas (tabs in .tsv) and double quotes alone, since some line has "
+            "more or fewer cells than the first one: correct it, or read it by a query"
+        )
+        raise EngineError(reason, step="source", original=error.original) from None
 
 
 def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:

@@ -286,7 +286,10 @@ def _about_sources(bound: BoundPolicy, chance: Chance) -> Iterator[str]:
         )
         yield f"{bound.description} makes each of its rows from {each}, whatever other rows there are"
     if dataset.has_frames:
-        yield f"the frames that are read hold rows of {called} and no others, which nobody has checked"
+        yield (
+            f"the frames that are read hold rows of {called} and no others, each with the values that it would have "
+            "without them, which nobody has checked"
+        )
     if dataset.public:
         verb = "was" if len(dataset.public) == 1 else "were"
         yield f"everybody may know all of {_named(dataset.public)}, which {verb} declared public"

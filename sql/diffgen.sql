@@ -54,6 +54,13 @@ INNER JOIN :cut AS anon_cut ON anon_cut.position = anon_places.position AND anon
 WHERE anon_places.position = :position
 GROUP BY anon_places.place;
 
+-- name: classes_of_no_type
+-- how many classes their type does not hold
+-- :leaves (position INTEGER, depth INTEGER, value VARCHAR, leaf BIGINT)
+-- :position 0
+-- :held TRY_CAST(value AS INTEGER)
+SELECT count(*) AS classes FROM :leaves WHERE position = :position AND depth = 0 AND :held IS NULL;
+
 -- name: classes
 -- classes by their place
 -- :leaves (position INTEGER, depth INTEGER, value VARCHAR, leaf BIGINT)

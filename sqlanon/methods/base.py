@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
     from sqlanon.methods.shared.persons import EarlierRelease
     from sqlanon.model.pseudonym_key import PseudonymKey
+    from sqlanon.publish.targets import Target
 
 
 TakesEnums: TypeAlias = Callable[[str], bool]
@@ -197,6 +198,13 @@ class Run(ABC):
 
         Raises:
             PolicyError, TaxonomyError: the rows do not fit the policy or its taxonomies.
+        """
+
+    def refuse_columns_of(self, target: Target) -> None:
+        """Refuse a target that cannot have the columns of the release, before they cost anything.
+
+        Raises:
+            EngineError: it cannot.
         """
 
     def charge(self) -> None:

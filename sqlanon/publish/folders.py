@@ -15,7 +15,8 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.lakes.types import refuse_types
+from sqlanon.engines.lakes.base import LakeTable
+from sqlanon.engines.lakes.types import refuse_types, schema_of
 from sqlanon.engines.paths import pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
@@ -23,12 +24,15 @@ from sqlanon.model.destination import FILE_SUFFIX, MARKER, Destination
 from sqlanon.model.record import ContentRecord, FolderRecord, Record
 from sqlanon.publish.files import cannot_be_written, flush, hidden, refuse_place, tidy
 from sqlanon.publish.listings import files_below, hashes, is_whole, listing, sizes_in
-from sqlanon.queries.kit.nodes import Relation, Step, counted_rows
+from sqlanon.queries.kit.nodes import Relation, Step, column, counted_rows, select, subquery
 from sqlanon.queries.release import files as partitions
 from sqlanon.queries.source import SourceColumn
 
 STAGED_SUFFIX = ".staged"
 """What data files end in until they are published: a glob of ``**/*.parquet`` enters hidden folders as well."""
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""What a folder of a partition is called that has no value."""
 
 WRITTEN = Relation("anon_written", "row")
 """The rows of a release with their numbers; each file has a piece of them."""
@@ -45,6 +49,7 @@ class StagedFolder:
         columns: the types of its columns, by name.
         partition_by: the columns that it is partitioned by.
         record: what its marker is to hold.
+        table: the table of a lake that it becomes a version of.
     """
 
     path: Path
@@ -53,6 +58,7 @@ class StagedFolder:
     columns: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
     record: Record | None = None
+    table: LakeTable | None = None
 
     @property
     def place(self) -> str:
@@ -99,14 +105,13 @@ class FolderTarget:
     def takes_enums(self, name: str) -> bool:
         return not self.is_far and name not in self.into.partition_by
 
+    def refuse_columns(self, query: exp.Query) -> None:
+        self._with_columns(query)
+
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         if self.is_far:
             return self._write_far(query)
-        columns = self.engine.file_columns(query, "Parquet")
-        if self.into.kind in ("lake", "store"):
-            query = partitions.signed(query, columns)
-            columns = self.engine.file_columns(query, "Parquet")
-            refuse_types(columns, self.into.partition_by)
+        query, columns = self._with_columns(query)
         self._write_files(query, columns, streamed=streamed)
         types = {found.name: found.type for found in columns}
         self.staged.columns, self.staged.partition_by = types, self.into.partition_by
@@ -119,6 +124,21 @@ class FolderTarget:
         """See :class:`sqlanon.publish.targets.Target`; the hashes of files are taken when they have their names."""
         self.staged.record = record
         return ContentRecord()
+
+    def _with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
+        """The rows as they are written, with their columns.
+
+        Raises:
+            EngineError: files, or the table of a lake, cannot have them.
+        """
+        columns = self.engine.file_columns(query, "Parquet")
+        if self.into.kind in ("lake", "store"):
+            query = partitions.signed(query, columns)
+            columns = self.engine.file_columns(query, "Parquet")
+            refuse_types(columns, self.into.partition_by)
+        if self.staged.table is not None:
+            self.staged.table.refuse(schema_of({found.name: found.type for found in columns}))
+        return query, columns
 
     def _write_far(self, query: exp.Query) -> ResolvedSource:
         self.staged.far = self.engine.write_staged(query, self.staged)
@@ -154,7 +174,7 @@ class FolderTarget:
 
         Through a table, where rows have numbers: what DuckDB itself splits holds to no bound.
         """
-        names = [column.name for column in columns]
+        names = [found.name for found in columns]
         self.engine.run(Step(WRITTEN, partitions.numbered(query), "lay out the release"))
         rows = self.engine.fetch(counted_rows(WRITTEN.table), "lay out the release")[0]["rows"]
         for place, first in enumerate(range(1, max(rows, 1) + 1, most)):
@@ -170,6 +190,17 @@ class FolderTarget:
             by = (*by, partitions.PIECE)
         self.engine.write_partitions(self.staged.path, guarded, columns, by, STAGED_SUFFIX)
         number_files(self.staged.path, partitions.PIECE)
+        if not any(files_below(self.staged.path)):
+            self._write_no_partition(query, columns)
+
+    def _write_no_partition(self, query: exp.Query, columns: list[SourceColumn]) -> None:
+        """A file without rows where there is no partition: readers find the columns in it."""
+        by = self.into.partition_by
+        place = self.staged.path.joinpath(*(f"{name}={NO_VALUE}" for name in by))
+        place.mkdir(parents=True)
+        kept = [found for found in columns if found.name not in by]
+        rows = select([column(found.name) for found in kept], subquery(query, "anon_release"))
+        self.engine.write_parquet(part(place, 0), rows, kept)
 
 
 @contextmanager

@@ -47,6 +47,13 @@ class Target(Protocol):
     def takes_enums(self, name: str) -> bool:
         """Whether a column may be of an ENUM type: it is text all the same to those who read what is written."""
 
+    def refuse_columns(self, query: exp.Query) -> None:
+        """Refuse columns of a query that the target cannot have, before a private method pays for their values.
+
+        Raises:
+            EngineError: it has no form for their types or names, or a cell that is drawn could be refused.
+        """
+
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         """Write the rows of a query, to be followed by a record.
 
@@ -198,6 +205,9 @@ class TableTarget:
 
     def takes_enums(self, name: str) -> bool:
         return False
+
+    def refuse_columns(self, query: exp.Query) -> None:
+        """See :meth:`Target.refuse_columns`: a table has columns of all types."""
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         # Once more, within the transaction: whoever changes the table from here on is in conflict with it.

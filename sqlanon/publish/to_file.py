@@ -55,6 +55,12 @@ class CsvTarget:
     def takes_enums(self, name: str) -> bool:
         return True
 
+    def refuse_columns(self, query: exp.Query) -> None:
+        self.engine.file_columns(query, "CSV")
+        if self.csv_formulas == "refuse":
+            reason = 'csv_formulas="refuse" could end the run by a cell that it has paid for; take "quote" or "keep"'
+            raise EngineError(reason, step="target")
+
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         columns = self.engine.file_columns(query, "CSV")
         self.staged.columns = {found.name: found.type for found in columns}
@@ -267,6 +273,9 @@ class ParquetTarget:
 
     def takes_enums(self, name: str) -> bool:
         return True
+
+    def refuse_columns(self, query: exp.Query) -> None:
+        self.engine.file_columns(query, "Parquet")
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         columns = self.engine.file_columns(query, "Parquet")

@@ -18,11 +18,8 @@ from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.record import FolderRecord, facts_of, readable_layout
 from sqlanon.publish.files import NOT_OURS, cannot_be_written, flush, refuse_place, tidy
-from sqlanon.publish.folders import StagedFolder, finished, new_folder
+from sqlanon.publish.folders import NO_VALUE, StagedFolder, finished, new_folder
 from sqlanon.publish.listings import changes_among, listing, sizes_in
-
-NULL = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder of a partition is called that has no value."""
 
 CHANGED = (
     "the {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or say "
@@ -43,6 +40,7 @@ def staged_lake(into: Destination, *, replace: Replace) -> Iterator[StagedFolder
         tidy(table.folder)
         _refuse_table(table, found, into, replace)
     with _parents(table), new_folder(table.folder) as staged:
+        staged.table = table
         yield staged
         with cannot_be_written(table.folder, "publish"):
             _publish(table, staged, into, replace)
@@ -130,7 +128,7 @@ def _publish(table: LakeTable, staged: StagedFolder, into: Destination, replace:
             _refuse_table(table, found, into, replace)
             place = _new_place(table, found)
             release = _release(staged.path, place.name, layout, note)
-            table.refuse(release)
+            table.refuse(release.schema)
             staged.path.rename(place)
             _commit(table, release, place)
     finally:
@@ -192,4 +190,4 @@ def _partition(name: str, layout: FolderRecord) -> Mapping[str, str | None]:
     found = {unquote(column): unquote(text) for column, text in texts.items()}
     if "" in found.values():
         raise EngineError("a column that has empty texts cannot partition a table of a lake", step="target")
-    return {column: None if found[column] == NULL else found[column] for column in layout.partition_by}
+    return {column: None if found[column] == NO_VALUE else found[column] for column in layout.partition_by}

@@ -193,6 +193,9 @@ class NotedTarget:
     def takes_enums(self, name: str) -> bool:
         return self.target.takes_enums(name)
 
+    def refuse_columns(self, query: exp.Query) -> None:
+        self.target.refuse_columns(query)
+
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         return self.target.write(query, streamed=streamed)
 

@@ -154,6 +154,9 @@ class _DryRunTarget:
     def takes_enums(self, name: str) -> bool:
         return False
 
+    def refuse_columns(self, query: exp.Query) -> None:
+        pass
+
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         self._dry_run.run(Step(self._relation, query, self._what))
         return ResolvedSource(self._relation.table, self._what)

@@ -119,6 +119,7 @@ def carry_out(
             inputs = inputs.model_copy(update={"taxonomy_sha256": bound.taxonomy_hashes})
         with stages.stage("encode"):
             run.encode()
+        run.refuse_columns_of(target)
         run.charge()
         run.search(stages)
         with stages.stage("release"):

@@ -11,6 +11,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.mechanisms import opendp
 from tests.engines import engine_of
+from tests.fixed_noise import FixedNoise
 from tests.stories import test_private_runs
 from tests.stories.test_private_runs import METHOD, POLICY, ROLES
 
@@ -206,3 +207,60 @@ class TestGuessedTypes:
         with pytest.raises(sa.PolicyError, match="texts that are no numbers") as error:
             session.anonymize(tmp_path / "people.csv", policy, "released")
         assert error.value.problems == ('"age": 1 text',)
+
+
+class TestTargetsThatCannotHaveIt:
+    """Types and names that a target lacks are known before anything is paid for; so is what could not be drawn."""
+
+    def test_nothing_is_charged(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute(
+            """
+            CREATE TABLE odd AS
+            SELECT person, age, sex, CAST(age AS HUGEINT) AS huge, uuid() AS id, age % 2 AS code, sex AS flag,
+                CAST(age AS DECIMAL(9, 2)) AS price, [sex] AS items, illness AS "a b", TIMESTAMP '2026-01-01' AS moment
+            FROM people
+            """
+        )
+        columns = [name for name, *_ in session.connection.execute("DESCRIBE odd").fetchall()]
+        numeric, rules = {"age": (0, 100)}, {"kind": "flat", "values": ["f", "m", "0", "1", "none"]}
+        diffgen = sa.DiffGen(budget=sa.Budget(1), specializations=1, numeric=numeric)
+        sets = diffgen.model_copy(update={"sets": ("items",)})
+        delta, partitioned = f"delta:{tmp_path}/delta", {"partition_by": ["price"]}
+        cases: list[tuple[str, Any, str, dict[str, Any], str]] = [
+            ("huge", METHOD, "x.parquet", {}, "Parquet has no types"),
+            ("huge", METHOD, "x/", {}, "Parquet has no types"),
+            ("id", METHOD, delta, {}, "tables of lakes have no types"),
+            ("price", METHOD, f"{delta}2", partitioned, "is partitioned by texts"),
+            ("a b", METHOD, delta, {}, "take no names of columns"),
+            ("moment", METHOD, delta, {}, "takes no times without a zone"),
+            ("sex", METHOD, "x.csv", {"csv_formulas": "refuse"}, 'take "quote" or "keep"'),
+            ("code", diffgen, "released", {}, "not all values of its taxonomy are"),
+            ("flag", sets, "x.csv", {}, "CSV has no form"),
+        ]
+        made = sa.Policy(quasi_identifiers=["age", "sex"], rest="identifier", privacy=[sa.KAnonymity(2)])
+        session.anonymize("odd", made, delta)
+        for sensitive, method, into, options, message in cases:
+            predictors = ["age", "items"] if method is sets else ["age"]
+            others = [name for name in columns if name not in (*predictors, sensitive)]
+            taxonomies = {"items": rules, sensitive: rules} if method is sets else {sensitive: rules}
+            wanted = sa.Policy(
+                quasi_identifiers=predictors,
+                sensitive=[sensitive],
+                identifiers=others,
+                method=method,
+                taxonomies={} if method is METHOD else taxonomies,
+            )
+            target = into if into.startswith(delta) or into == "released" else f"{tmp_path}/{into}"
+            with pytest.raises(sa.SqlanonError, match=message) as error:
+                session.anonymize("odd", wanted, target, replace=True, **options)
+            assert not hasattr(error.value, "spent"), sensitive
+        assert session.ledger.spent("odd") == sa.Budget(0)
+
+    @pytest.mark.parametrize("kind", ["folder", "delta"])
+    def test_a_partitioned_release_without_rows(self, session: sa.Session, tmp_path: Path, kind: str) -> None:
+        """It was charged, and then failed as there was no file to read back."""
+        place = f"delta:{tmp_path}/empty" if kind == "delta" else f"{tmp_path}/empty/"
+        release = session.anonymize("people", POLICY, place, partition_by=["sex"], random_source=FixedNoise(-1000))
+        assert release.report.released_rows == 0
+        assert release.to_arrow().column_names == ["age", "sex", "illness"]
+        session.verify(place, POLICY)

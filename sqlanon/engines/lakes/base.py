@@ -99,8 +99,8 @@ class LakeTable(Protocol):
             EngineError: it cannot be read.
         """
 
-    def refuse(self, release: LakeRelease) -> None:
-        """Refuse what the table cannot hold.
+    def refuse(self, schema: pa.Schema) -> None:
+        """Refuse columns of a release that the table cannot have.
 
         Raises:
             EngineError: says what.

@@ -82,8 +82,8 @@ class DeltaLakeTable:
                 unreadable=_unreadable(table, files, partition_by),
             )
 
-    def refuse(self, release: LakeRelease) -> None:
-        odd = [field.name for field in release.schema if not IN_NO_NAME.isdisjoint(field.name)]
+    def refuse(self, schema: pa.Schema) -> None:
+        odd = [field.name for field in schema if not IN_NO_NAME.isdisjoint(field.name)]
         if odd:
             names = ", ".join(f'"{name}"' for name in odd)
             signs = "spaces, tabs, line breaks and any of ,;{}()="
@@ -93,7 +93,7 @@ class DeltaLakeTable:
             )
         if self._table is None:
             return
-        zoneless = [field.name for field in release.schema if _is_zoneless(field.type)]
+        zoneless = [field.name for field in schema if _is_zoneless(field.type)]
         if zoneless and ZONELESS not in (self._table.protocol().reader_features or ()):
             raise EngineError(
                 f'the {self.described} takes no times without a zone, which "{zoneless[0]}" has: give another name, or '

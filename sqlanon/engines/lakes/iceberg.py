@@ -92,10 +92,10 @@ class IcebergLakeTable:
                 unreadable=_unreadable(table, tasks),
             )
 
-    def refuse(self, release: LakeRelease) -> None:
+    def refuse(self, schema: pa.Schema) -> None:
         if self._table is None:
             return
-        if _types(self._table.schema().as_arrow()) != _types(release.schema):
+        if _types(self._table.schema().as_arrow()) != _types(schema):
             reason = f"the {self.described} has other columns than the release: give another name"
             raise EngineError(reason, step="target")
 

@@ -54,6 +54,14 @@ class SyntheticRun(PrivateRun):
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return checked(bound)
 
+    @property
+    def released_types(self) -> Mapping[str, str]:
+        levels = self.settings.levels
+        return {
+            found.name: "VARCHAR" if levels.get(found.name) else domain.published_type(found)
+            for found in self.bound.published_columns
+        }
+
     def encode(self) -> None:
         self.counted = counted(self.engine, self.bound, self.chance.source)
 

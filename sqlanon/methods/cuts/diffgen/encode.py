@@ -11,12 +11,14 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.methods.cuts.diffgen.draws import is_monotonic, sensitivity
+from sqlanon.methods.cuts.diffgen.queries import SQL
 from sqlanon.methods.cuts.shared.pieces import ItemAxis
 from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, read_rows
 from sqlanon.methods.shared.leaves import leaf_of
 from sqlanon.methods.shared.private.chance import refuse_observed
 from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
 from sqlanon.model.methods.cuts import DiffGen
+from sqlanon.queries.kit.nodes import cast, column
 
 MAX_CHILDREN = 12
 """How many children a label of items may have: all combinations of them are counted, which are 2^12 then."""
@@ -45,6 +47,7 @@ def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery
     settings, target = settings_of(bound), target_of(bound)
     found = found_axes(engine, bound, settings.numeric, settings.sets, [target])
     _refuse_axes(found)
+    _refuse_classes(engine, bound)
     read_rows(engine, found, source, leaf_of(*target), refuses_outside=settings.outside == "refuse")
     return found
 
@@ -62,6 +65,20 @@ def _refuse_axes(points: Points) -> None:
         )
     if problems:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
+
+
+def _refuse_classes(engine: Compute, bound: BoundPolicy) -> None:
+    """Refuse a type that does not hold all classes: any of them may be drawn."""
+    position, target = target_of(bound)
+    kind = next(found.traits.released_as for found in bound.columns if found.name == target)
+    value = column("value")
+    held = exp.TryCast(this=value, to=cast(exp.null(), kind).to)
+    query = SQL.query("classes_of_no_type", position=position, held=held)
+    if kind != "VARCHAR" and engine.fetch(query, "classes of no type")[0]["classes"]:
+        raise PolicyError(
+            f"the policy does not fit {bound.description}:",
+            [f'"{target}" is {kind}, and not all values of its taxonomy are: cast it to VARCHAR in a view'],
+        )
 
 
 def _most_children(axis: ItemAxis) -> int:

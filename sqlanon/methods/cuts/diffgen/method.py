@@ -70,6 +70,14 @@ class DiffGenRun(PrivateRun):
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return checked(bound)
 
+    @property
+    def released_types(self) -> Mapping[str, str]:
+        sets, added = (
+            dict.fromkeys(self.settings.sets, "VARCHAR[]"),
+            dict.fromkeys(self.settings.added_columns, "BIGINT"),
+        )
+        return {**super().released_types, **sets, **added}
+
     def encode(self) -> None:
         self.points = encode(self.engine, self.bound, bounded_source(self.engine, self.bound, self.chance.source))
 

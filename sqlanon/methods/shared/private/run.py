@@ -9,7 +9,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
@@ -26,7 +28,11 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Report
 from sqlanon.publish.provenance import record_by
+from sqlanon.queries.kit.nodes import aliased, cast
 from sqlanon.queries.source import SourceColumn
+
+if TYPE_CHECKING:
+    from sqlanon.publish.targets import Target
 
 APrivateReport = TypeVar("APrivateReport", bound=PrivateReport)
 
@@ -91,6 +97,17 @@ class PrivateRun(Run):
             if paid := self.accountant.paid:
                 with_spent(error, **sequential_composition(paid).model_dump(mode="json"))
             raise
+
+    def refuse_columns_of(self, target: Target) -> None:
+        nothing = [aliased(cast(exp.null(), kind), name) for name, kind in self.released_types.items()]
+        target.refuse_columns(exp.select(*nothing, copy=False).limit(0))
+
+    @property
+    def released_types(self) -> Mapping[str, str]:
+        """The types of the released columns, by name and in order."""
+        labels = self.bound.policy.quasi_identifiers
+        columns = self.bound.published_columns
+        return {each.name: "VARCHAR" if each.name in labels else each.traits.released_as for each in columns}
 
     @abstractmethod
     def charge(self) -> None: ...

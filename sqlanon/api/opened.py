@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from sqlanon.engines.frames import is_frame
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.progress import silent
 
 if TYPE_CHECKING:
@@ -89,9 +89,15 @@ class OpenedEngine:
             yield
 
     def callback(self, given: Callback) -> Callback:
-        """A function of the user, if any, that a call is to call; it cannot call the session."""
+        """A function of the user, if any, that a call is to call; it cannot call the session.
+
+        Raises:
+            PolicyError: it is no function.
+        """
         if given is None or given is silent:
             return given
+        if not callable(given):
+            raise PolicyError(f"progress and stop are functions that a run calls, not a {type(given).__name__}")
         return cast("Callback", self._opened.lock.calling_back(given))
 
     def close(self) -> None:

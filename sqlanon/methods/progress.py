@@ -35,10 +35,12 @@ def stopping(
     """Stop when this number of seconds has passed from now on, or when ``stop`` says so; None if nothing would stop it.
 
     Raises:
-        PolicyError: the limit is not positive.
+        PolicyError: the limit is not a positive number.
     """
     if time_limit is None:
         return stop
+    if isinstance(time_limit, bool) or not isinstance(time_limit, int | float):
+        raise PolicyError(f"the time limit is a {type(time_limit).__name__}, not a number of seconds")
     if not time_limit > 0:
         raise PolicyError(f"the time limit, {time_limit:g} seconds, is not a positive number")
     end = clock() + time_limit

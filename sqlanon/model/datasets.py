@@ -72,6 +72,8 @@ def dataset_named(given: str) -> str:
     Raises:
         PolicyError: it is empty, or no text that can be stored.
     """
+    if not isinstance(given, str):
+        raise PolicyError(f"a name is a text, not a {type(given).__name__}")
     name = given.strip()
     try:
         if not is_possible(name):

@@ -114,7 +114,7 @@ def destination(
 
     A name with a dot can be that of a table of a schema: see :func:`refuse_file_like`.
     """
-    columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
+    columns = _names(partition_by)
     _refuse_layout(rows_per_file, columns)
     name = possible(into, "target")
     if not name.strip():
@@ -240,9 +240,25 @@ def _without(name: str, endings: Sequence[str]) -> str:
     return name[: len(name) - len(found)]
 
 
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of columns that were given as one, or as several.
+
+    Raises:
+        PolicyError: they are not texts.
+    """
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Sequence) else (given,)
+    odd = [type(name).__name__ for name in names if not isinstance(name, str)]
+    if odd or isinstance(given, bytes):
+        problem = f"partition_by: give the name of a column, or a list of names, not a {(odd or ['bytes'])[0]}"
+        raise PolicyError("the release cannot be laid out in files:", [problem])
+    return names
+
+
 def _refuse_layout(rows_per_file: int | None, columns: tuple[str, ...]) -> None:
     problems = []
-    if rows_per_file is not None and (isinstance(rows_per_file, bool) or rows_per_file < 1):
+    if rows_per_file is not None and (isinstance(rows_per_file, bool) or not isinstance(rows_per_file, int)):
+        problems.append(f"rows_per_file: a {type(rows_per_file).__name__} is not a whole number")
+    elif rows_per_file is not None and rows_per_file < 1:
         problems.append(f"rows_per_file: {rows_per_file} is not a positive number")
     times = Counter(map(folded, columns))
     repeated = dict.fromkeys(name for name in columns if times[folded(name)] > 1)

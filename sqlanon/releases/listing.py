@@ -81,7 +81,7 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
         PolicyError: the reason is blank, the list lacks the release, or somebody has marked it before.
         EngineError: the warehouse is open read-only.
     """
-    if not reason.strip():
+    if not isinstance(reason, str) or not reason.strip():
         raise _refused("say with a reason why the release is to be forgotten: an auditor reads it on the list")
     rows = table.rows(engine)
     by_name = {called: [row for row in rows if comparable(row.target) == called] for called in comparables(name)}

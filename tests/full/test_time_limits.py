@@ -141,3 +141,22 @@ def test_the_command_line(tmp_path: Path) -> None:
     refused = sqlanon(*command, "--time-limit", "-3", "--json", folder=tmp_path)
     assert refused.returncode == 2
     assert "time limit" in refused.stderr
+
+
+def test_arguments_of_another_type(numbers: sa.Session) -> None:
+    """Each was an error of Python from within a run."""
+    for given in ("5", True, [5], b"5"):
+        for name, what in {"time_limit": "number of seconds", "rows_per_file": "whole number"}.items():
+            with pytest.raises(
+                sa.PolicyError, match=f"{type(given).__name__}.* not a {what}|{type(given).__name__} is"
+            ):
+                numbers.anonymize("numbers", policy(), into="never/", **{name: given})
+    for name in ("progress", "stop"):
+        with pytest.raises(sa.PolicyError, match="functions that a run calls, not a list"):
+            numbers.anonymize("numbers", policy(), into="never", **{name: []})
+    for by in (5, [5], b"x", {"a": 1}):
+        with pytest.raises(sa.PolicyError, match="partition_by: give the name of a column"):
+            numbers.anonymize("numbers", policy(), into="never/", partition_by=by)
+    for name, reason in ((5, "why"), ({}, "why"), ("x", b"why"), ("x", None)):
+        with pytest.raises(sa.PolicyError, match=r"a name is a text, not a|say with a reason why"):
+            numbers.releases.forget(name, reason=reason)

@@ -161,13 +161,14 @@ ORDER BY anon_listed.anon_class ASC;
 
 -- name: class_mismatches
 -- classes of a release
+-- guarded: tests/unit/test_guarded_verification.py
 -- Combinations of labels that are not listed, and those that have another number of rows than is listed.
 -- :names disease, city
 -- :listed (disease VARCHAR, city VARCHAR, anon_rows BIGINT)
 -- :found (disease VARCHAR, city VARCHAR)
 SELECT
     count(*) FILTER (WHERE anon_listed.anon_rows IS NULL) AS unlisted,
-    coalesce(CAST(sum(anon_found.anon_rows) FILTER (WHERE anon_listed.anon_rows IS NULL) AS BIGINT), 0) AS unlisted_rows,
+    CAST(sum(anon_found.anon_rows) FILTER (WHERE anon_listed.anon_rows IS NULL) AS BIGINT) AS unlisted_rows,
     count(*) FILTER (
         WHERE anon_listed.anon_rows IS NOT NULL AND anon_found.anon_rows IS DISTINCT FROM anon_listed.anon_rows
     ) AS differing

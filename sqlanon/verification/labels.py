@@ -53,6 +53,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     return shortfalls, notes if unknown else []
 
 
+# guarded: tests/unit/test_guarded_verification.py
 def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecord) -> Iterator[str]:
     """Combinations of labels that the record does not list, and those of another number of rows."""
     import pyarrow as pa

@@ -1416,7 +1416,7 @@ WITH "anon_found" AS (
 )
 SELECT
   COUNT(*) FILTER(WHERE anon_listed.anon_rows IS NULL) AS unlisted,
-  COALESCE(CAST(SUM(anon_found.anon_rows) FILTER(WHERE anon_listed.anon_rows IS NULL) AS BIGINT), 0) AS unlisted_rows,
+  CAST(SUM(anon_found.anon_rows) FILTER(WHERE anon_listed.anon_rows IS NULL) AS BIGINT) AS unlisted_rows,
   COUNT(*) FILTER(WHERE
     NOT anon_listed.anon_rows IS NULL
     AND anon_found.anon_rows IS DISTINCT FROM anon_listed.anon_rows) AS differing

@@ -8,10 +8,12 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.errors import VerificationError
-from sqlanon.model.labels import NodeRecord
+from sqlanon.model.labels import ClassesRecord, NodeRecord
 from sqlanon.model.record import Record, ReportRecord, RowsRecord
 from sqlanon.model.release import Measurement, Verification
+from sqlanon.verification.labels import unlisted_classes
 from sqlanon.verification.verify import misfits, other_counts, other_levels, refuse_shortfalls
+from tests.engines import engine_of
 
 POLICY = sa.Policy(
     quasi_identifiers=["age", "zip"],
@@ -106,3 +108,28 @@ class TestRefusal:
         ):
             with pytest.raises(VerificationError, match="does not meet its policy"):
                 refused()
+
+
+def test_listed_classes_have_their_rows() -> None:
+    """A row that moved from class to class leaves the numbers of rows and of classes as they were."""
+    labels = {"age": ((0, "a"), (0, "b")), "zip": ((1, "1*"), (None, None))}
+    recorded = ClassesRecord(labels=labels, classes=((3, 0, 0), (2, 1, 0), (2, 1, 1)))
+    written = {"a1": 3, "b1": 2, "b": 2}
+    changes: dict[str, tuple[dict[str, int], list[str]]] = {
+        "none": ({}, []),
+        "moved": ({"a1": 2, "b": 3}, ["2 classes have another number of rows than was released"]),
+        "one more": ({"b1": 3}, ["1 classes have another number of rows than was released"]),
+        "gone": ({"b": 0}, ["1 classes have another number of rows than was released"]),
+        "new": ({"a": 2, "c1": 1}, ["2 combinations of labels, in 3 rows, are not among the classes of the release"]),
+    }
+    with sa.connect() as session:
+        for change, (other, found) in changes.items():
+            rows = [key for key, count in (written | other).items() for _ in range(count)]
+            session.connection.execute("CREATE OR REPLACE TABLE written (age VARCHAR, zip VARCHAR)")
+            session.connection.executemany(
+                "INSERT INTO written VALUES (?, ?)", [(row[0], f"{row[1]}*" if row[1:] else None) for row in rows]
+            )
+            engine = engine_of(session)
+            assert [*unlisted_classes(engine, engine.resolve("written").relation, recorded)] == found, change
+        of_none = recorded.model_copy(update={"classes": ()})
+        assert [*unlisted_classes(engine, engine.resolve("FROM written WHERE FALSE").relation, of_none)] == []

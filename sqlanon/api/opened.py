@@ -92,7 +92,7 @@ class OpenedEngine:
         """A function of the user, if any, that a call is to call; it cannot call the session.
 
         Raises:
-            PolicyError: it is no function.
+            PolicyError: it is not a function.
         """
         if given is None or given is silent:
             return given

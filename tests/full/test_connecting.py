@@ -77,6 +77,11 @@ def test_settings_that_are_none(tmp_path: Path) -> None:
         sa.connect(memory_limit="lots", threads=0, temp_directory=tmp_path / "missing")
     for setting in ("memory_limit", "threads", "temp_directory"):
         assert setting in str(refused.value)
+    for setting, value in {"memory_limit": 5, "threads": "x", "temp_directory": "é" * 300, "extensions": 5}.items():
+        with pytest.raises(sa.EngineError, match=setting):
+            sa.connect(**{setting: value})
+    with pytest.raises(sa.EngineError, match="begins with sc://"):
+        sa.connect(rows=5)
     for limit in ("0GB", "-1GB", "80%", "2", "1KB"):
         with pytest.raises(sa.EngineError, match="memory_limit"):
             sa.connect(memory_limit=limit, temp_directory=tmp_path)

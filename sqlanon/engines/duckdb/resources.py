@@ -55,13 +55,14 @@ class Resources:
 
     def _problems(self) -> Iterable[str]:
         limit = self.memory_limit
-        if limit is not None and not (SIZE.fullmatch(limit) and re.search("[1-9]", limit)):
-            yield f'memory_limit "{limit}" is not a size such as 2GB or 512MiB'
-        if self.threads is not None and (isinstance(self.threads, bool) or self.threads < 1):
+        if limit is not None and not (isinstance(limit, str) and SIZE.fullmatch(limit) and re.search("[1-9]", limit)):
+            yield f'memory_limit "{limit!s}" is not a size such as 2GB or 512MiB'
+        threads = self.threads
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             yield f"threads is {self.threads}, not a positive number"
         if self.temp_directory is not None:
             folder = Path(possible(self.temp_directory, "temporary folder"))
-            if not folder.is_dir():
+            if not os.path.isdir(folder):  # noqa: PTH112 (which raises nothing where a name is too long)
                 yield f"temp_directory {folder} is not a folder that exists"
             elif not os.access(folder, os.W_OK):
                 yield f"temp_directory {folder} cannot be written"
@@ -100,9 +101,9 @@ class Resources:
 
 def _unnamed(extensions: str | Sequence[str]) -> Iterable[str]:
     """What is wrong with the names of extensions: the path of a file would be loaded, too."""
-    if isinstance(extensions, str):
-        return [f'extensions is "{extensions}", not a list of names']
-    others = (name for name in extensions if not NAME.fullmatch(name))
+    if isinstance(extensions, str | bytes) or not isinstance(extensions, Sequence):
+        return [f'extensions is "{extensions!s}", not a list of names']
+    others = (name for name in extensions if not (isinstance(name, str) and NAME.fullmatch(name)))
     return (f'"{name}" is not the name of an extension, such as httpfs' for name in others)
 
 

@@ -91,7 +91,7 @@ class SparkRows(Rows):
     """
 
     def __init__(self, url: str, float_texts: FloatSpelling, max_cells: int = MAX_CELLS) -> None:
-        if not url.startswith("sc://"):
+        if not isinstance(url, str) or not url.startswith("sc://"):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
         self._address, self.url, self.max_cells = url, without_secret(url), max_cells

@@ -10,7 +10,6 @@ from sqlanon.engines.locks import exclusive
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
     from sqlanon.model.release.listed import ReleaseList
-    from sqlanon.releases.table import Row
 
 
 class ReleaseRegister(Part):
@@ -18,10 +17,12 @@ class ReleaseRegister(Part):
 
     They are the rows of the table ``anon.releases`` of the warehouse, made with its first release: where each was
     published, its data sets, policy, method and node, the number of its rows, and the size of its smallest class. They
-    have neither cell values nor the texts of queries. Dry runs, runs that fail, and runs that leave their target as it
-    is add none.
+    have neither cell values nor the texts of queries. Dry runs and runs that fail add none; runs that leave their
+    target as it is add its row if that is missing.
 
-    A session that is read-only lists none, and its report says so. The list of a session in memory ends with it.
+    The rows of a session that is read-only wait in a hidden folder beside the warehouse, and are on the list. If
+    sqlanon has no tables in the warehouse, or its file cannot be written, none is listed, and the report says so. The
+    list of a session in memory ends with it.
     """
 
     @exclusive
@@ -36,7 +37,7 @@ class ReleaseRegister(Part):
             forgotten: whether those are on it as well that were forgotten.
 
         Raises:
-            EngineError: there is another table of the name of the list.
+            EngineError: there is another table of the name of the list, or a row that waits cannot be read.
         """
         from sqlanon.releases.listing import listed
         from sqlanon.releases.names import datasets_called
@@ -64,8 +65,8 @@ class ReleaseRegister(Part):
         return forget(self._engine, name, reason)
 
     @exclusive
-    def _add(self, row: Row) -> None:
-        """Write the row of a release that was published while the warehouse was open read-only."""
-        from sqlanon.releases.table import make_and_add
+    def _take_up(self) -> None:
+        """Write the rows of releases that were published while the warehouse was open read-only."""
+        from sqlanon.releases.waiting import take_up
 
-        make_and_add(self._engine, row)
+        take_up(self._engine)

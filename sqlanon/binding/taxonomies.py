@@ -27,7 +27,7 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
     """The shapes of the stored taxonomies, by attribute: of those attributes that have one, or of all."""
     if attributes is not None and not attributes:
         return {}
-    is_there, is_noted = engine.have(engine.taxonomy, taxonomies.origin_table(engine.taxonomy))
+    is_there, is_noted = map(bool, engine.find_all(engine.taxonomy, taxonomies.origin_table(engine.taxonomy)))
     # The taxonomies that a fit has kept come without what was loaded last.
     return stored_shapes(engine, attributes, is_noted=is_noted) if is_there else {}
 

@@ -12,7 +12,7 @@ from typer import Argument, BadParameter, Exit, Option
 from sqlanon.cli import options as opt
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, put, say, show, write, write_json
-from sqlanon.cli.sessions import loading_options, on_the_list, reading, writing
+from sqlanon.cli.sessions import loading_options, reading, writing
 from sqlanon.errors import VerificationError
 
 if TYPE_CHECKING:
@@ -127,7 +127,6 @@ def run(
             csv_formulas=cast("Any", csv_formulas),
             **layout,
         )
-    release = on_the_list(release, database)
     if (account := getattr(release.report, "opened_account", None)) is not None and not as_events:
         say(f'Note: the run opened the account "{account}" in the ledger, without a cap; sqlanon ledger cap sets one.')
     if release.unchanged and not as_events:

@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hints
@@ -20,7 +20,6 @@ from sqlanon.model.names import without_secret
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.model.destination import Destination
-    from sqlanon.model.release import Release
 
 
 class _Machine(TypedDict, total=False):
@@ -159,13 +158,24 @@ def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Sessi
         raise
 
 
+@contextmanager
 def writing(
     database: Path | None, into: Destination, ledger: Path | None = None, *, is_charged: bool = False
-) -> AbstractContextManager[Session]:
-    """A session that can write the target, and nothing else if that is a file or a folder.
+) -> Iterator[Session]:
+    """A session that can write the target; of the warehouse, if that is a file or a folder, only the list of releases.
 
     What is charged is written to the ledger: to its file, or else to the warehouse.
     """
+    with _opened_for(database, into, ledger, is_charged=is_charged) as session:
+        yield session
+    if database is not None:
+        _take_up_releases(database)
+
+
+def _opened_for(
+    database: Path | None, into: Destination, ledger: Path | None, *, is_charged: bool
+) -> AbstractContextManager[Session]:
+    """The session of a command that writes a target."""
     if into.kind != "table" and (ledger is not None or not is_charged or database is None):
         if is_charged and database is not None and ledger is not None:
             return _noted(database, ledger)
@@ -193,22 +203,16 @@ def _noted(database: Path, ledger: Path) -> Iterator[Session]:
         yield session
 
 
-def on_the_list(release: Release, database: Path | None) -> Release:
-    """A release whose run had the warehouse open read-only, so that others could read it, once it is on its list.
+def _take_up_releases(database: Path) -> None:
+    """Put releases on the list of a warehouse that was open read-only, so that others could read it.
 
-    It is returned as it is, with the note that it is not, if others still have the warehouse open, or nobody may write.
+    They wait beside it, and the list has them all the same, if others still have it open, or nobody may write it.
     """
-    from sqlanon.releases.noting import NOT_LISTED
+    from sqlanon.releases.waiting import folder_of
 
-    if database is None or release._unlisted is None:
-        return release
-    try:
-        with _connected(database) as session:
-            session.releases._add(release._unlisted)
-    except EngineError:
-        return release
-    notes = tuple(note for note in release.report.notes if note != NOT_LISTED)
-    return release.model_copy(update={"report": release.report.model_copy(update={"notes": notes})})
+    if folder_of(database).exists():
+        with suppress(EngineError), _connected(database) as session:
+            session.releases._take_up()
 
 
 @contextmanager

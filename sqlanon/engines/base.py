@@ -187,8 +187,8 @@ class Warehouse(Protocol):
     def find(self, table: str | exp.Table) -> Stored | None:
         """The table or view of a name, or of a fully qualified table; None if there is none."""
 
-    def have(self, *tables: exp.Table) -> list[bool]:
-        """Whether there are tables or views of some fully qualified names in the database."""
+    def find_all(self, *tables: exp.Table) -> list[Stored | None]:
+        """The tables or views in the database of some fully qualified names, by one query; None where there is none."""
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         """Find a table, a path, a glob or a folder, or take a query or a frame.

@@ -40,7 +40,7 @@ from sqlanon.publish.provenance import promise_of, release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
-from sqlanon.releases.noting import FitOfRelease, noting
+from sqlanon.releases.noting import FitOfRelease, note_unchanged, noting
 from sqlanon.verification.measure import Beside
 from sqlanon.verification.verify import verify
 
@@ -86,7 +86,9 @@ def apply(
         if partition.replaced is not None and not replace:
             refuse_other_rows(engine, partition)
         if is_published(engine, partition, replace):
-            return _published_before(engine, partition, stages)
+            release = _published_before(engine, partition, stages)
+            notes = note_unchanged(engine, source, into, _fit_of(partition))
+            return release.model_copy(update={"report": with_notes(release.report, notes)})
         return _publish(engine, source, partition, into, stages, replace=replace)
 
 
@@ -105,7 +107,7 @@ def _publish(
     read = read_by(engine, source, partition.fit.policy)
     try:
         with (
-            noting(engine, source, into, FitOfRelease(partition.sidecar.path, partition.fit.sha256)) as noted,
+            noting(engine, source, into, _fit_of(partition)) as noted,
             target_for(engine, into, read, replace=replace) as target,
             _joined(engine, partition, stages) as joined,
         ):
@@ -124,6 +126,10 @@ def _publish(
     release = _release(partition, entry, measurement, target.name, stages, unknown)
     notes = (*uncovered_notes(uncovered), *target.notes)
     return release.model_copy(update={"report": noted.reported(with_notes(release.report, notes))})
+
+
+def _fit_of(partition: Partition) -> FitOfRelease:
+    return FitOfRelease(partition.sidecar.path, partition.fit.sha256)
 
 
 def _staged(

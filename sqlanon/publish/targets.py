@@ -224,6 +224,11 @@ class TableTarget:
         return content
 
 
+def table_of(target: Target) -> exp.Table | None:
+    """The table of the warehouse that a target is; None of any other target."""
+    return target.table if isinstance(target, TableTarget) else None
+
+
 def tables_beside(
     engine: Engine,
     release: Target,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.relations import Stored
 from sqlanon.errors import EngineError, PolicyError, SqlanonError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.destination import destination
@@ -15,7 +16,7 @@ from sqlanon.model.names import folded
 from sqlanon.model.record import readable_record
 from sqlanon.model.release.listed import ListedRelease, ReleaseList, State
 from sqlanon.publish.notes import note_at
-from sqlanon.releases import table
+from sqlanon.releases import table, waiting
 from sqlanon.releases.names import comparable, comparables, have_common, in_folders, table_called
 from sqlanon.releases.table import Row
 
@@ -32,7 +33,7 @@ def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: 
     Raises:
         EngineError: another table has the name of the list.
     """
-    rows = _latest_of_fits(table.rows(engine))
+    rows = _latest_of_fits(known_rows(engine))
     wanted = [
         row
         for row in rows
@@ -46,7 +47,7 @@ def latest(
 ) -> tuple[list[ListedRelease], int]:
     """The latest releases of data sets that may be at their targets still, and how many older targets are listed.
 
-    No target is looked at once the latest are found.
+    No file is looked at once the latest are found.
 
     Args:
         engine: the database.
@@ -54,9 +55,7 @@ def latest(
         most: how many are wanted.
         is_other: which rows are.
     """
-    by_target: dict[str, list[Row]] = {}
-    for row in _latest_of_fits(table.rows(engine)):
-        by_target.setdefault(comparable(row.target), []).append(row)
+    by_target = _by_target(_latest_of_fits(known_rows(engine)))
     wanted = {
         id(row)
         for rows in by_target.values()
@@ -65,11 +64,14 @@ def latest(
     }
     left = [rows for rows in by_target.values() if not wanted.isdisjoint(map(id, rows))]
     left.sort(key=lambda rows: rows[-1].made_at)
+    stored = _stored_at(engine, left)
     found: list[ListedRelease] = []
     while left and len(found) < most:
         rows = left.pop()
-        for row, state in zip(rows, _states(engine, rows), strict=True):
-            if id(row) in wanted and state in ("there", "unseen"):
+        for row, state in zip(rows, _states(engine, rows, stored), strict=True):
+            # Of a fit, partitions before the last one may be out.
+            is_out = state in ("there", "unseen") or (state == "unconfirmed" and row.fit_sha256 is not None)
+            if id(row) in wanted and is_out:
                 found.append(_shown(row, state))
     return found[::-1], len(left)
 
@@ -83,7 +85,7 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
     """
     if not isinstance(reason, str) or not reason.strip():
         raise _refused("say with a reason why the release is to be forgotten: an auditor reads it on the list")
-    rows = table.rows(engine)
+    rows = known_rows(engine)
     by_name = {called: [row for row in rows if comparable(row.target) == called] for called in comparables(name)}
     own = next(filter(None, by_name.values()), [])
     targets = list(dict.fromkeys(row.target for row in own if row.forgotten_at is None))
@@ -94,10 +96,25 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
         raise _refused(f'the release "{name}" was forgotten before')
     if engine.warehouse.is_read_only:
         raise EngineError("the warehouse is open read-only: open it to be written to forget a release", step="releases")
+    waiting.take_up(engine)
     at = datetime.now(UTC).replace(tzinfo=None)
     table.forget(engine, targets, at, reason.strip())
-    found = _latest_of_fits(table.rows(engine))
+    found = _latest_of_fits(known_rows(engine))
     return _looked_up(engine, found, [row for row in found if row.forgotten_at == at])
+
+
+def known_rows(engine: Engine) -> list[Row]:
+    """All rows of the list, in the order in which the releases were made, with those that wait beside the warehouse.
+
+    Raises:
+        EngineError: another table has the name of the list, or a row that waits cannot be read.
+    """
+    known = {(row.target, row.made_at): row for row in table.rows(engine)}
+    for row in waiting.rows(engine):
+        before = known.get((row.target, row.made_at))
+        if before is None or before.record_sha256 is None:
+            known[row.target, row.made_at] = row
+    return sorted(known.values(), key=lambda row: row.made_at)
 
 
 def _refused(reason: str) -> PolicyError:
@@ -119,36 +136,56 @@ def _latest_of_fits(rows: Sequence[Row]) -> list[Row]:
 
 def _looked_up(engine: Engine, rows: Sequence[Row], wanted: Sequence[Row]) -> ReleaseList:
     """Some of all rows, with what is found at their targets; no other target is looked at."""
-    by_target: dict[str, list[Row]] = {comparable(row.target): [] for row in wanted}
-    for row in rows:
-        by_target.get(comparable(row.target), []).append(row)
-    states = {
-        id(row): state for own in by_target.values() for row, state in zip(own, _states(engine, own), strict=True)
-    }
+    chosen = set(map(id, wanted))
+    targets = [own for own in _by_target(rows).values() if not chosen.isdisjoint(map(id, own))]
+    stored = _stored_at(engine, targets)
+    states = {id(row): state for own in targets for row, state in zip(own, _states(engine, own, stored), strict=True)}
     found = [_shown(row, states[id(row)]) for row in wanted]
     return ReleaseList(database=engine.warehouse.name, releases=tuple(found))
+
+
+def _by_target(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """The rows of each target, however it is spelled."""
+    names = {target: comparable(target) for target in {row.target for row in rows}}
+    by_target: dict[str, list[Row]] = {}
+    for row in rows:
+        by_target.setdefault(names[row.target], []).append(row)
+    return by_target
+
+
+def _stored_at(engine: Engine, targets: Iterable[Sequence[Row]]) -> dict[str, Stored | None]:
+    """What is found by one query of the targets that are tables of databases which are attached, by their names."""
+    called = {rows[-1].target: table_called(rows[-1].target, engine.warehouse.name) for rows in targets}
+    attached = {"temp", *(folded(database.name) for database in engine.databases())}
+    seen = {name: table for name, table in called.items() if table is not None and folded(table.catalog) in attached}
+    return dict(zip(seen, engine.find_all(*seen.values()), strict=True))
 
 
 def _shown(row: Row, state: State) -> ListedRelease:
     return ListedRelease(**{name: value for name, value in vars(row).items() if value is not None}, state=state)
 
 
-def _states(engine: Engine, rows: Sequence[Row]) -> Iterator[State]:
+def _states(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | None]) -> Iterator[State]:
     """What is found of the releases of one target, in the order in which they were made.
 
     The one that is there need not be the last: a run can have been killed before it published another one.
     """
     otherwise: State = "gone"
     try:
-        found = _there(engine, rows)
+        found = _there(engine, rows, stored)
     except (SqlanonError, OSError):
         found, otherwise = None, "unseen"
     place = len(rows) - 1 if found is None else rows.index(found)
     for number, row in enumerate(rows):
-        yield "there" if row is found else "replaced" if number < place else otherwise
+        if row is found:
+            yield "there"
+        elif row.record_sha256 is None and otherwise != "unseen":
+            yield "unconfirmed"
+        else:
+            yield "replaced" if number < place else otherwise
 
 
-def _there(engine: Engine, rows: Sequence[Row]) -> Row | None:
+def _there(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | None]) -> Row | None:
     """The release that a target holds, of those that were published there; None if it holds none of them.
 
     Raises:
@@ -156,22 +193,22 @@ def _there(engine: Engine, rows: Sequence[Row]) -> Row | None:
     """
     last = rows[-1]
     if last.fit_sha256 is not None:
-        return last if Path(last.target).exists() else None
-    found = readable_record(_note_at(engine, last.target))
+        return last if last.record_sha256 is not None and Path(last.target).exists() else None
+    found = readable_record(_note_at(engine, last.target, stored))
     if found is None:
         return None
     hashes = [row.record_sha256 for row in rows]
-    # The hash of a folder is missing where a run was killed right after it had published it.
+    # The hash is missing where a run was killed right after it had published.
     wanted = found.record_sha256 if found.record_sha256 in hashes else None
     same = [row for row in rows if (row.record_sha256, row.policy_sha256) == (wanted, found.policy_sha256)]
     return same[-1] if same else None
 
 
-def _note_at(engine: Engine, target: str) -> str | None:
+def _note_at(engine: Engine, target: str, stored: Mapping[str, Stored | None]) -> str | None:
     called = table_called(target, engine.warehouse.name)
     if called is None:
         return note_at(engine, destination(target))
-    if folded(called.catalog) not in {"temp", *(folded(database.name) for database in engine.databases())}:
+    if target not in stored:
         raise EngineError(f"the database {called.catalog} is not attached", step="releases")
-    found = engine.find(called)
+    found = stored[target]
     return None if found is None else found.comment

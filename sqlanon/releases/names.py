@@ -24,15 +24,14 @@ from sqlanon.model.datasets import (
 )
 from sqlanon.model.destination import DELTA, ICEBERG, Destination
 from sqlanon.publish.files import lies_in
-from sqlanon.publish.targets import TableTarget, Target
 
 WEB = ("http://", "https://")
 
 
-def target_name(engine: Engine, into: Destination, target: Target) -> str:
-    """What a target is called from any session, folder or schema: the name of a table, a path or an address."""
-    if isinstance(target, TableTarget):
-        return _table_name(target.table, engine.warehouse.name)
+def target_name(engine: Engine, into: Destination, table: exp.Table | None) -> str:
+    """What a target is called from any session, folder or schema: the name of its table, a path or an address."""
+    if table is not None:
+        return _table_name(table, engine.warehouse.name)
     if into.kind == "file":
         return _place(into.path)
     if into.kind == "folder":

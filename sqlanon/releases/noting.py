@@ -1,8 +1,9 @@
 """Runs write down what they publish before it is there, so that none is missing from the list if a run is killed.
 
 A table of the warehouse is noted in the transaction that makes it, but for the first release, which makes the list. Any
-other target is noted right before it is published. A run that fails there takes its row back, and one that is killed
-there leaves a row of a release that is not there, which the list shows.
+other target is noted right before it is published, and a private release before its data set is charged. Such a row has
+no hash of a record until the release is published: the hash confirms it. A run that fails takes its row back, and one
+that is killed leaves a row that is not confirmed, which the list shows.
 """
 
 from __future__ import annotations
@@ -18,22 +19,25 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.engines.retries import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
 from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import NodeRecord
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, readable_record
 from sqlanon.model.release.measurement import Reported, with_notes
 from sqlanon.publish.notes import note_at
-from sqlanon.publish.targets import TableTarget, Target
-from sqlanon.releases import table
+from sqlanon.publish.targets import TableTarget, Target, table_of
+from sqlanon.releases import table, waiting
+from sqlanon.releases.listing import known_rows
 from sqlanon.releases.names import datasets_of, target_name
 from sqlanon.releases.table import Row
 
 NOT_LISTED = (
-    "the release is not on the list of the warehouse (anon.releases), which is open read-only: a table of it is, and "
-    "whatever a session publishes that may write to it"
+    "the release is not on the list of the warehouse (anon.releases), which is open read-only: sqlanon has written "
+    "nothing in it, or you may not write it"
 )
 
 
@@ -60,6 +64,7 @@ class Noting:
         into: where it is published.
         fit: None unless it is a partition of a fit.
         record: its record, once it is there.
+        sha256: the hash of the record as it is published; None until it is known.
         row: what was noted.
     """
 
@@ -68,26 +73,36 @@ class Noting:
     into: Destination
     fit: FitOfRelease | None
     record: Record | None = None
+    sha256: str | None = None
     row: Row | None = None
-
-    @property
-    def unlisted(self) -> Row | None:
-        """The row of a release that a warehouse would list, had it not been open read-only; None if it is listed.
-
-        A database in which sqlanon has written nothing stays as it is.
-        """
-        engine = self.engine
-        if not engine.warehouse.is_read_only:
-            return None
-        return self.row if any(engine.have(table.table_of(engine), engine.warehouse.anon("taxonomy"))) else None
 
     def reported(self, report: Reported) -> Reported:
         """A report that says where the release is not listed; its record, which recipients read, does not."""
-        return with_notes(report, (NOT_LISTED,) if self.engine.warehouse.is_read_only else ())
+        return with_notes(report, notes_of(self.engine))
 
     def of(self, target: Target) -> Target:
         """A target that is noted when it gets its record."""
         return NotedTarget(target, self)
+
+    def announce(self, target: str, policy: Policy) -> None:
+        """Write the row of a release whose data set is about to be charged, before anything is known of it.
+
+        Raises:
+            EngineError: it cannot be written; the run ends, and spends nothing.
+        """
+        self.row = Row(
+            target=target,
+            datasets=self.datasets,
+            method=policy.model_dump(mode="json")["method"]["model"],
+            policy_sha256=policy.sha256(),
+            node=None,
+            row_count=None,
+            min_class_size=None,
+            record_sha256=None,
+            fit_sha256=None,
+            made_at=_now(),
+        )
+        _add(self.engine, self.row)
 
     def note(self, target: Target, record: Record, content: ContentRecord) -> None:
         """Write the row of a target that has got its record.
@@ -95,57 +110,46 @@ class Noting:
         Raises:
             EngineError: it cannot be written; the run ends, and publishes nothing.
         """
-        self.record, self.row = record, self._row(target, record, content)
-        if self.engine.warehouse.is_read_only:
+        announced, self.record = self.row, record
+        if content != ContentRecord():  # that of a folder is known when it is published
+            self.sha256 = record.sealed(content).record_sha256
+        name = _name(self.engine, self.into, table_of(target), self.fit)
+        self.row = _row(name, self.datasets, record, self.fit, _now() if announced is None else announced.made_at)
+        if self.engine.warehouse.is_read_only or not _is_in_reach(self.engine, target):
+            _add(self.engine, self.row)
             return
-        if _is_in_reach(self.engine, target):
-            table.add(self.engine, self.row)
-            return
-        with self.engine.beside() as beside:
-            table.make_and_add(beside, self.row)
+        if announced is not None:
+            table.take_back(self.engine, announced)
+        if isinstance(target, TableTarget):  # which is there with its row, or not at all
+            self.row = replace(self.row, record_sha256=self.sha256)
+        table.add(self.engine, self.row)
 
     def finish(self) -> None:
-        """Write the hash of a record that was sealed when the target was published: that of a folder."""
-        if self.row is None or self.row.record_sha256 is not None or self.fit is not None:
+        """Confirm that the release was published, by the hash of its record."""
+        if self.row is None or self.row.record_sha256 is not None:
             return
         with suppress(EngineError):  # the release is on the list
-            found = self._published()
-            if found is not None and found.record_sha256 is not None:
-                if not self.engine.warehouse.is_read_only:
-                    table.note_record(self.engine, self.row, found.record_sha256)
-                self.row = replace(self.row, record_sha256=found.record_sha256)
+            found = self._published() if self.sha256 is None else None
+            _confirm(self.engine, self.row, self.sha256 if found is None else found.record_sha256)
 
     def take_back(self) -> None:
-        """Remove the row, unless the release was published for all that."""
-        if self.row is None or self.engine.warehouse.is_read_only:
+        """Remove the row, unless the release was published for all that, which is confirmed then."""
+        if self.row is None:
             return
         with suppress(EngineError):  # rather on the list, and not there, than the other way round
-            if self._published() is None:
+            found = self._published()
+            if found is not None:
+                _confirm(self.engine, self.row, found.record_sha256)
+            elif self.engine.warehouse.is_read_only:
+                waiting.remove(self.engine, self.row)
+            else:
                 table.take_back(self.engine, self.row)
-
-    def _row(self, target: Target, record: Record, content: ContentRecord) -> Row:
-        assert record.policy is not None
-        assert record.policy_sha256 is not None
-        fit, labels = self.fit, record.labels
-        # That of a folder is known when it is published, and partitions have several.
-        is_sealed = fit is None and content != ContentRecord()
-        return Row(
-            target=target_name(self.engine, self.into, target) if fit is None else dataset_of_files(str(fit.sidecar)),
-            datasets=self.datasets,
-            method=record.policy.as_json["method"]["model"],
-            policy_sha256=record.policy_sha256,
-            node=labels.levels if isinstance(labels, NodeRecord) and labels.levels else None,
-            row_count=_row_count(record),
-            min_class_size=_smallest_class(record),
-            record_sha256=record.sealed(content).record_sha256 if is_sealed else None,
-            fit_sha256=None if fit is None else fit.sha256,
-            made_at=datetime.now(UTC).replace(tzinfo=None),
-        )
 
     def _published(self) -> Record | None:
         """The record of the release as it is at the target; None if another one is there, or none."""
+        if self.record is None:
+            return None
         found = readable_record(note_at(self.engine, self.into))
-        assert self.record is not None
         return found if found is not None and _unsealed(found) == _unsealed(self.record) else None
 
 
@@ -165,6 +169,8 @@ def noting(
         EngineError: the warehouse cannot list it: another table has the name of the list.
     """
     table.is_there(engine)
+    if not engine.warehouse.is_read_only:
+        waiting.take_up(engine)
     # Before the transaction of the run: the origins of a query take settings of the connection.
     noted = Noting(engine, datasets_of(engine, source), into, fit)
     try:
@@ -173,6 +179,37 @@ def noting(
         noted.take_back()
         raise
     noted.finish()
+
+
+def note_unchanged(
+    engine: Engine, source: ResolvedSource, into: Destination, fit: FitOfRelease | None = None
+) -> tuple[str, ...]:
+    """Write the row of the release that a target holds, if it is missing from the list, or was not confirmed.
+
+    Args:
+        engine: the database.
+        source: what the release was made from.
+        into: the target.
+        fit: the fit whose partition it is.
+
+    Returns:
+        what a reader of its report should know.
+
+    Raises:
+        EngineError: the row cannot be written.
+    """
+    found = readable_record(note_at(engine, into))
+    if found is not None and found.record_sha256 is not None:
+        stored = engine.find(into.name) if into.kind == "table" else None
+        name = _name(engine, into, None if stored is None else stored.table, fit)
+        own = [row for row in known_rows(engine) if row.target == name]
+        if all(row.record_sha256 != found.record_sha256 for row in own):
+            row = _row(name, datasets_of(engine, source), found, fit, _now())
+            noted = [each for each in own if _as_announced(each) == _as_announced(row)]
+            if not noted:
+                _add(engine, row)
+            _confirm(engine, noted[-1] if noted else row, found.record_sha256)
+    return notes_of(engine)
 
 
 @dataclass(frozen=True)
@@ -205,10 +242,67 @@ class NotedTarget:
         return content
 
 
+def notes_of(engine: Engine) -> tuple[str, ...]:
+    """What the report of a release says of the list: nothing, unless the release is not on it."""
+    return (NOT_LISTED,) if engine.warehouse.is_read_only and not waiting.can_wait(engine) else ()
+
+
+def _as_announced(row: Row) -> tuple[object, ...]:
+    """What is known of a release before it is made."""
+    return (tuple(row.datasets), row.method, row.policy_sha256, row.record_sha256, row.fit_sha256)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def _add(engine: Engine, row: Row) -> None:
+    """Write a row at once, whatever becomes of the transaction of the run; of a warehouse open read-only beside it."""
+    if not engine.warehouse.is_read_only:
+        with engine.beside() as beside:
+            table.make_and_add(beside, row)
+    elif waiting.can_wait(engine):
+        waiting.write(engine, row)
+
+
+def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
+    """Write the hash of its record into the row of a release that was published."""
+    if record_sha256 is None:
+        return
+    if not engine.warehouse.is_read_only:
+        retry_while_locked(lambda: table.note_record(engine, row, record_sha256), OVERTAKEN)
+    elif waiting.can_wait(engine):
+        waiting.write(engine, replace(row, record_sha256=record_sha256))
+
+
+def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOfRelease | None) -> str:
+    """What the list calls a target, or all that was published with a fit."""
+    return target_name(engine, into, table) if fit is None else dataset_of_files(str(fit.sidecar))
+
+
+def _row(name: str, datasets: Sequence[str], record: Record, fit: FitOfRelease | None, made_at: datetime) -> Row:
+    """The row of a release that is not confirmed."""
+    assert record.policy is not None
+    assert record.policy_sha256 is not None
+    labels = record.labels
+    return Row(
+        target=name,
+        datasets=datasets,
+        method=record.policy.as_json["method"]["model"],
+        policy_sha256=record.policy_sha256,
+        node=labels.levels if isinstance(labels, NodeRecord) and labels.levels else None,
+        row_count=_row_count(record),
+        min_class_size=_smallest_class(record),
+        record_sha256=None,
+        fit_sha256=None if fit is None else fit.sha256,
+        made_at=made_at,
+    )
+
+
 def _is_in_reach(engine: Engine, target: Target) -> bool:
     """Whether the transaction of the run can write the row: it sees the table, and writes to no other database."""
     is_elsewhere = isinstance(target, TableTarget) and target.table.catalog not in ("temp", engine.warehouse.name)
-    return not is_elsewhere and engine.have(table.table_of(engine))[0]
+    return not is_elsewhere and engine.find(table.table_of(engine)) is not None
 
 
 def _row_count(record: Record) -> int | None:

@@ -24,9 +24,9 @@ from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Guarantee, Release
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
-from sqlanon.publish.targets import Target, tables_beside, target_for
+from sqlanon.publish.targets import Target, table_of, tables_beside, target_for
 from sqlanon.releases.names import target_name
-from sqlanon.releases.noting import noting
+from sqlanon.releases.noting import note_unchanged, noting
 from sqlanon.run.alternatives import local_loss, with_local_loss
 from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.others import Others, examined_beside, other_releases
@@ -79,7 +79,8 @@ def anonymize(
             inputs = made_from(bound, read, into, run.node)
             published = published_earlier(engine, source, into, inputs, replace=replace)
             if published is not None:
-                return published
+                notes = note_unchanged(engine, source, into)
+                return published.model_copy(update={"report": with_notes(published.report, notes)})
         with (
             run.reporting_spend(),
             noting(engine, source, into) as noted,
@@ -88,13 +89,13 @@ def anonymize(
             companions = tables_beside(
                 engine, target, request.tables, published=run.companions, read=read, replace=replace
             )
-            own = target_name(engine, into, target)
+            own = target_name(engine, into, table_of(target))
+            if run.is_private:
+                noted.announce(own, bound.policy)
             with other_releases(engine, source, bound, noted.datasets, own) as listed:
                 release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
     stages.finish()
-    release = release.model_copy(update={"report": noted.reported(release.report)})
-    release._unlisted = noted.unlisted
-    return release
+    return release.model_copy(update={"report": noted.reported(release.report)})
 
 
 # More than six parameters: what runs, where to, and what it is made from.

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
+from tests.commands import environment
 from tests.conftest import ROOT
 from tests.effort import examples
 
@@ -28,12 +31,24 @@ LOCAL_KILLS = 20
 TABLE_KILLS = 6
 LISTED_KILLS = 12
 TAXONOMY_TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
+COMMAND_KILLS = examples(15)
+WAITING = ".w.duckdb.releases"
+"""The folder of rows of the list that wait for somebody who may write the warehouse."""
 PAUSE = 5
 """Kills between two runs that are left alone."""
 
 ROLES: dict[str, Any] = {"quasi_identifiers": ["age"], "insensitive": ["illness"], "identifiers": ["id"]}
 OLD = sa.Policy(privacy=[sa.KAnonymity(5)], quality=sa.Prec(), search="exhaustive", **ROLES)
 NEW = OLD.model_copy(update={"suppression_limit": 0.5})
+TOML = """
+quasi_identifiers = ["age"]
+insensitive = ["illness"]
+identifiers = ["id"]
+search = "exhaustive"
+quality = { model = "prec" }
+privacy = [{ model = "k-anonymity", k = 5 }]
+"""
+"""The policy of the old release, as a file."""
 SOURCE = "people.parquet"
 CEILED = {
     k: sa.Policy(
@@ -176,6 +191,12 @@ def is_new(session: sa.Session, into: str, old: sa.Policy = OLD, new: sa.Policy 
     return found == new
 
 
+def listed_there(session: sa.Session, into: str) -> str:
+    """The hash of the policy of the one release that the list has at a target."""
+    (found,) = (each for each in session.releases.list().releases if each.state == "there" and each.target == into)
+    return found.policy_sha256
+
+
 # More than six parameters: what is killed, and how often.
 def kill_runs(
     folder: Path, old: sa.Policy, new: sa.Policy, targets: Sequence[str], kills: int, rows: str = ""
@@ -194,7 +215,7 @@ def kill_runs(
             whole[into] = killer.run(into)
             assert is_new(session, into, old, new)
             session.anonymize(SOURCE, old, into, replace=True, **layout)
-        visible = sorted(path.name for path in folder.iterdir())
+        visible = sorted(path.name for path in folder.iterdir() if path.name != WAITING)
         while sum(killed.values()) < kills:
             into = moments.choice(list(layouts))
             if moments.random() < 0.5:
@@ -205,6 +226,7 @@ def kill_runs(
             killed[into] += was_killed
             replaced = is_new(session, into, old, new)
             assert replaced or was_killed
+            assert listed_there(session, f"{folder}/{into}") == (new if replaced else old).sha256()
             assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) == visible
             if replaced or sum(killed.values()) % PAUSE == 0:
                 session.anonymize(SOURCE, old, into, replace=True, **LAYOUTS[into])
@@ -212,7 +234,7 @@ def kill_runs(
                 assert not list(folder.glob(f".{into.rstrip('/')}*"))
         for into, layout in layouts.items():
             session.anonymize(SOURCE, old, into, replace=True, **layout)
-        assert sorted(path.name for path in folder.iterdir()) == visible
+        assert sorted(path.name for path in folder.iterdir() if path.name != WAITING) == visible
     return killed
 
 
@@ -267,7 +289,48 @@ def test_a_release_that_is_there_is_on_the_list(folder: Path, into: str) -> None
                 assert there.policy_sha256 == (NEW if is_new(session, into) else OLD).sha256()
                 if is_new(session, into):
                     session.anonymize(SOURCE, OLD, into, replace=True)
-    assert states == {"there", "replaced", "gone"}, "some were killed between the row and the release"
+    assert states == {"there", "replaced", "unconfirmed"}, "some were killed between the row and the release"
+
+
+@pytest.mark.parametrize("command", ["run out.parquet", "run out.csv", "run out/", "run out", "apply part.parquet"])
+def test_commands(folder: Path, command: str) -> None:
+    """What is there is on the list, and what is not there is not confirmed, whenever a command is killed."""
+    verb, into = command.split()
+    (folder / "p.toml").write_text(TOML)
+    rest = ["--fit", "f.fit"] if verb == "apply" else ["--policy", "p.toml"]
+    program = [sys.executable, "-m", "sqlanon", verb, SOURCE, "--db", "w.duckdb", *rest, "--into", into]
+    own = str(folder / "f.fit") if verb == "apply" else into if into == "out" else f"{folder}/{into}"
+    moments, killed, published = random.Random(8), 0, 0  # noqa: S311
+    with sa.connect("w.duckdb") as session:
+        session.partitions.fit(SOURCE, OLD, "f.fit", accept_observed_domain=True)
+    fit = (folder / "f.fit").read_bytes()
+    seconds = 0.0
+    while killed < COMMAND_KILLS:
+        start = time.perf_counter()
+        with subprocess.Popen(program, env=environment(), stdout=subprocess.DEVNULL) as process:
+            if seconds:
+                time.sleep(moments.uniform(0.5, 1) * seconds)
+                process.kill()
+        seconds = seconds or time.perf_counter() - start
+        killed += process.returncode != 0
+        with sa.connect("w.duckdb") as session:
+            listed = session.releases.list().releases
+            if session.connection.execute("FROM duckdb_tables() WHERE table_name = 'out'").fetchall():
+                there = True
+            else:
+                there = (folder / into).exists()
+            published += there
+            states = [each.state for each in listed if each.target == own]
+            assert ("there" in states) >= there
+            assert process.returncode == 0 or states.count("there") <= 1
+            assert verb == "apply" or there or set(states) <= {"unconfirmed", "gone"}
+            session.connection.execute("DROP TABLE IF EXISTS out")
+        if (folder / into).is_dir():
+            shutil.rmtree(folder / into)
+        for path in folder.glob(f"{into.rstrip('/')}*"):
+            path.unlink()
+        (folder / "f.fit").write_bytes(fit)
+    assert 0 < published < killed + 1
 
 
 def test_two_tables(folder: Path) -> None:

@@ -126,11 +126,22 @@ def test_releases_are_listed_and_forgotten(clinic: Path) -> None:
     assert remaining[-1]["record_sha256"] != remaining[0]["record_sha256"] != ""
 
 
-def test_a_file_is_not_listed_while_others_read_the_warehouse_and_says_so(clinic: Path) -> None:
+def test_a_file_is_listed_while_others_read_the_warehouse(clinic: Path) -> None:
+    listing = ["releases", "--db", "clinic.duckdb", "--json"]
     with duckdb.connect(str(clinic / "clinic.duckdb"), read_only=True):
         run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
-    assert (run.returncode, "anon.releases" in run.stdout) == (0, True)
-    assert document(sqlanon("releases", "--db", "clinic.duckdb", "--json", folder=clinic))["releases"] == []
+        (waiting,) = document(sqlanon(*listing, folder=clinic))["releases"]
+    assert (run.returncode, "anon.releases" in run.stdout, waiting["state"]) == (0, False, "there")
+    assert sqlanon(*published("fit", "--fit", "k3.fit"), folder=clinic).returncode == 0
+    for as_json in ((), ("--json",)):
+        into = ["--db", "clinic.duckdb", "--fit", "k3.fit", "--into", "part.parquet", *as_json]
+        assert sqlanon("apply", "visits", *into, folder=clinic).returncode == 0
+    of_fit = {"target": f"{clinic}/k3.fit", "state": "there", "datasets": ["visits"]}
+    found, part = document(sqlanon(*listing, folder=clinic))["releases"]
+    assert (found, {name: part[name] for name in of_fit}) == (waiting, of_fit)
+    with duckdb.connect(str(clinic / "clinic.duckdb"), read_only=True) as reader:
+        assert reader.execute("SELECT count(*) FROM anon.releases").fetchall() == [(2,)]
+    assert not list(clinic.glob(".*"))
 
 
 def test_a_run_waits_while_another_one_lists_its_release(clinic: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import sqlanon as sa
 from tests.conftest import clinic_policy
+from tests.engines import engine_of
 from tests.stories import test_release_register
 from tests.stories.test_release_register import entries, states
 
@@ -41,27 +43,28 @@ class TestWhatIsNotListed:
 
     def test_a_run_that_leaves_its_target(self, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute(f"COPY visits TO '{tmp_path}/visits.parquet'")
-        for _ in range(2):
-            release = session.anonymize(f"{tmp_path}/visits.parquet", POLICY, "released", replace="changed")
-        assert release.unchanged
-        assert states(session) == {"released": ["there"]}
+        source = f"{tmp_path}/visits.parquet"
+        for into in ("released", f"{tmp_path}/released.parquet", f"{tmp_path}/released/"):
+            session.anonymize(source, POLICY, into)
+            (first,) = (each for each in entries(session) if each.target == into)
+            # As a run leaves it that is killed before it confirms its release, and as one that has listed none.
+            for change in ("UPDATE anon.releases SET record_sha256 = NULL", "DELETE FROM anon.releases"):
+                session.connection.execute(f"{change} WHERE target = '{into}'")
+                assert session.anonymize(source, POLICY, into, replace="changed").unchanged
+                (again,) = (each for each in entries(session) if each.target == into)
+                assert again == first.model_copy(update={"made_at": again.made_at})
+        assert len(entries(session)) == 3
 
-    def test_a_session_that_is_read_only_says_so(self, warehouse: Path, tmp_path: Path) -> None:
-        with sa.connect(warehouse, read_only=True) as session:
-            release = session.anonymize("visits", POLICY, f"{tmp_path}/out.parquet")
+    def test_a_database_without_tables_of_sqlanon_stays_as_it_is(self, tmp_path: Path) -> None:
+        with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+            connection.execute("CREATE TABLE visits AS SELECT i % 2 AS age FROM range(9) AS numbers (i)")
+        policy = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)], taxonomies={"age": "flat"})
+        with sa.connect(tmp_path / "w.duckdb", read_only=True) as session:
+            release = session.anonymize("visits", policy, f"{tmp_path}/out.parquet")
             assert [note for note in release.report.notes if "not on the list" in note]
             assert "not on the list" not in (session.provenance(f"{tmp_path}/out.parquet") or "list")
             assert entries(session) == ()
-            with pytest.raises(sa.PolicyError, match="no release"):
-                session.releases.forget("out.parquet", reason="a test")
-        with sa.connect(warehouse) as session:
-            again = session.anonymize("visits", POLICY, f"{tmp_path}/out.parquet", replace=True)
-            assert not [note for note in again.report.notes if "not on the list" in note]
-            assert len(entries(session)) == 1
-        with sa.connect(warehouse, read_only=True) as session:
-            assert len(entries(session)) == 1
-            with pytest.raises(sa.EngineError, match="read-only"):
-                session.releases.forget(f"{tmp_path}/out.parquet", reason="a test")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "w.duckdb"]
 
     def test_another_table_of_that_name_is_refused(self, session: sa.Session) -> None:
         for kind, definition in (("TABLE", "(target VARCHAR)"), ("VIEW", "AS SELECT 1 AS target")):
@@ -73,7 +76,61 @@ class TestWhatIsNotListed:
         assert session.connection.execute("FROM duckdb_tables() WHERE table_name = 'released'").fetchall() == []
 
 
+class TestWaiting:
+    """Releases of sessions that have the warehouse open read-only, whose rows wait beside it."""
+
+    def test_they_are_on_the_list_and_are_taken_up_by_whoever_may_write(self, warehouse: Path, tmp_path: Path) -> None:
+        into = f"{tmp_path}/out.parquet"
+        link = tmp_path / "link.duckdb"
+        link.symlink_to(warehouse)
+        with sa.connect(link, read_only=True) as session:
+            release = session.anonymize("visits", POLICY, into)
+            assert not [note for note in release.report.notes if "list" in note]
+            (waiting,) = entries(session)
+            assert (waiting.state, waiting.record_sha256) == ("there", session.verify(into, POLICY).record_sha256)
+            with pytest.raises(sa.UnsatisfiableError):
+                session.anonymize("visits", clinic_policy(sa.KAnonymity(13)), f"{tmp_path}/none.parquet")
+            with pytest.raises(sa.EngineError, match="read-only"):
+                session.releases.forget(into, reason="a test")
+            assert entries(session) == (waiting,)
+        (tmp_path / ".w.duckdb.releases" / "killed.staged").touch()
+        with sa.connect(warehouse) as session:
+            assert entries(session) == (waiting,)
+            assert "taken" in session.releases.forget(into, reason="taken up").releases[0].forgotten_reason
+            assert session.connection.execute("SELECT target FROM anon.releases").fetchall() == [(into,)]
+        assert not list(tmp_path.glob(".*"))
+
+    def test_one_that_cannot_be_read_is_not_passed_by(self, warehouse: Path, tmp_path: Path) -> None:
+        with sa.connect(warehouse, read_only=True) as session:
+            session.anonymize("visits", POLICY, f"{tmp_path}/out.parquet")
+            (row,) = tmp_path.glob(".w.duckdb.releases/*")
+            for text in ("{", "[]", "{}", '{"made_at": 1}'):
+                row.write_text(text)
+                with pytest.raises(sa.EngineError, match=r"\.row is not the note of a release"):
+                    session.releases.list()
+
+
 class TestLater:
+    def test_the_tables_of_a_long_list_are_looked_up_by_one_query(
+        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        session.anonymize("visits", POLICY, "there")
+        columns = "datasets, method, policy_sha256, made_at"
+        session.connection.execute(
+            f"INSERT INTO anon.releases (target, {columns}) SELECT 'gone_' || i, {columns} "
+            "FROM anon.releases, range(300) AS numbers (i)"
+        )
+        looked_up: list[tuple[object, ...]] = []
+        for name in ("find", "find_all"):
+            method = getattr(engine_of(session), name)
+            monkeypatch.setattr(
+                engine_of(session), name, lambda *tables, method=method: looked_up.append(tables) or method(*tables)
+            )
+        assert [each.state for each in entries(session)].count("unconfirmed") == 300
+        session.anonymize("visits", OTHER, "more")
+        assert max(map(len, looked_up)) == 301
+        assert len(looked_up) < 30
+
     def test_a_release_that_was_brought_back_is_there_again(self, session: sa.Session, tmp_path: Path) -> None:
         into = tmp_path / "out.parquet"
         session.anonymize("visits", POLICY, into)

@@ -12,8 +12,9 @@ import sqlanon as sa
 from sqlanon.methods.stages import Stages
 from sqlanon.publish import files, folders, to_file
 from sqlanon.releases import noting as noting_module
+from tests.conftest import clinic_policy
 from tests.full.test_register_later import OTHER
-from tests.stories.test_release_register import POLICY, entries, states, targets
+from tests.stories.test_release_register import NODE, POLICY, entries, states, targets
 from tests.stories.test_release_register import make_warehouse as make_warehouse
 
 ALONE = POLICY.changed({"earlier": "none"})
@@ -42,15 +43,15 @@ class TestCutShort:
             assert session.connection.execute(COUNT).fetchall() == [(0,)]
         monkeypatch.setattr(noting_module.Noting, "take_back", lambda _: None)
         self._fail_at_publication(session, into, monkeypatch)
-        assert states(session) == {into: ["gone"]}
+        assert states(session) == {into: ["unconfirmed"]}
         with monkeypatch.context() as patched:
             module, name = PUBLISH[Path(into).suffix]
             patched.setattr(module, name, _stopping_after(getattr(module, name)))
             with pytest.raises(StopError):
                 session.anonymize("visits", POLICY, into)
-        assert states(session) == {into: ["replaced", "there"]}, "it had published"
+        assert states(session) == {into: ["unconfirmed", "there"]}, "it had published"
         self._fail_at_publication(session, into, monkeypatch, OTHER)
-        assert states(session) == {into: ["replaced", "there", "gone"]}, "the one before is still there"
+        assert states(session) == {into: ["unconfirmed", "there", "unconfirmed"]}, "the one before is still there"
 
     def test_a_folder_whose_record_was_not_noted_is_there(
         self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -112,6 +113,46 @@ def _stopping_after(publish: Callable[..., None]) -> Callable[..., None]:
         raise StopError
 
     return published
+
+
+def test_a_run_that_is_killed_while_the_warehouse_is_read_only_leaves_a_row(
+    warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    into = f"{tmp_path}/out.parquet"
+    with sa.connect(warehouse, read_only=True) as session:
+        with monkeypatch.context() as patched:
+            patched.setattr(files, "publish", _stop)
+            with pytest.raises(StopError):
+                session.anonymize("visits", POLICY, into)
+            assert entries(session) == (), "it was taken back"
+            patched.setattr(noting_module.Noting, "take_back", lambda _: None)
+            with pytest.raises(StopError):
+                session.anonymize("visits", POLICY, into)
+        assert states(session) == {into: ["unconfirmed"]}
+        with monkeypatch.context() as patched:
+            patched.setattr(noting_module.Noting, "finish", _stop)
+            with pytest.raises(StopError):
+                session.anonymize("visits", OTHER, into)
+        assert states(session) == {into: ["unconfirmed", "there"]}
+        assert "unconfirmed" in session.releases.list().to_html()
+
+
+def test_a_private_run_that_is_killed_after_its_charge_leaves_a_row(
+    session: sa.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private = sa.Histogram(budget=sa.Budget(9, "0.1"), node=NODE, accept_observed_domain=True)
+    policy = clinic_policy(method=private)
+    session.ledger.cap("visits", sa.Budget(9, "0.1"))
+    with monkeypatch.context() as patched:
+        patched.setattr(noting_module.Noting, "take_back", lambda _: None)
+        patched.setattr(Stages, "begin", _stopping_at("publish", Stages.begin))
+        with pytest.raises(StopError):
+            session.anonymize("visits", policy, "noisy")
+    with pytest.raises(sa.BudgetError):
+        session.anonymize("visits", policy, "noisy")
+    (listed,) = entries(session)
+    assert (listed.target, listed.state, listed.datasets) == ("noisy", "unconfirmed", ("visits",))
+    assert (listed.method, listed.policy_sha256) == ("histogram", policy.sha256())
 
 
 class TestSeveralSessions:
@@ -209,9 +250,14 @@ class TestFits:
         session.partitions.apply("second", sidecar, f"{tmp_path}/second.parquet")
         assert states(session) == {str(sidecar): ["replaced", "there"]}
 
-    def test_a_session_that_is_read_only_says_so(self, warehouse: Path, tmp_path: Path) -> None:
+    def test_a_session_that_is_read_only_has_them_wait(self, warehouse: Path, tmp_path: Path) -> None:
         with sa.connect(warehouse, read_only=True) as session:
             session.partitions.fit("visits", POLICY, tmp_path / "clinic.fit", accept_observed_domain=True)
-            release = session.partitions.apply("visits", tmp_path / "clinic.fit", f"{tmp_path}/all.parquet")
-            assert [note for note in release.report.notes if "not on the list" in note]
-            assert entries(session) == ()
+            for _ in range(2):
+                session.partitions.apply("visits", tmp_path / "clinic.fit", f"{tmp_path}/all.parquet")
+            (listed,) = entries(session)
+            assert (listed.target, listed.state) == (f"{tmp_path}/clinic.fit", "there")
+            (row,) = tmp_path.glob(".w.duckdb.releases/*")
+            row.unlink()
+            session.partitions.apply("visits", tmp_path / "clinic.fit", f"{tmp_path}/all.parquet")
+            assert entries(session) == (listed.model_copy(update={"made_at": entries(session)[0].made_at}),)

@@ -73,11 +73,11 @@ def at(rows: Rows, table: exp.Table) -> Stored | None:
     return _first(rows, [(table.catalog, table.db, table.name)])
 
 
-def are_there(rows: Rows, tables: Sequence[exp.Table]) -> list[bool]:
-    """Whether there are tables or views of some fully qualified names."""
+def all_at(rows: Rows, tables: Sequence[exp.Table]) -> list[Stored | None]:
+    """The tables or views of some fully qualified names; None where there is none."""
     wanted = [_key(table.catalog, table.db, table.name) for table in tables]
     found = _found(rows, wanted)
-    return [key in found for key in wanted]
+    return [_stored(found[key]) if key in found else None for key in wanted]
 
 
 def has_key(rows: Rows, table: exp.Table, column: str) -> bool:
@@ -255,12 +255,16 @@ def _first(rows: Rows, places: Sequence[Place]) -> Stored | None:
     """The table or view of the first of some places that has one."""
     wanted = [_key(*place) for place in places]
     found = _found(rows, wanted)
-    return next((Stored(_table(*found[key][:3]), *found[key][3:]) for key in wanted if key in found), None)
+    return next((_stored(found[key]) for key in wanted if key in found), None)
 
 
 def _found(rows: Rows, wanted: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """What is known of the tables and views at some places, by their keys."""
     return {_key(*row[:3]): row for row in rows(query_text("engines", "find_relations"), (wanted,))}
+
+
+def _stored(row: tuple[Any, ...]) -> Stored:
+    return Stored(_table(*row[:3]), *row[3:])
 
 
 def _key(*place: str) -> str:

@@ -79,8 +79,8 @@ class DuckDBEngine(DuckDBCompute):
             return Stored(table.copy())
         return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
 
-    def have(self, *tables: exp.Table) -> list[bool]:
-        return catalog.are_there(self.rows, tables)
+    def find_all(self, *tables: exp.Table) -> list[Stored | None]:
+        return catalog.all_at(self.rows, tables)
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         if is_frame(source):
@@ -150,7 +150,7 @@ class DuckDBEngine(DuckDBCompute):
     def prepare_taxonomies(self) -> None:
         if not self._read_only and self.taxonomy.catalog == self._name:
             self._refuse_read_only("store a taxonomy")
-        if all(self.have(self.taxonomy, taxonomies.origin_table(self.taxonomy))):
+        if all(self.find_all(self.taxonomy, taxonomies.origin_table(self.taxonomy))):
             return
         with self._using(self.taxonomy.catalog):
             for statement in schema_statements():

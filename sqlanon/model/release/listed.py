@@ -10,8 +10,9 @@ from pydantic import Field
 from sqlanon.model.release.measurement import PartialResult, Result
 from sqlanon.report.document import Document, Part, Table, count, paragraph
 
-State = Literal["there", "replaced", "gone", "unseen"]
-"""What is found at a target: the release; a later one on the list; neither; or it cannot be looked at from here."""
+State = Literal["there", "replaced", "gone", "unconfirmed", "unseen"]
+"""What is found of a release: it is at its target; a later one on the list is; neither is; neither is, and it is not
+known to have been published; or the target cannot be looked at from here."""
 
 
 class ListedRelease(PartialResult):
@@ -26,12 +27,15 @@ class ListedRelease(PartialResult):
         node: the level of each quasi-identifier; None for a method that has no node.
         row_count: its rows; of a fit those of all partitions; None where a method counts none.
         min_class_size: the rows of its smallest class; None where no class is known, as of a private method.
-        record_sha256: the hash of its record; None if a run was killed before it was known.
+        record_sha256: the hash of its record, of a fit that of the last partition; None until the run confirms that it
+            has published the release.
         fit_sha256: the hash of the fit whose partitions it is; None of any other release.
         made_at: when, in UTC; of a fit the time of the last partition.
         forgotten_at, forgotten_reason: when it was forgotten, in UTC, and why; None if it was not.
         state: ``there`` if the target holds it, ``replaced`` if it holds a later one of the list, ``gone`` if it holds
-            neither, and ``unseen`` if it cannot be looked at from this session. Whoever has a copy keeps it.
+            neither; ``unconfirmed`` if it is not there and no run has confirmed that it was published: the run goes
+            on, or it was killed, and of a private release the budget may be spent; and ``unseen`` if it cannot be
+            looked at from this session. Whoever has a copy keeps it.
     """
 
     target: str

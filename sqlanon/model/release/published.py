@@ -109,7 +109,6 @@ class Release(Published):
     report: SerializeAsAny[Report]
     unchanged: bool = False
     tables: dict[str, str] = Field(default_factory=dict)
-    _unlisted: Any = PrivateAttr(default=None)
     _report: Callable[[], Result] | None = PrivateAttr(default=None)
     _sizes: Callable[[], Sequence[ClassSizes]] | None = PrivateAttr(default=None)
 

@@ -151,9 +151,9 @@ def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Sessi
         with _connected(ledger=ledger) as session:
             yield session
     except EngineError as error:
-        if error.step == "source":
+        if error.step == "name":
             raise BadParameter(f"{error}; a table needs --db, the file that it is in") from None
-        if error.step == "format":
+        if error.step in ("source", "format"):
             raise BadParameter(str(error)) from None
         raise
 

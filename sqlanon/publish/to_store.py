@@ -1,7 +1,7 @@
 """A release in an object store: written and verified here, then copied there, or written there by a server.
 
-One object, which is put last, lists its files. A run that fails removes its own. Those of a run that was killed are
-removed by the next run to the same target on the same machine.
+One object, which is put last, lists its files. A run that fails removes its own. Those of a run that was killed, or
+that lost the store, are removed by the next run to the same target on the same machine.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from sqlanon.engines.lakes.store import RUN, StoredRelease
+from sqlanon.engines.locks import hold
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.record import FolderRecord, facts_of, sha256_of_json
@@ -102,24 +103,37 @@ def _new_run(into: Destination, replace: Replace) -> Iterator[tuple[StagedFolder
     target = Path(gettempdir(), f"sqlanon-{sha256_of_json(into.name)}")
     _tidy(store, target)
     with new_folder(target) as noted:
-        run = _named(noted.path)
+        run = f"release-{sha256_of_json([platform.node(), os.getpid(), time.time_ns()])}"
+        _note(noted.path, run)
         try:
             yield noted, store, run
         except BaseException:
+            left = _leave(target, run)
             with suppress(EngineError):  # what went before says more
                 store.discard(run)
+                if left is not None:
+                    remove(left)
             raise
 
 
-def _named(folder: Path) -> str:
-    """The name of a new run, which is noted before there is anything of it in the store."""
-    run = f"release-{sha256_of_json([platform.node(), os.getpid(), time.time_ns()])}"
+def _note(folder: Path, run: str) -> None:
+    """Note the name of a run in a folder of this machine before there is anything of it in the store."""
     with cannot_be_written(folder, "target"):
         folder.chmod(PRIVATE)
         (folder / NOTED).write_text(run, encoding="ascii")
         flush(folder / NOTED)
         flush(folder)
-    return run
+
+
+def _leave(target: Path, run: str) -> Path | None:
+    """A folder with the name of a run that has failed, whose files the next run removes if this one cannot."""
+    with suppress(OSError, EngineError):
+        held = hold(target.parent, f".{target.name}.run.", ".staged")
+        held.path.mkdir()
+        _note(held.path, run)
+        held.release()
+        return held.path
+    return None
 
 
 def _tidy(store: StoredRelease, target: Path) -> None:

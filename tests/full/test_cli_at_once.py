@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 import duckdb
 import pytest
 
 import sqlanon as sa
+from sqlanon.engines.lakes import store
 from tests.commands import document, environment, sqlanon
 from tests.stories import test_cli
 from tests.stories.test_cli import POLICY, published, tables
@@ -257,3 +259,11 @@ def test_interruptions_that_do_not_reach_the_command(clinic: Path, how: str) -> 
     )
     done = started_with(f"{INTERRUPTIONS[how]}app.command_line = changed\n", clinic)
     assert (done.returncode, document(done)["error"]["kind"]) == (130, "Interrupted")
+
+
+def test_a_store_that_cannot_be_reached_is_no_wrong_usage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scheduler tries again after exit code 1, and asks a person after 2."""
+    monkeypatch.setattr(store, "opened", Mock(side_effect=OSError("connection refused")))
+    for release, code, hint in (("s3://bucket/released/", 1, False), ("visits", 2, True)):
+        refused = sqlanon("verify", release, "--policy", "policy.toml", folder=folder)
+        assert (refused.returncode, "a table needs --db" in refused.stderr) == (code, hint), refused.stderr

@@ -134,6 +134,26 @@ def test_files_without_a_note_are_of_nobody(session: sa.Session, exists: bool) -
     assert len(files()) == len(before) + (1 if exists else 2), "the file of the run that was killed has gone"
 
 
+def test_files_of_a_run_that_loses_the_store_go_with_the_next_run(
+    session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    Path("temporary").mkdir()
+    session.anonymize("people.parquet", FINE, INTO)
+    for put in (1, 2):
+        with (
+            mock.patch.object(StoredRelease, "put", side_effect=sa.EngineError("no", step="publish")),
+            mock.patch.object(StoredRelease, "discard", side_effect=sa.EngineError("lost", step="publish")),
+            pytest.raises(sa.EngineError, match="no"),
+        ):
+            session.anonymize("people.parquet", COARSE, INTO, replace=True)
+        assert len(files()) == 2 + put, "the note, and a file of each release"
+        assert {path.name for path in Path("temporary").rglob("*") if path.is_file()} == {"run"}, "no row stays here"
+    session.anonymize("people.parquet", COARSE, INTO, replace=True)
+    assert len(files()) == 3
+    assert not list(Path("temporary").iterdir())
+
+
 def test_a_run_leaves_nothing_in_the_folder_for_temporary_files(
     session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

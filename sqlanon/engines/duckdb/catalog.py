@@ -239,7 +239,7 @@ def not_found(rows: Rows, source: str) -> EngineError:
     return EngineError(
         f'"{source}" is not a table or view{did_you_mean(source, known)}; a source is a table, the path or glob of '
         "Parquet or CSV files, or a SELECT query",
-        step="source",
+        step="name",
     )
 
 

@@ -65,7 +65,7 @@ class DeltaLakeTable:
         return f"Delta table {self.folder}"
 
     def newest(self) -> LakeVersion | None:
-        with self._refusals("source"):
+        with self._refusals("store"):
             self._table = None
             if not self.folder.is_dir() or not self._delta.DeltaTable.is_deltatable(self._uri):
                 return None

@@ -75,7 +75,7 @@ class IcebergLakeTable:
     def newest(self) -> LakeVersion | None:
         from pyiceberg.exceptions import NoSuchTableError
 
-        with self._refusals("source", f"the {self.described} cannot be read"):
+        with self._refusals("store", f"the {self.described} cannot be read"):
             try:
                 self._table = table = self._catalog.load_table(self._identifier)
             except NoSuchTableError:

@@ -198,7 +198,7 @@ class StoredRelease:
         try:
             yield
         except (OSError, ValueError, pa.ArrowException) as error:
-            step = "source" if done == "read" else "publish"
+            step = "store" if done == "read" else "publish"
             reason = f"{self.url} cannot be {done} ({type(error).__name__}): see that it is there, and what you may do"
             raise EngineError(reason, step=step, original=error) from None
 

@@ -340,5 +340,6 @@ def _readable(source: str, found: ResolvedSource, describe: Describe, kind: Form
         if error.refusal is Refusal.UNLOADED:
             raise
         reason = f"no {kind.name} file can be read at {source}"
-        raise EngineError(reason, step="source", original=error.original) from None
+        step = "store" if "://" in source else "source"  # which may be there later
+        raise EngineError(reason, step=step, original=error.original) from None
     return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import _thread
+import functools
+import os
 import signal
 import socket
 import sys
@@ -19,7 +21,13 @@ INTERRUPTS = [number for number in signal.Signals if number.name in ("SIGINT", "
 """Ctrl-C, what schedulers send before they kill, and a terminal that is closed, which not every system signals."""
 
 
+UNANSWERED = 0.8
+"""Seconds after which a program that was told to end, and has not begun to, waits for something that never comes."""
+
+LAST_WORDS = b"Error: interrupted; what is at the target is either as it was, or new and whole\n"
+
 _interrupted = threading.Event()
+_over = threading.Event()
 
 
 def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
@@ -29,6 +37,9 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     does without if that fails. So Ctrl-C waits for the end of the import. Python discards what a finalizer raises: a
     Ctrl-C that arrives in one is pressed again.
     """
+    _interrupted.clear()
+    _over.clear()
+    _watch_always()
     earliest = clock()
     end_of_import: float | None = None
     last_pressed = signal.SIGINT.value
@@ -87,6 +98,7 @@ def as_interruption(error: BaseException) -> BaseException:
 
 def ignore_interrupts() -> None:
     """Let Ctrl-C do nothing more: the command is over, and says itself how it ended."""
+    _over.set()
     for number in INTERRUPTS:
         signal.signal(number, signal.SIG_IGN)
 
@@ -98,11 +110,7 @@ def interruptible(interrupt: Callable[[], None]) -> Iterator[None]:
     Python itself reacts to a signal between two of its own instructions only, so a long statement could first run to
     its end. What it does at once, wherever it is, is to write to the wakeup descriptor.
     """
-    reader, writer = socket.socketpair()
-    writer.setblocking(False)
-    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    watcher = threading.Thread(target=_watch, args=(reader, interrupt), daemon=True)
-    watcher.start()
+    reader, writer, watcher, before = _start_watching(interrupt)
     try:
         yield
     finally:
@@ -112,9 +120,33 @@ def interruptible(interrupt: Callable[[], None]) -> Iterator[None]:
         reader.close()
 
 
+@functools.cache
+def _watch_always() -> object:
+    """Have a signal seen while nothing else watches; what is returned stays open until the program ends."""
+    return _start_watching(lambda: None)
+
+
+def _start_watching(interrupt: Callable[[], None]) -> tuple[socket.socket, socket.socket, threading.Thread, int]:
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    watcher = threading.Thread(target=_watch, args=(reader, interrupt), daemon=True)
+    watcher.start()
+    return reader, writer, watcher, before
+
+
 def _watch(reader: socket.socket, interrupt: Callable[[], None]) -> None:
     """Wait for signals until the other end is closed."""
     while signals := reader.recv(1):
         if signals[0] in INTERRUPTS:
             with suppress(Exception):  # the connection is already closed
                 interrupt()
+            if signals[0] != signal.SIGINT:  # Ctrl-C can be pressed again
+                threading.Thread(target=_end_if_stuck, daemon=True).start()
+
+
+def _end_if_stuck() -> None:
+    """End the program, as a kill would, if it waits in a library that no signal reaches, or does not get to its end."""
+    if not _interrupted.wait(UNANSWERED) or not _over.wait(PATIENCE):
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, LAST_WORDS)
+        os._exit(128 + signal.SIGINT)

@@ -16,6 +16,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.datasets import LOCAL
 from sqlanon.model.destination import CSV_SUFFIX, NOTE_KEY
 from sqlanon.model.taxonomy.hierarchies import note_path
+from sqlanon.model.whole_files import is_special
 
 RELEASES = "releases"
 """The key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about."""
@@ -120,7 +121,7 @@ def read_note(path: Path) -> Entries:
     """
     place = note_path(path)
     try:
-        text = place.read_bytes()
+        text = b"" if is_special(place) else place.read_bytes()
     except (OSError, ValueError):
         return {}
     try:

@@ -17,7 +17,8 @@ from sqlanon.engines.lakes.store import in_arrow
 from sqlanon.engines.locks import SUFFIX, acquire_stale, hold
 from sqlanon.engines.paths import STAGE, is_glob
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, TargetError
+from sqlanon.model.whole_files import is_special
 
 AMONG = "{} would be among the files of the {}, {}, and be read by the next run; write it to another folder"
 
@@ -138,6 +139,8 @@ def refuse_file(target: Path, *, replace: bool) -> None:
     refuse_place(target)
     if target.is_dir():
         raise EngineError(f"{target} is a folder; give the name of a file", step="target")
+    if is_special(target):
+        raise TargetError(f"{target} is a device or a pipe; give the name of a file", step="target")
     if target.exists() and not replace:
         raise taken(target)
 

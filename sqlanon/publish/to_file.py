@@ -19,6 +19,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.destination import CsvFormulas
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.model.taxonomy.hierarchies import note_path
+from sqlanon.model.whole_files import is_special
 from sqlanon.publish.content import UNKNOWN, content_of_csv, content_of_parquet, replace_note
 from sqlanon.publish.files import cannot_be_written, flush, hidden, publish, refuse_file, staged_file, taken, tidy
 from sqlanon.queries.release.files import formula_counts, quoted_names, with_quoted_formulas
@@ -246,10 +247,8 @@ def _bytes_of(path: Path) -> bytes | None:
 def _refuse_note(target: Path, *, anything: bool) -> None:
     """Refuse a target with a file of somebody else's in place of its note."""
     place = note_path(target)
-    if place.is_dir():
-        raise EngineError(
-            f"{place} is a folder, where the note of {target} has to go; give another name", step="target"
-        )
+    if place.is_dir() or is_special(place):
+        raise EngineError(f"{place} is no file, where the note of {target} has to go; give another name", step="target")
     if anything:
         return
     try:

@@ -7,12 +7,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sqlanon.errors import PolicyError
+from sqlanon.model.whole_files import read_whole
 
 COLUMN = ("column", "variable", "field", "name")
 DESCRIPTION = ("description", "label", "meaning", "beschreibung")
 """What codebooks call the two, the clearest first: a ``name`` beside a ``variable`` may be a description."""
 KEYS_OF_FIELDS = (b"description", b"comment")
 """The keys under which writers keep what is written about a field."""
+
+
+MAX_FILE_MB = 100
+"""Of a codebook."""
 
 
 def read_codebook(path: str | Path) -> dict[str, str]:
@@ -26,7 +31,7 @@ def read_codebook(path: str | Path) -> dict[str, str]:
         PolicyError: it cannot be read, or lacks one of the two.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines(keepends=True)
+        lines = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig").splitlines(keepends=True)
         delimiter = max(",;\t", key=lines[0].count) if lines else ","
         rows = [*csv.reader(lines, delimiter=delimiter)]
     except (OSError, ValueError, csv.Error) as error:

@@ -267,3 +267,40 @@ def test_a_store_that_cannot_be_reached_is_no_wrong_usage(folder: Path, monkeypa
     for release, code, hint in (("s3://bucket/released/", 1, False), ("visits", 2, True)):
         refused = sqlanon("verify", release, "--policy", "policy.toml", folder=folder)
         assert (refused.returncode, "a table needs --db" in refused.stderr) == (code, hint), refused.stderr
+
+
+def test_devices_and_pipes_are_refused_at_once(clinic: Path) -> None:
+    """Whoever opens them waits for another program, or reads for ever."""
+    for name in ("p.parquet", "p.csv", "p.toml", "p.duckdb", "p.fit", "noted.csv.sqlanon.json"):
+        os.mkfifo(clinic / name)
+    (clinic / "zero.toml").symlink_to("/dev/zero")
+    (clinic / "link.parquet").symlink_to("p.parquet")
+    run = published("run", "--into", "k3.parquet")
+    targets = [
+        published("run", "--into", into, replace)
+        for into in ("p.parquet", "p.csv", "link.parquet", "noted.csv")
+        for replace in ("--replace", "--replace-anything")
+    ]
+    policies = [[*run, "--policy", policy] for policy in ("p.toml", "zero.toml")]
+    codebooks = [["init", "age.csv", "--out", "i.toml", "--codebook", name] for name in ("p.toml", "/dev/zero")]
+    others = [[*run, "--db", "p.duckdb"], published("fit", "--fit", "p.fit", "--replace")]
+    for command in (*targets, *policies, *codebooks, *others):
+        refused = sqlanon(*command, folder=clinic)
+        assert refused.returncode in (1, 2), command
+        assert "is a device or a pipe" in refused.stderr or "no file, where the note" in refused.stderr, command
+    assert all(path.is_fifo() for path in clinic.glob("p.*"))
+
+
+def test_a_program_that_waits_for_a_library_ends_soon(tmp_path: Path) -> None:
+    program = (
+        "import ctypes\nfrom sqlanon.cli.interrupt import interrupt_once\ninterrupt_once()\n"
+        "ctypes.CDLL(None).system(b'echo; exec sleep 30 >/dev/null 2>&1')"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.terminate()
+        _, said = process.communicate(timeout=20)
+    assert (process.returncode, said[:18]) == (130, b"Error: interrupted")

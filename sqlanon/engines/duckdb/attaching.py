@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.duckdb.refusals import not_opened
+from sqlanon.engines.duckdb.refusals import not_opened, refuse_special
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 
@@ -82,6 +82,7 @@ def checkpoint(name: str) -> exp.Query:
 
 
 def _open(path: Path, attach: exp.Attach, execute: Execute) -> None:
+    refuse_special(str(path))
     try:
         execute(attach, "open")
     except EngineError as error:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from sqlanon.engines.duckdb.refusals import not_opened, refusals, remove_unfinished
+from sqlanon.engines.duckdb.refusals import not_opened, refusals, refuse_special, remove_unfinished
 from sqlanon.engines.duckdb.resources import Resources, discard
 from sqlanon.engines.locks import Held, lock_of
 from sqlanon.errors import EngineError
@@ -82,6 +82,7 @@ class OpenedDatabase:
         """
         resources.check()
         path = str(database)
+        refuse_special(path)
         attached = read_only and path != MEMORY
         place = MEMORY if attached else path
         spill = resources.spill_folder(in_memory=place == MEMORY)

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 
 from sqlanon.errors import EngineError, Refusal
+from sqlanon.model.whole_files import NO_FILE, is_special
 
 QUOTED = frozenset({"BinderException", "CatalogException", "IOException"})
 """Errors that are about names, paths and the words of a query, never about a value of a table."""
@@ -71,6 +72,16 @@ def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
         raise refused(error, purpose, sql) from None
+
+
+def refuse_special(path: str) -> None:
+    """Refuse a device or a pipe, at which the database waits, and hears no interruption.
+
+    Raises:
+        EngineError: names it.
+    """
+    if is_special(Path(path)):
+        raise EngineError(f"{path} cannot be opened: {NO_FILE}", step="open")
 
 
 def not_opened(path: str, error: Exception) -> EngineError:

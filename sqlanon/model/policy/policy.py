@@ -33,6 +33,7 @@ from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, Action, PolicyFie
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import placed
+from sqlanon.model.whole_files import read_whole
 
 TOO_FEW = PydanticCustomError("too_short", "needs at least one")
 
@@ -294,8 +295,7 @@ def _read_toml(path: str | Path) -> dict[str, Any]:
         PolicyError: the file cannot be read, or is not TOML; it names the file.
     """
     try:
-        with Path(path).open("rb") as file:
-            values = tomllib.load(file, parse_float=WrittenFloat)
+        values = tomllib.loads(read_whole(Path(path), MAX_FILE_MB).decode(), parse_float=WrittenFloat)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
     except RecursionError:
@@ -307,6 +307,9 @@ def _read_toml(path: str | Path) -> dict[str, Any]:
         values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
     return values
 
+
+MAX_FILE_MB = 10
+"""Of a policy file."""
 
 GivenPolicy = Policy | Mapping[str, Any] | str | Path
 """How a policy may be given: as it is, as a mapping of its fields, or as the path of a TOML file."""

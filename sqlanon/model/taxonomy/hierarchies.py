@@ -6,7 +6,6 @@ import csv
 import hashlib
 import io
 import json
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from sqlanon.errors import TaxonomyError
+from sqlanon.model.whole_files import is_special, read_whole
 
 Domain = Literal["declared", "stated", "observed"]
 """Where the values of a taxonomy come from: they were given with it, a file states them, or they were read off data."""
@@ -38,7 +38,7 @@ def noted_domain(path: Path, sha256: str) -> Domain:
     by the file once it was changed, as are those of a file without a note: their origin is unknown.
     """
     try:
-        noted = json.loads(note_path(path).read_text(encoding="utf-8"))["sqlanon"]["taxonomy"]
+        noted = json.loads(read_whole(note_path(path), MAX_NOTE_MB))["sqlanon"]["taxonomy"]
         domain, of_file = noted["domain"], noted["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return "stated"
@@ -60,6 +60,8 @@ DELIMITERS = (";", ",", "\t")
 
 MAX_FILE_MB = 1000
 """Of a taxonomy file, which is read into memory."""
+MAX_NOTE_MB = 1
+"""Of the note beside it."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,9 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
 
 def _refuse_unreadable(path: Path) -> None:
     """Refuse what has no end, waits for a writer, or would fill the memory."""
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+    if is_special(path):
         raise TaxonomyError(f"the taxonomy file {path} is not a file, but a device or a pipe: write it to a file first")
-    if found.st_size > MAX_FILE_MB * 1_000_000:
+    if path.stat().st_size > MAX_FILE_MB * 1_000_000:
         raise TaxonomyError(
             f"the taxonomy file {path} is larger than {MAX_FILE_MB:,} MB: load it by a query over it, as with "
             "Taxonomy.from_query or `sqlanon taxonomy make ATTRIBUTE query`"

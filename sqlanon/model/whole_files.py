@@ -1,0 +1,36 @@
+"""Files that are read whole, or replaced: none without an end, and none that waits for another program."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+NO_FILE = "it is a device or a pipe: name a file"
+
+
+def is_special(path: Path) -> bool:
+    """Whether there is a device, a named pipe or a socket at a path; a pipe of the shell, ``<(...)``, is none."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False  # whoever reads it says why it cannot be read
+    if stat.S_ISFIFO(mode):
+        return not os.path.realpath(path).startswith("/proc/")
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def read_whole(path: Path, megabytes: int) -> bytes:
+    """The content of a file of no more than so many MB.
+
+    Raises:
+        OSError: it is larger, a device or a named pipe, or cannot be read.
+        ValueError: its name has characters that no name can have.
+    """
+    if is_special(path):
+        raise OSError(NO_FILE)
+    with path.open("rb") as file:
+        content = file.read(megabytes * 1_000_000 + 1)
+    if len(content) > megabytes * 1_000_000:
+        raise OSError(f"it is larger than {megabytes:,} MB")
+    return content

@@ -42,6 +42,23 @@ def main() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.argv[1:] == ["--version"]:
         from sqlanon.cli.version import main as run
-    else:
-        from sqlanon.cli.app import main as run
-    run()
+
+        run()
+    from sqlanon.cli.interrupt import interrupt_once
+
+    try:
+        interrupt_once()  # before what takes time to import
+        from sqlanon.cli.app import main as run_command
+
+        run_command()
+    except KeyboardInterrupt:  # before there is a command that reports it, as for what follows
+        _end("interrupted", 130)
+    except MemoryError:
+        _end("the command ran out of memory", 1)
+    except OSError as error:
+        _end(f"the command cannot be loaded: {error.strerror}", 1)
+
+
+def _end(message: str, code: int) -> NoReturn:
+    os.write(2, f"Error: {message}\n".encode())
+    sys.exit(code)

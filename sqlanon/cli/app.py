@@ -24,7 +24,7 @@ from sqlanon.cli import (
 )
 from sqlanon.cli.demo import demo
 from sqlanon.cli.guide import guide
-from sqlanon.cli.interrupt import as_interruption, ignore_interrupts, interrupt_once
+from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import silence, write_event
 from sqlanon.cli.publishing import apply, fit
@@ -115,7 +115,6 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    interrupt_once()
     sys.exit(_run(sys.argv[1:] or ["--help"]))
 
 

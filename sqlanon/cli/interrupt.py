@@ -22,7 +22,7 @@ INTERRUPTS = [number for number in signal.Signals if number.name in ("SIGINT", "
 
 
 UNANSWERED = 0.8
-"""Seconds after which a program that was told to end, and has not begun to, waits for something that never comes."""
+"""Seconds after which a program that does not react to a signal counts as one that waits for ever."""
 
 LAST_WORDS = b"Error: interrupted; what is at the target is either as it was, or new and whole\n"
 
@@ -39,7 +39,8 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     """
     _interrupted.clear()
     _over.clear()
-    _watch_always()
+    with suppress(OSError):  # a program that may open no more files goes on without
+        _watch_always()
     earliest = clock()
     end_of_import: float | None = None
     last_pressed = signal.SIGINT.value
@@ -121,9 +122,10 @@ def interruptible(interrupt: Callable[[], None]) -> Iterator[None]:
 
 
 @functools.cache
-def _watch_always() -> object:
-    """Have a signal seen while nothing else watches; what is returned stays open until the program ends."""
-    return _start_watching(lambda: None)
+def _watch_always() -> None:
+    """Have a signal seen while nothing else watches, until the program ends."""
+    _, writer, *_ = _start_watching(lambda: None)
+    writer.detach()
 
 
 def _start_watching(interrupt: Callable[[], None]) -> tuple[socket.socket, socket.socket, threading.Thread, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import traceback
 from dataclasses import asdict
@@ -55,6 +56,15 @@ EXIT_CODES: dict[type[SqlanonError], ExitCode] = {
     EngineError: ExitCode.FAILED,
     TargetError: ExitCode.USAGE,
 }
+
+LACKING = {
+    errno.ENOMEM: "the command ran out of memory: give it more (ulimit -v), or fewer threads",
+    errno.EMFILE: "the command may open no more files: raise the limit (ulimit -n)",
+    errno.ENFILE: "the system can open no more files",
+    errno.ENOSPC: "a disk is full, or the device that the output goes to",
+    errno.EDQUOT: "the quota of a disk is used up",
+}
+"""What there is too little of, by the number of the error of the system."""
 
 USAGE_ERRORS = BadParameter.__bases__
 """typer brings its own click from 0.2x on; this is the same class in all of them."""
@@ -110,6 +120,9 @@ def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
         return ExitCode.USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return ExitCode.INTERRUPTED, _document("Interrupted", str(error) or "interrupted")
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) in LACKING:
+        lacking = LACKING[getattr(error, "errno", None) or errno.ENOMEM]
+        return ExitCode.FAILED, _document("EngineError", lacking)
     # Its text is left out: it could quote data.
     unexpected = f"{type(error).__name__} was not expected; this is a bug of sqlanon"
     return ExitCode.FAILED, _document(type(error).__name__, unexpected)

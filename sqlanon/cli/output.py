@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -62,12 +63,14 @@ def show(document: Document) -> None:
 
     from sqlanon.report.console import rendered
 
-    console = Console(highlight=False, width=None if sys.stdout and sys.stdout.isatty() else PIPE_WIDTH)
-    with console.capture() as capture:
-        for part in rendered(document):
-            console.print(part)
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    written = io.StringIO()  # rich writes to a stream also while it captures
+    width = None if is_terminal else PIPE_WIDTH
+    console = Console(file=written, force_terminal=is_terminal or None, highlight=False, width=width)
+    for part in rendered(document):
+        console.print(part)
     # On a pipe rich pads every line to the width.
-    write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+    write("".join(f"{line.rstrip()}\n" for line in written.getvalue().splitlines()))
 
 
 def put(result: Result, *, as_json: bool, **more: Any) -> None:

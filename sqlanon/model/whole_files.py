@@ -21,7 +21,7 @@ def is_special(path: Path) -> bool:
 
 
 def read_whole(path: Path, megabytes: int) -> bytes:
-    """The content of a file of no more than so many MB.
+    """The content of a file of at most a number of megabytes.
 
     Raises:
         OSError: it is larger, a device or a named pipe, or cannot be read.

@@ -248,7 +248,9 @@ def _refuse_note(target: Path, *, anything: bool) -> None:
     """Refuse a target with a file of somebody else's in place of its note."""
     place = note_path(target)
     if place.is_dir() or is_special(place):
-        raise EngineError(f"{place} is no file, where the note of {target} has to go; give another name", step="target")
+        raise EngineError(
+            f"{place} is not a file, where the note of {target} has to go; give another name", step="target"
+        )
     if anything:
         return
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -41,11 +42,12 @@ def test_a_reader_that_has_had_enough(clinic: Path, arguments: list[str]) -> Non
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_under_stdout_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", [["schema"], ["releases", "--db", "clinic.duckdb"]])
+def test_a_full_disk_under_stdout_is_reported(clinic: Path, arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "sqlanon", "schema"]
+        command = [sys.executable, "-m", "sqlanon", *arguments]
         result = subprocess.run(
-            command, cwd=tmp_path, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            command, cwd=clinic, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
@@ -220,8 +222,8 @@ def started_with(changes: str, clinic: Path) -> subprocess.CompletedProcess[str]
     """A run in a new Python whose command line is changed."""
     command = ["sqlanon", *published("run", "--into", "t", "--json")]
     program = (
-        f"import os, signal, sys; sys.argv = {command}; from sqlanon.cli import app\n"
-        f"given = app.command_line\n{changes}app.main()"
+        f"import os, signal, sys; sys.argv = {command}; from sqlanon.cli import app, main\n"
+        f"given = app.command_line\n{changes}main()"
     )
     return subprocess.run(
         [sys.executable, "-c", program], cwd=clinic, env=environment(), capture_output=True, text=True, check=False
@@ -269,6 +271,45 @@ def test_a_store_that_cannot_be_reached_is_no_wrong_usage(folder: Path, monkeypa
         assert (refused.returncode, "a table needs --db" in refused.stderr) == (code, hint), refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("happens", "code", "said"),
+    [
+        ("os.kill(os.getpid(), signal.SIGHUP)", 130, "interrupted"),
+        ("os.kill(os.getpid(), signal.SIGINT)", 130, "interrupted"),
+        ("raise MemoryError", 1, "out of memory"),
+        ("raise OSError(errno.EMFILE, 'Too many open files')", 1, "Too many open files"),
+    ],
+)
+def test_what_happens_while_modules_are_loaded(tmp_path: Path, happens: str, code: int, said: str) -> None:
+    program = f"""
+import errno, os, signal, sys
+from sqlanon.cli import main
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "sqlanon.cli.app":
+            {happens}
+sys.meta_path.insert(0, Finder())
+sys.argv = ["sqlanon", "schema"]
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.startswith("Error: "), said in done.stderr) == (code, True, True), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(MemoryError(), "ran out of memory"), (OSError(errno.EMFILE, "x"), "ulimit -n")]
+)
+def test_what_the_system_lacks_is_no_bug(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    monkeypatch.setattr("sqlanon.api.session.Session.measure", Mock(side_effect=error))
+    refused = sqlanon(*published("measure"), folder=clinic)
+    assert (refused.returncode, words in refused.stderr, "bug" in refused.stderr) == (1, True, False)
+
+
 def test_devices_and_pipes_are_refused_at_once(clinic: Path) -> None:
     """Whoever opens them waits for another program, or reads for ever."""
     for name in ("p.parquet", "p.csv", "p.toml", "p.duckdb", "p.fit", "noted.csv.sqlanon.json"):
@@ -287,7 +328,7 @@ def test_devices_and_pipes_are_refused_at_once(clinic: Path) -> None:
     for command in (*targets, *policies, *codebooks, *others):
         refused = sqlanon(*command, folder=clinic)
         assert refused.returncode in (1, 2), command
-        assert "is a device or a pipe" in refused.stderr or "no file, where the note" in refused.stderr, command
+        assert "is a device or a pipe" in refused.stderr or "not a file, where the note" in refused.stderr, command
     assert all(path.is_fifo() for path in clinic.glob("p.*"))
 
 

@@ -207,6 +207,8 @@ def _lacking(text: str, kind: str) -> str | None:
         return "its temp_directory is full; give it one with more room, or raise memory_limit"
     if "Max expression depth" in text:
         return "a statement is nested deeper than max_expression_depth; simplify the query, or name fewer columns"
+    if "Too many open files" in text:
+        return "it may open no more files; raise the limit (ulimit -n)"
     if "File too large" in text:
         return "a file is larger than the system allows (ulimit -f, or the file system)"
     if kind == "OutOfMemoryException" or "could not allocate" in text:

@@ -122,7 +122,8 @@ class Releases(Part):
     ) -> ReleaseReport:
         """Report on a release: what is promised and was measured, what became of each column, and who is left out.
 
-        No label is in it that the release does not show, no count of 1 to k - 1 rows, and no such difference.
+        No label is in it that the release does not show. Rows by label and by the size of their class are none of 1 to
+        k - 1, and no two counts of a label differ by as few; totals are stated as they are.
         ``to_html()`` makes a page of it that needs no other file, ``model_dump_json()`` what the page is made from.
 
         Args:

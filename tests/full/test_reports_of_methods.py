@@ -15,7 +15,15 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.cli.app import app
 from tests.stories import test_release_reports
-from tests.stories.test_release_reports import CANARY, FINE, HISTOGRAM, KNOWN_TOWNS, TAXONOMIES, policy
+from tests.stories.test_release_reports import (
+    CANARY,
+    FINE,
+    HISTOGRAM,
+    KNOWN_TOWNS,
+    TAXONOMIES,
+    counts_are_of_many,
+    policy,
+)
 
 session = test_release_reports.session
 
@@ -26,6 +34,8 @@ def test_nor_by_local_recoding(session: sa.Session) -> None:
     assert session.anonymize(few, asked, "released").report.rows.dropped > 0
     found = session.report("released", asked, source=few)
     assert CANARY not in found.to_html() + found.model_dump_json()
+    assert counts_are_of_many(found, 4)
+    assert counts_are_of_many(session.report("released", edition="public"), 4)
     with pytest.raises(sa.PolicyError, match="nodes of full domains"):
         session.report("released", asked, source=few, alternatives=True)
 

@@ -83,8 +83,9 @@ class Releases(Part):
             without_provenance: True if it may have no provenance, and is then held against its policy alone.
             record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
                 result): a release that was changed together with its record falls short.
-            safe_harbor: whether it also falls short if the form of its values shows one of the 18 kinds of identifiers
-                that 45 CFR 164.514(b)(2) removes; a note names the columns that are called like one.
+            safe_harbor: whether it also falls short if one of its values, or the leaves under a label, shows one of the
+                18 kinds of identifiers that 45 CFR 164.514(b)(2) removes; a note names the columns that are called like
+                one.
             strict: False if what it falls short of is to be in the ``shortfalls`` of the result, and not an error.
 
         Raises:
@@ -97,10 +98,9 @@ class Releases(Part):
         asked, wanted = Asked(source, without_provenance, record_sha256), checked(policy)
         verification = verify_release(self._engine, release, wanted, asked, self._opened.resolve)
         if safe_harbor:
-            from sqlanon.suggestion.visible_identifiers import visible_identifiers, with_safe_harbor
+            from sqlanon.suggestion.visible_identifiers import with_safe_harbor
 
-            table = self._opened.resolve(release).relation
-            verification = with_safe_harbor(verification, visible_identifiers(self._engine, table))
+            verification = with_safe_harbor(self._engine, verification, self._opened.resolve(release), wanted)
         if wanted.held_with and isinstance(release, str | Path):
             from sqlanon.run.earlier import with_joint_classes
 

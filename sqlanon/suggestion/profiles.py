@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sqlanon.suggestion import safe_harbor
@@ -43,10 +43,10 @@ PROFILES: dict[Profile, Settings] = {
 }
 
 
-def for_profile(profile: Profile, found: Evidence, decision: Decision) -> Decision:
-    """The role of a column where that of a profile is another one."""
+def for_profile(profile: Profile, found: Evidence, decision: Decision, shown: Collection[str]) -> Decision:
+    """The role of a column where that of a profile is another one; ``shown`` is what its values show to Safe Harbor."""
     if profile == SAFE_HARBOR:
-        return safe_harbor.decision_of(found, decision)
+        return safe_harbor.decision_of(found, decision, shown)
     if PROFILES[profile].releases_values or decision.role in ("quasi-identifier", "identifier"):
         return decision
     if decision.role == "insensitive":

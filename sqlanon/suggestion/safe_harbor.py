@@ -1,22 +1,23 @@
 """What the Safe Harbor method of HIPAA asks of a table: 45 CFR 164.514(b)(2).
 
 Of its 18 kinds of identifiers, ZIP codes and dates may stay in part: the first three digits, ``000`` for those of areas
-with few people, and years. Ages above 89 are one group. All others are dropped, as any profile drops them, and so are
-places below a state.
+with few people, and years. Ages above 89 are one group, and so are years of birth that show one. All others are
+dropped, as any profile drops them, and so are places below a state and columns in which a value shows an identifier.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from sqlanon.suggestion.evidence import Evidence
 from sqlanon.suggestion.roles import Decision
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy, of_dates
+from sqlanon.suggestion.visible_identifiers import OLDEST_AGE, first_year, is_birth, said
 
-OLDEST_AGE = 90
-"""Ages from here on are one."""
+BOUNDS = ("age", "year")
+"""Kinds of numbers that are coded."""
 
 FEW_PEOPLE = "000"
 SPARSE_AREAS = frozenset((36, 59, 63, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893))
@@ -28,12 +29,20 @@ ZIP_CODE = re.compile(r"([0-9]{5})(-?[0-9]{4})?|([0-9]{3,4})(\.0)?")
 
 NOTES = (
     "Safe Harbor also asks that you know of no way to identify a person by what is left (45 CFR 164.514(b)(2)(ii))",
-    "years that show an age above 89, such as of a birth, must not stay; look at texts and codes that are kept, too",
+    "texts and codes that are kept can have identifiers that no form shows, such as names: look at them, too",
 )
 
 
-def decision_of(found: Evidence, decision: Decision) -> Decision:
-    """The role of a column: places below a state, parts of dates, and dates that no rule reads are dropped."""
+def decision_of(found: Evidence, decision: Decision, shown: Collection[str]) -> Decision:
+    """The role of a column: what shows an identifier that the policy cannot generalize is dropped.
+
+    Args:
+        found: what is known of the column.
+        decision: its role by itself.
+        shown: the kinds of identifiers that its values show.
+    """
+    if decision.role == "identifier":
+        return decision
     if decision.kind == "date" and decision.role == "quasi-identifier" and not found.is_moment:
         return Decision("identifier", "date", f"{decision.reason}; a part of a date, or not written as a date")
     if decision.kind == "zip" and found.has_empty:
@@ -42,7 +51,22 @@ def decision_of(found: Evidence, decision: Decision) -> Decision:
         )
     if decision.kind == "place" and decision.role == "quasi-identifier":
         return Decision("identifier", "place", f"{decision.reason}; smaller than a state")
+    left = [kind for kind in shown if kind not in _generalized(found, decision)]
+    if left:
+        return Decision("identifier", decision.kind, f"{decision.reason}; it has {', '.join(said(left))}")
     return decision
+
+
+def _generalized(found: Evidence, decision: Decision) -> Collection[str]:
+    """The kinds of identifiers that are not left in a column at the levels and bounds that are asked."""
+    if decision.role != "quasi-identifier":
+        return ()
+    if found.is_moment:
+        return ("date",)
+    if decision.kind == "zip":
+        return ("postcode",)
+    is_coded = found.column.traits.is_number and decision.kind in BOUNDS
+    return ("age", "birth") if is_coded else ()
 
 
 def taxonomy_of(found: Evidence, kind: str, values: Iterable[str]) -> SuggestedTaxonomy | None:
@@ -72,10 +96,14 @@ def settings_of(columns: Mapping[str, tuple[Evidence, Decision]]) -> dict[str, t
     """What a policy asks beside roles, each with a comment: no day of a date, no whole ZIP code, no age above 89."""
     kept = {name: each for name, each in columns.items() if each[1].role == "quasi-identifier"}
     levels = {name: 1 for name, (found, decision) in kept.items() if found.is_moment or decision.kind == "zip"}
-    ages = {name: OLDEST_AGE for name, (found, decision) in kept.items() if decision.kind == "age" and found.is_number}
+    numbers = {name: decision.kind for name, (found, decision) in kept.items() if found.column.traits.is_number}
+    ages = {name: OLDEST_AGE for name, kind in numbers.items() if kind == "age"}
+    births = {name: first_year() - 1 for name, kind in numbers.items() if kind == "year" and is_birth(name)}
     asked: dict[str, tuple[Any, str]] = {}
     if levels:
         asked["minimum_levels"] = (levels, "years of dates, three digits of ZIP codes")
     if ages:
         asked["top_coding"] = (ages, "ages of 90 and above are one")
+    if births:
+        asked["bottom_coding"] = (births, "years of birth that show an age above 89 are one")
     return asked

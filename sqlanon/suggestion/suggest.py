@@ -23,6 +23,7 @@ from sqlanon.suggestion.roles import Decision, decided, individual, undecided, w
 from sqlanon.suggestion.sets import MAX_NODES, MeasuredSets, coarsened, lattice_nodes, measured_sets
 from sqlanon.suggestion.suggestion import Profile, SuggestedColumn, Suggestion
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
+from sqlanon.suggestion.visible_identifiers import shown_kinds
 from sqlanon.suggestion.writing import LIST_OF_ROLE, Draft
 
 SUPPRESSION_LIMIT = 0.05
@@ -114,7 +115,14 @@ class _Table:
         self._numbers = {
             one: other for pair in twins for one, other in (pair, pair[::-1]) if self._evidence[other].is_number
         }
-        found = {name: for_profile(self._asked.profile, self._evidence[name], found[name]) for name in found}
+        shown: Mapping[str, Sequence[str]] = {}
+        if self._asked.profile == SAFE_HARBOR:
+            released = [self._evidence[name].column for name in found if found[name].role != "identifier"]
+            shown = shown_kinds(self._engine, self._relation, released)
+        found = {
+            name: for_profile(self._asked.profile, self._evidence[name], found[name], shown.get(name, ()))
+            for name in found
+        }
         individuals = [name for name, decision in found.items() if decision.is_individual]
         for name in individuals[1:]:
             found[name] = undecided(found[name].reason)

@@ -297,11 +297,11 @@ class TestSafeHarbor:
 
     def test_places_below_a_state_are_dropped(self) -> None:
         for name, expected in (("city", "identifier"), ("county", "identifier"), ("state", "quasi-identifier")):
-            assert decision_of(evidence(name), decided(evidence(name))).role == expected
+            assert decision_of(evidence(name), decided(evidence(name)), ()).role == expected
 
     def test_zip_codes_that_no_file_can_list_are_dropped(self) -> None:
         found = evidence("zip", has_empty=True)
-        assert decision_of(found, decided(found)).role == "identifier"
+        assert decision_of(found, decided(found), ()).role == "identifier"
 
     def test_dates_that_no_rule_reads_are_dropped(self) -> None:
         for found, expected in (
@@ -309,7 +309,7 @@ class TestSafeHarbor:
             (evidence("birth_month", NUMBERS, values=12), "identifier"),
             (evidence("birth_date", moments=40), "quasi-identifier"),
         ):
-            assert decision_of(found, decided(found)).role == expected
+            assert decision_of(found, decided(found), ()).role == expected
 
 
 class TestPolicyFiles:

@@ -52,13 +52,15 @@ def _known_values(engine: Engine, attributes: Sequence[str]) -> Known:
     is_in_warehouse = file is not None and place.catalog == engine.warehouse.name
     made_by = {} if is_in_warehouse else engine.made_by
     return {
-        name: values_made_by(made_by[name].taxonomy) if name in made_by else taxonomies.values_of(_stored(), name)
+        name: values_made_by(engine, made_by[name].taxonomy)
+        if name in made_by
+        else taxonomies.values_of(_stored(), name)
         for name in attributes
     }
 
 
-def values_made_by(taxonomy: Taxonomy) -> exp.Query | None:
-    """The values of a taxonomy, from what it is made by."""
+def values_made_by(engine: Compute, taxonomy: Taxonomy) -> exp.Query | None:
+    """The values of a taxonomy, from what it is made by; None of a list, unless errors may show values."""
     if taxonomy.file is not None:
         return taxonomies.values_in_file(paths.escaped(taxonomy.file), taxonomy.delimiter)
     match taxonomy.values:
@@ -67,8 +69,10 @@ def values_made_by(taxonomy: Taxonomy) -> exp.Query | None:
         case DateRange() as dates:
             return taxonomies.days(dates)
         case tuple() as values:
-            return _spelled_out(values)
-    return None if taxonomy.rows is None else _spelled_out([row[0] for row in taxonomy.rows])
+            listed: Sequence[str | None] = values
+        case _:
+            listed = [row[0] for row in taxonomy.rows or ()]
+    return _spelled_out(listed) if listed and engine.shows_values else None
 
 
 def _spelled_out(values: Sequence[str | None]) -> exp.Query | None:

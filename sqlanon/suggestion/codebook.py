@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sqlanon.errors import PolicyError
+from sqlanon.model.taxonomy.arguments import counted
 from sqlanon.model.whole_files import read_whole
 
 COLUMN = ("column", "variable", "field", "name")
@@ -41,9 +42,10 @@ def read_codebook(path: str | Path) -> dict[str, str]:
         next((header.index(word) for word in words if word in header), None) for words in (COLUMN, DESCRIPTION)
     )
     if at is None or described_at is None:
-        has = ", ".join(f'"{name}"' for name in header) or "none"
         needs = " and ".join(" or ".join(f'"{word}"' for word in words[:2]) for words in (COLUMN, DESCRIPTION))
-        raise PolicyError(f"the codebook {path} needs a header with {needs}; it has {has}").with_guide(
+        # Without a header the first line is a row of values, which no message quotes.
+        has = f"{counted(len(header), 'field')}, and not these names"
+        raise PolicyError(f"the codebook {path} needs a header with {needs}; its first line has {has}").with_guide(
             "suggested-policies"
         )
     whole = [row for row in rows[1:] if len(row) > max(at, described_at)]

@@ -438,7 +438,9 @@ class TestDescriptions:
 
     def test_a_codebook_without_descriptions_says_what_it_has(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "codes.csv").write_text("variable,codes\nv1,x\n")
-        with pytest.raises(sa.PolicyError, match=r'"description" or "label".*it has "variable", "codes"') as caught:
+        with pytest.raises(
+            sa.PolicyError, match=r'"description" or "label".*has 2 fields, and not these names'
+        ) as caught:
             session.suggest("SELECT 1 AS a", codebook=tmp_path / "codes.csv")
         assert caught.value.guide == "suggested-policies"
 

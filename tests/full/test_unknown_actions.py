@@ -133,10 +133,9 @@ class TestReleases:
             session.anonymize("trips", policy("suppress", suppression_limit=0.3), into="released", replace=True)
         listed, advice = refused.value.problems
         assert advice == "what can help: taxonomies with these values, or a larger suppression_limit"
-        values = session.connection.execute(
-            listed.partition("3 distinct values in 5 rows; list them by ")[2]
-        ).fetchall()
-        assert sorted(values) == [("Oslo", 2), ("Rom", 2), ("Wien", 1)]
+        among = "3 distinct values in 5 rows; list them among all others, which the taxonomy has, by "
+        values = session.connection.execute(listed.partition(among)[2]).fetchall()
+        assert {("Oslo", 2), ("Rom", 2), ("Wien", 1)} < {*values}
         with pytest.raises(sa.UnsatisfiableError) as unmet:
             # 6 of the 16 rows may go, and 5 do in any case.
             session.anonymize("trips", policy("suppress", k=12, suppression_limit=0.37), into="released", replace=True)

@@ -155,7 +155,7 @@ def exact_number(number: int | float | Decimal) -> int | Decimal:
     try:
         exact = Decimal(str(number))
     except InvalidOperation:
-        raise TaxonomyError(f'"{number}" is not a number') from None
+        raise TaxonomyError("a text is given that is not a number") from None
     if not exact.is_finite():
         raise TaxonomyError(f"{number} is not a finite number")
     if exact and abs(exact.adjusted()) >= MAX_DIGITS:
@@ -171,8 +171,8 @@ def written(number: int | Decimal) -> str:
 MAX_DEPTH_LEVELS = 64
 """Far beyond any taxonomy, and far below what Python can follow."""
 
-Path = tuple[str, ...]
-"""The labels of a list of values, from the top down."""
+Path = tuple[tuple[int, str], ...]
+"""The labels of a list of values, from the top down, each with its place among those beside it, from 1."""
 
 
 def text_of(value: object) -> str:
@@ -184,7 +184,7 @@ def grouped_rows(groups: Any, top: str) -> tuple[tuple[str, ...], ...]:
     """A row per value: the value, its labels from level 1 up, and the top.
 
     Raises:
-        TaxonomyError: listing every problem with the groups; labels are named, values are counted.
+        TaxonomyError: listing every problem with the groups; these are named by their places, for labels can be values.
     """
     problems: list[str] = []
     lists = list(_lists(groups, (), problems))
@@ -193,7 +193,12 @@ def grouped_rows(groups: Any, top: str) -> tuple[tuple[str, ...], ...]:
         problems.append("groups are not nested equally deep, so some values lack a label at some level")
     if problems:
         raise TaxonomyError("the groups are not valid:", list(dict.fromkeys(problems)))
-    return tuple((value, *reversed(path), top) for path, values in lists for value in values)
+    return tuple((value, *(label for _, label in reversed(path)), top) for path, values in lists for value in values)
+
+
+def _named(path: Path) -> str:
+    """``2.1`` for the first group within the second one."""
+    return ".".join(str(place) for place, _ in path)
 
 
 def _lists(groups: Any, path: Path, problems: list[str]) -> Iterator[tuple[Path, Sequence[str]]]:
@@ -202,60 +207,60 @@ def _lists(groups: Any, path: Path, problems: list[str]) -> Iterator[tuple[Path,
         yield from _lists_in(groups, path, problems)
     elif path and isinstance(groups, list | tuple):
         if not groups:
-            problems.append(f'group "{path[-1]}" has no values')
+            problems.append(f"group {_named(path)} has no values")
         if not all(isinstance(value, bool | str | int | float) for value in groups):
-            problems.append(f'group "{path[-1]}": values must be texts, numbers, true or false')
+            problems.append(f"group {_named(path)}: values must be texts, numbers, true or false")
         yield path, [text_of(value) for value in groups]
     elif path:
-        problems.append(f'group "{path[-1]}" must be a list of values, or have groups itself')
+        problems.append(f"group {_named(path)} must be a list of values, or have groups itself")
     else:
         problems.append("groups must be a table of labels, each with a list of values")
 
 
 def _lists_in(groups: Mapping[Any, Any], path: Path, problems: list[str]) -> Iterator[tuple[Path, Sequence[str]]]:
     if not groups:
-        problems.append(f'group "{path[-1]}" is empty' if path else "there are no groups")
+        problems.append(f"group {_named(path)} is empty" if path else "there are no groups")
     if len(path) >= MAX_DEPTH_LEVELS:
         problems.append(f"groups are nested more than {MAX_DEPTH_LEVELS} levels deep")
         return
-    for label, below in groups.items():
+    for place, (label, below) in enumerate(groups.items(), 1):
         if isinstance(label, str):
-            yield from _lists(below, (*path, label), problems)
+            yield from _lists(below, (*path, (place, label)), problems)
         else:
             problems.append("labels must be texts")
 
 
 def _misnamed(paths: Sequence[Path], top: str) -> Iterator[str]:
-    labels = {label for path in paths for label in path}
+    labels = {label for path in paths for _, label in path}
     if "" in labels:
         yield "a label is empty"
     if top in labels:
-        yield f'"{top}" is the label of the top, which is added'
+        yield "a label is that of the top, which is added"
 
 
 def _shared_values(lists: Sequence[tuple[Path, Sequence[str]]]) -> Iterator[str]:
     for path, values in lists:
         if repeated := sum(count > 1 for count in Counter(values).values()):
-            yield f'group "{path[-1]}" lists {counted(repeated, "value")} more than once'
+            yield f"group {_named(path)} lists {counted(repeated, 'value')} more than once"
     owners: dict[str, list[str]] = {}
     for path, values in lists:
         for value in dict.fromkeys(values):
-            owners.setdefault(value, []).append(path[-1])
+            owners.setdefault(value, []).append(_named(path))
     pairs = Counter(pair for labels in owners.values() for pair in combinations(labels, 2))
     for (one, other), count in pairs.items():
-        yield f'groups "{one}" and "{other}" share {counted(count, "value")}'
+        yield f"groups {one} and {other} share {counted(count, 'value')}"
 
 
 def _shared_labels(lists: Sequence[tuple[Path, Sequence[str]]]) -> Iterator[str]:
     """A label that stands under two labels of the next level does not nest."""
-    parents: dict[tuple[int, str], dict[str, None]] = {}
+    parents: dict[tuple[int, str], dict[str, str]] = {}
     for path, _ in lists:
         for depth in range(1, len(path)):
-            parents.setdefault((depth, path[depth]), {})[path[depth - 1]] = None
-    for (_, label), above in parents.items():
-        if len(above) > 1:
-            named = enumerated(f'"{each}"' for each in above)
-            yield f'label "{label}" stands under {named}'
+            above, (_, label) = path[depth - 1][1], path[depth]
+            parents.setdefault((depth, label), {}).setdefault(above, _named(path[: depth + 1]))
+    for places in parents.values():
+        if len(places) > 1:
+            yield f"groups {enumerated(places.values())} have the same label, and other labels above it"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -141,9 +141,13 @@ LIMIT 0;
 -- :shape (age VARCHAR, disease VARCHAR)
 SELECT CAST(0 AS INTEGER) AS anon_release, *, CAST(0 AS BIGINT) AS anon_row_count FROM :shape AS anon_shape LIMIT 0;
 
+-- name: no_hashes
+-- the table of the hashes of a sidecar
+SELECT CAST(NULL AS VARCHAR) AS name, CAST(NULL AS VARCHAR) AS sha256 LIMIT 0;
+
 -- name: document
 -- the document of a sidecar
--- :format 2
+-- :format 3
 -- :document '{}'
 SELECT :format AS format, :document AS document;
 
@@ -151,3 +155,41 @@ SELECT :format AS format, :document AS document;
 -- the number of entries of a sidecar
 -- :entries (number INTEGER)
 SELECT count(*) AS entries FROM :entries;
+
+-- name: other_parts
+-- what a sidecar has beside plain tables
+-- What DuckDB would execute where the tables are read or written: views, macros, triggers (which DuckDB 1.5 does not have),
+-- indexes, which can be of expressions, and columns that are computed or checked.
+-- :catalog 'memory'
+SELECT count(*) AS part_count
+FROM (
+    SELECT database_name FROM duckdb_views() WHERE NOT internal
+    UNION ALL
+    SELECT database_name FROM duckdb_functions() WHERE NOT internal
+    UNION ALL
+    SELECT database_name FROM duckdb_indexes()
+    UNION ALL
+    SELECT database_name FROM duckdb_tables()
+    WHERE regexp_matches(
+        -- Without names and texts.
+        regexp_replace(sql, '"([^"]|"")*"|''([^'']|'''')*''', '', 'g'), '(DEFAULT|CHECK) ?[(]|GENERATED ALWAYS AS'
+    )
+    UNION ALL
+    SELECT * FROM query(
+        'SELECT database_name FROM '
+        || CASE WHEN version() < 'v2' THEN 'duckdb_databases() WHERE FALSE' ELSE 'duckdb_triggers()' END
+    )
+) AS anon_parts
+WHERE database_name = :catalog;
+
+-- name: unreadable_counts
+-- counts that cannot be those of rows
+-- :counts (anon_release INTEGER, anon_row_count BIGINT)
+-- :reference (anon_row_count BIGINT)
+SELECT count(*) AS unreadable
+FROM (
+    SELECT anon_release, anon_row_count FROM :counts AS anon_counts
+    UNION ALL
+    SELECT 0, anon_row_count FROM :reference AS anon_reference
+) AS anon_all
+WHERE anon_release IS NULL OR coalesce(anon_row_count, 0) < 1;

@@ -8,17 +8,21 @@ It has the taxonomies of the fit, too, so that partitions can be published where
 that is attached for the time of one run, which locks it. It is written without a write-ahead log, which would be a
 second file with the permissions of the process: a change is there once the database has made its checkpoint, in one
 step.
+
+Who has the file could have changed it. It is read only where it has nothing but plain tables, so that nothing in it is
+executed, and where each table has the hash that was kept beside it. These hashes are no signatures: who changes them as
+well is not seen.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute, Engine, Warehouse, Writer
@@ -26,9 +30,10 @@ from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import Destination
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import folded, possible
-from sqlanon.model.record import readable_record
+from sqlanon.model.record import readable_record, sha256_of_json
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.increment import SQL, counted_columns
+from sqlanon.publish.content import content_of_table
 from sqlanon.publish.files import staged_file
 from sqlanon.publish.listings import note_of
 from sqlanon.publish.provenance import note_of_file
@@ -123,7 +128,7 @@ def _files(engine: Warehouse) -> dict[str, str | None]:
 CATALOG = "anon_fit"
 """The name under which the file is attached."""
 
-FORMAT = 2
+FORMAT = 3
 
 RELEASE = "anon_release"
 
@@ -143,8 +148,17 @@ TAXONOMY = table_of("taxonomy")
 """The taxonomies of the fit, beside which it says where their domains come from."""
 
 
-@dataclass(frozen=True)
-class Entry:
+CHANGING = ("releases", "counts")
+"""The tables that each partition changes."""
+
+TABLES = ("fit", *CHANGING, "reference", "taxonomy", "taxonomy_domain")
+"""The tables that each fit has; that of local recoding has its classes besides."""
+
+HASHES = "hashes"
+"""The table with the hash of each other one."""
+
+
+class Entry(BaseModel):
     """A partition that was published, or is about to be.
 
     Attributes:
@@ -157,6 +171,8 @@ class Entry:
         unknown: how many of them were left out for a value that a taxonomy does not have.
         fingerprint: of its rows.
     """
+
+    model_config = ConfigDict(frozen=True)
 
     number: int
     release: str
@@ -180,9 +196,7 @@ class Sidecar:
     @property
     def entries(self) -> list[Entry]:
         """All entries, in their order."""
-        rows = self.engine.fetch(select([exp.Star()], table_of("releases")), "the entries of the sidecar")
-        found = [Entry(**{**row, "place": Place.model_validate_json(row["place"])}) for row in rows]
-        return sorted(found, key=lambda entry: entry.number)
+        return _read_entries(self.engine)
 
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
         """The counts of some entries together: labels, protected values, ``anon_row_count``."""
@@ -252,6 +266,7 @@ class Sidecar:
         """A transaction that is durable when the block ends."""
         with self.engine.transaction():
             yield
+            _keep_hashes(self.engine, CHANGING)
         self.engine.save(CATALOG)
 
 
@@ -260,12 +275,14 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
     """Open a sidecar for one run; entries that a dead run has left pending are settled first.
 
     Raises:
-        EngineError: it is not there, is not a sidecar, is in use, or a pending release cannot be looked at.
+        EngineError: it is not there, is not a sidecar or was changed, is in use, or a pending release cannot be looked
+            at.
     """
     possible(path, "sidecar")
     if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)
         raise EngineError(f"the fit {path} does not exist; make it by `sqlanon fit` or partitions.fit", step="sidecar")
     with attached(engine, path):
+        _refuse_other_parts(engine, path)
         sidecar = Sidecar(engine, path, _read_fit(engine, path))
         sidecar.settle_all()
         yield sidecar
@@ -294,14 +311,75 @@ def attached(engine: Warehouse, path: Path, name: str = CATALOG, *, new: bool = 
         yield
 
 
-def _read_fit(engine: Compute, path: Path) -> Fit:
+def _refuse_other_parts(engine: Compute, path: Path, catalog: str = CATALOG) -> None:
+    """Refuse a file with anything that would be executed where its tables are read or written."""
+    query = SQL.query("other_parts", catalog=string(catalog))
+    if engine.fetch(query, "the parts of the sidecar")[0]["part_count"]:
+        reason = f"{path} is not what `sqlanon fit` makes: it has more than plain tables, and none of it was read"
+        raise EngineError(reason, step="sidecar")
+
+
+def _read_fit(engine: Engine, path: Path) -> Fit:
+    """The fit of a file whose tables are those that were written.
+
+    Raises:
+        EngineError: it is not a fit, is one of another version, or was changed.
+    """
     try:
-        found = engine.fetch(select([exp.Star()], table_of("fit")), "the fit")[0]
+        [found] = engine.fetch(_all_of("fit"), "the fit")
         if found["format"] == FORMAT:
-            return Fit.model_validate_json(found["document"])
-    except (EngineError, KeyError, IndexError, ValidationError):
-        raise EngineError(f"{path} is not what `sqlanon fit` makes", step="sidecar") from None
+            return _unchanged_fit(engine, path, Fit.model_validate_json(str(found["document"])))
+    except (KeyError, ValueError):
+        raise _not_a_fit(path) from None
+    except EngineError as error:
+        raise (error if error.step == "sidecar" else _not_a_fit(path)) from None
     raise EngineError(f"{path} was made by another version of sqlanon: take that one", step="sidecar")
+
+
+def _not_a_fit(path: Path) -> EngineError:
+    return EngineError(f"{path} is not what `sqlanon fit` makes", step="sidecar")
+
+
+def _unchanged_fit(engine: Engine, path: Path, fit: Fit) -> Fit:
+    """A fit, unless its tables have other hashes than were kept of them, or what no run writes."""
+    kept = {row["name"]: row["sha256"] for row in engine.fetch(_all_of(HASHES), "the hashes of the sidecar")}
+    names = (*TABLES, *(() if fit.class_count is None else ("classes",)))
+    changed = [name for name, digest in _hashes_of(engine, names).items() if kept.get(name) != digest]
+    if changed:
+        raise EngineError(
+            f"{path} was changed since sqlanon wrote it, in {', '.join(changed)}: bring back a copy of it, or make "
+            "another fit, which knows nothing of the partitions that were published with this one",
+            step="sidecar",
+        )
+    _read_entries(engine)
+    query = SQL.query("unreadable_counts", counts=table_of("counts"), reference=REFERENCE)
+    if engine.fetch(query, "the counts of the sidecar")[0]["unreadable"]:
+        raise _not_a_fit(path)
+    return fit
+
+
+def _all_of(name: str) -> exp.Query:
+    return select([exp.Star()], table_of(name))
+
+
+def _read_entries(engine: Compute) -> list[Entry]:
+    rows = engine.fetch(_all_of("releases"), "the entries of the sidecar")
+    found = [Entry(**{**row, "place": Place.model_validate_json(str(row["place"]))}) for row in rows]
+    return sorted(found, key=lambda entry: entry.number)
+
+
+def _hashes_of(engine: Engine, names: Iterable[str]) -> dict[str, str]:
+    """The hash of each of some tables: of its rows, and of the names and types of its columns."""
+    return {name: sha256_of_json(content_of_table(engine, table_of(name)).model_dump()) for name in names}
+
+
+def _keep_hashes(engine: Engine, names: Iterable[str]) -> None:
+    """Keep the hashes of tables that were written."""
+    for name, digest in _hashes_of(engine, names).items():
+        chosen = exp.Where(this=column("name").eq(string(name)))
+        engine.execute(exp.Delete(this=table_of(HASHES), where=chosen), "the sidecar")
+        row = exp.Select(expressions=[aliased(string(name), "name"), aliased(string(digest), "sha256")])
+        engine.execute(exp.Insert(this=table_of(HASHES), expression=row, by_name=True), "the sidecar")
 
 
 REPLACED = "anon_replaced_fit"
@@ -344,6 +422,7 @@ def _unused(engine: Engine, path: Path) -> Iterator[None]:
     with opened(engine, path) as replaced:  # which settles what a dead run has left
         _refuse_published(path, len(replaced.entries))
     with attached(engine, path, REPLACED):
+        _refuse_other_parts(engine, path, REPLACED)
         count = SQL.query("entry_count", entries=table_of("releases", REPLACED))
         _refuse_published(path, int(engine.fetch(count, "the entries of the sidecar")[0]["entries"]))
         yield
@@ -381,5 +460,6 @@ def write_fit(
         "taxonomy": taxonomies.SQL.query("rows_of", taxonomy=engine.taxonomy, attributes=used),
         "taxonomy_domain": taxonomies.SQL.query("rows_of", taxonomy=domains, attributes=used),
     }
-    for name, query in queries.items():
+    for name, query in {**queries, HASHES: SQL.query("no_hashes")}.items():
         engine.execute(exp.Create(this=table_of(name), kind="TABLE", expression=query), "the sidecar")
+    _keep_hashes(engine, queries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -85,6 +86,59 @@ class TestFits:
         for file, reason in ((tmp_path / "none.fit", "does not exist"), (text, "not a DuckDB"), (other, "not what")):
             with pytest.raises(sa.EngineError, match=reason):
                 session.partitions.apply(NOVEMBER, file, "november")
+
+    def test_what_is_not_a_plain_table_is_not_executed(
+        self, session: sa.Session, sidecar: Path, tmp_path: Path
+    ) -> None:
+        """A file that somebody hands over is data: a view in it could read and write files of whoever takes it."""
+        secret, log = tmp_path / "secret.txt", tmp_path / "log"
+        secret.write_text("TOPSECRET")
+        log.mkdir()
+        moved = "CREATE TABLE old AS FROM {0}; DROP TABLE {0}; CREATE VIEW {0} AS SELECT old.* FROM old, {1}"
+        for statement in (
+            moved.format("fit", f"read_text('{secret}')"),
+            moved.format("fit", f"(SELECT 1 FROM enable_logging(storage_path='{log}', level='INFO'))"),
+            *(moved.format(name, f"read_text('{secret}')") for name in ("releases", "counts", "taxonomy", "hashes")),
+            "CREATE MACRO lower(text) AS 'other'",
+            "DROP TABLE counts; CREATE TABLE counts (town VARCHAR DEFAULT lower('X'))",
+            "ALTER TABLE releases ADD COLUMN more INTEGER DEFAULT 7",
+            "DROP TABLE reference; CREATE TABLE reference (town VARCHAR, other VARCHAR AS (lower('X')))",
+            "CREATE INDEX other ON counts ((anon_row_count + 1))",
+        ):
+            path = tmp_path / "tampered.fit"
+            shutil.copy(sidecar, path)
+            with duckdb.connect(path) as connection:
+                connection.execute(statement)
+            with pytest.raises(sa.EngineError, match="more than plain tables, and none of it was read"):
+                session.partitions.apply(NOVEMBER, path, f"{tmp_path}/november.parquet")
+        assert [*log.iterdir()] == []
+        assert not (tmp_path / "november.parquet").exists()
+
+    def test_what_was_changed_is_seen(self, session: sa.Session, sidecar: Path, tmp_path: Path) -> None:
+        for statement, reason in (
+            ("UPDATE counts SET anon_row_count = anon_row_count + 1", "was changed since sqlanon wrote it, in counts"),
+            ("DELETE FROM counts", "in counts"),
+            ("UPDATE counts SET anon_row_count = NULL", "in counts"),
+            ("UPDATE releases SET released = released - 1", "in releases"),
+            ("UPDATE releases SET place = NULL, rows = NULL", "in releases"),
+            ("UPDATE taxonomy SET label = NULL", "in taxonomy"),
+            ("ALTER TABLE reference RENAME anon_row_count TO other", "in reference"),
+            ("UPDATE fit SET document = replace(document, '0.', '0.9')", "in fit"),
+            ("UPDATE hashes SET sha256 = NULL", "in fit, releases, counts, reference, taxonomy, taxonomy_domain"),
+            ("UPDATE fit SET document = NULL", "not what"),
+            ("UPDATE fit SET format = NULL", "another version"),
+            ("UPDATE fit SET format = 2; DROP TABLE hashes", "another version"),
+            ("INSERT INTO fit FROM fit", "not what"),
+            ("DROP TABLE hashes", "not what"),
+            ("DROP TABLE counts", "not what"),
+        ):
+            path = tmp_path / "tampered.fit"
+            shutil.copy(sidecar, path)
+            with duckdb.connect(path) as connection:
+                connection.execute(statement)
+            with pytest.raises(sa.EngineError, match=reason):
+                session.partitions.apply(NOVEMBER, path, f"{tmp_path}/november.parquet")
+        assert not (tmp_path / "november.parquet").exists()
 
 
 class TestPartitions:

@@ -59,3 +59,8 @@ def possible(name: str | Path, step: str) -> str:
 def without_secret(address: str) -> str:
     """The address of a server as messages and records have it: what stands behind ``/;`` can be a token."""
     return address.partition("/;")[0]
+
+
+def in_quotes(name: str) -> str:
+    """A name within a sentence, in quotes as in SQL, so that it cannot end before its last letter."""
+    return '"' + name.replace('"', '""') + '"'

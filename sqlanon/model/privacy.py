@@ -25,6 +25,7 @@ from sqlanon.model.bounds import (
     exactly,
     of_values,
 )
+from sqlanon.model.names import in_quotes
 
 MOST = 10**12
 """More rows or values than any class has: a larger threshold is a slip."""
@@ -110,7 +111,7 @@ class AlphaKAnonymity(PrivacyModel):
         return (at_least(CLASS_SIZE, self.k, monotonic=True), exactly(share, "<=", self.alpha))
 
     def __str__(self) -> str:
-        return f'(α,k)-anonymity of "{self.column}" (α = {self.alpha:g}, k = {self.k})'
+        return f"(α,k)-anonymity of {in_quotes(self.column)} (α = {self.alpha:g}, k = {self.k})"
 
 
 @kind_of("privacy")
@@ -129,7 +130,7 @@ class DistinctLDiversity(PrivacyModel):
         return (at_least(measure, self.l, monotonic=True),)
 
     def __str__(self) -> str:
-        return f'distinct l-diversity of "{self.column}" (l = {self.l})'
+        return f"distinct l-diversity of {in_quotes(self.column)} (l = {self.l})"
 
 
 @kind_of("privacy")
@@ -152,7 +153,7 @@ class EntropyLDiversity(PrivacyModel):
         return (at_least(measure, float(self.l)),)
 
     def __str__(self) -> str:
-        return f'entropy l-diversity of "{self.column}" (l = {self.l:g})'
+        return f"entropy l-diversity of {in_quotes(self.column)} (l = {self.l:g})"
 
 
 @kind_of("privacy")
@@ -176,7 +177,7 @@ class RecursiveCLDiversity(PrivacyModel):
         return (exactly(measure, "<", self.c),)
 
     def __str__(self) -> str:
-        return f'recursive (c,l)-diversity of "{self.column}" (c = {self.c:g}, l = {self.l})'
+        return f"recursive (c,l)-diversity of {in_quotes(self.column)} (c = {self.c:g}, l = {self.l})"
 
 
 Distance = Literal["equal", "ordered", "hierarchical"]
@@ -215,7 +216,7 @@ class TCloseness(PrivacyModel):
         return (at_most(measure, self.t),)
 
     def __str__(self) -> str:
-        return f't-closeness of "{self.column}" with {self.distance} distance (t = {self.t:g})'
+        return f"t-closeness of {in_quotes(self.column)} with {self.distance} distance (t = {self.t:g})"
 
 
 @kind_of("privacy")
@@ -240,7 +241,7 @@ class BetaLikeness(PrivacyModel):
         return (at_most(measure, float(self.beta)),)
 
     def __str__(self) -> str:
-        return f'{self.variant} β-likeness of "{self.column}" (β = {self.beta:g})'
+        return f"{self.variant} β-likeness of {in_quotes(self.column)} (β = {self.beta:g})"
 
 
 @kind_of("privacy")
@@ -267,7 +268,7 @@ class DeltaDisclosure(PrivacyModel):
         return (Bound(measure, "<", self.delta, self.delta * (1 - TOLERANCE)),)
 
     def __str__(self) -> str:
-        return f'δ-disclosure privacy of "{self.column}" (δ = {self.delta:g})'
+        return f"δ-disclosure privacy of {in_quotes(self.column)} (δ = {self.delta:g})"
 
 
 NO_ABSENT_CLASS = Bound(
@@ -308,7 +309,7 @@ class KMap(PopulationModel):
         return (at_least(measure, self.k, monotonic=True),)
 
     def __str__(self) -> str:
-        return f'k-map against "{self.population}" (k = {self.k})'
+        return f"k-map against {in_quotes(self.population)} (k = {self.k})"
 
 
 @kind_of("privacy")
@@ -340,7 +341,7 @@ class DeltaPresence(PopulationModel):
         return (*bounds, NO_ABSENT_CLASS) if self.minimum > 0 else bounds
 
     def __str__(self) -> str:
-        return f'δ-presence in "{self.population}" ({self.minimum:g} to {self.maximum:g})'
+        return f"δ-presence in {in_quotes(self.population)} ({self.minimum:g} to {self.maximum:g})"
 
 
 MAX_SECRETS = 12
@@ -376,7 +377,9 @@ class MConcealing(PrivacyModel):
     def _probabilities(cls, prior: dict[str, Any]) -> dict[str, Any]:
         wrong = [name for name, probability in prior.items() if not 0 <= probability <= 1]
         if wrong:
-            raise failed_checks([f'the prior of "{name}" is not a probability between 0 and 1' for name in wrong])
+            raise failed_checks(
+                [f"the prior of {in_quotes(name)} is not a probability between 0 and 1" for name in wrong]
+            )
         return prior
 
     @property

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from sqlanon.cli.app import command_line
-from tests.commands import sqlanon
+from tests.commands import sqlanon, started
 
 POLICY = """
 quasi_identifiers = ["age", "sex"]
@@ -187,6 +187,12 @@ def test_no_message_quotes_what_is_in_a_file(folder: Path) -> None:
             if "Canary" in messages or "canary roe" in messages or "not expected" in messages:
                 quoted.append((" ".join(words), messages))
     assert quoted == []
+
+
+def test_sqlglot_writes_nothing_of_a_query(folder: Path) -> None:
+    query = "SELECT * FROM 't.csv' USING SAMPLE 10 (bernoulli)"
+    done = started("measure", query, "--policy", "p.toml", folder=folder)
+    assert "ampling" not in done.stderr.replace(query, "")
 
 
 def test_each_file_that_a_command_takes_is_tried() -> None:

@@ -93,3 +93,21 @@ def test_the_command_writes_yaml_and_json(clinic: sa.Session, tmp_path: Path) ->
 def test_what_has_no_provenance_has_no_contract(shared_clinic: sa.Session) -> None:
     with pytest.raises(sa.EngineError, match="no provenance of a release"):
         shared_clinic.contract("visits")
+
+
+def test_a_name_ends_where_its_quotes_do() -> None:
+    """A name with quotes would add words of its own to a claim."""
+    name = 'age" and any other column, "x'
+    policy = sa.Policy(
+        quasi_identifiers=[name], sensitive=['di"ag'], privacy=[sa.DistinctLDiversity('di"ag', 2)],
+        taxonomies={name: {"kind": "flat", "values": ["1", "2"]}},
+    )  # fmt: skip
+    with sa.connect(threads=1) as session:
+        columns = 'i % 2 + 1 AS "age"" and any other column, ""x", i % 3 AS "di""ag"'
+        session.connection.execute(f"CREATE TABLE people AS SELECT {columns} FROM range(30) t (i)")
+        session.anonymize("people", policy, into="released")
+        claims = session.contract("released").claims
+    assert claims == (
+        'every equivalence class of the release over "age"" and any other column, ""x" meets distinct l-diversity of '
+        '"di""ag" (l = 2) (Machanavajjhala et al. 2007, section 4.1)',
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.model.destination import DELTA, ICEBERG
-from sqlanon.model.names import enumerated
+from sqlanon.model.names import enumerated, in_quotes
 from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import DeltaPresence, KAnonymity
@@ -32,15 +32,15 @@ REMOVING = {DELTA: "VACUUM", ICEBERG: "expire_snapshots"}
 
 def guarantee(policy: Policy, report: Report) -> Guarantee:
     """The claims of a full-domain release: what its privacy models say of its classes, and what they do not."""
-    columns = ", ".join(f'"{name}"' for name in policy.quasi_identifiers)
+    columns = ", ".join(in_quotes(name) for name in policy.quasi_identifiers)
     claims = [
         f"every equivalence class of the release over {columns} meets {model} ({model.definition})"
         for model in policy.privacy
     ]
     claims += [*_joint_claims(policy)]
     claims += [
-        f'each value of "{name}" is published as its HMAC-SHA-256, in one row at most, which does not reveal the value '
-        "to anyone without the key"
+        f"each value of {in_quotes(name)} is published as its HMAC-SHA-256, in one row at most, which does not reveal "
+        "the value to anyone without the key"
         for name in policy.pseudonyms
     ]
     return Guarantee(
@@ -59,7 +59,7 @@ def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Gua
         replaced: whether one of them has taken the place of another.
     """
     policy = fit.policy
-    columns = ", ".join(f'"{name}"' for name in policy.quasi_identifiers)
+    columns = ", ".join(in_quotes(name) for name in policy.quasi_identifiers)
     together = (
         f"of the {partitions:,} partitions published with this fit, taken together,"
         if partitions > 1
@@ -85,7 +85,7 @@ def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:
     """The same with what its claims rest on if numbers were coded before anything else."""
     if not promised.claims or not policy.coded_columns:
         return promised
-    columns = ", ".join(f'"{name}"' for name in policy.coded_columns)
+    columns = ", ".join(in_quotes(name) for name in policy.coded_columns)
     rests_on = f"the bounds of top and bottom coding ({columns}) are public: they were not chosen from the rows"
     return promised.model_copy(update={"conditions": (*promised.conditions, rests_on)})
 
@@ -128,12 +128,13 @@ def _not_covered_of_partitions(fit: Fit, *, replaced: bool) -> Iterator[str]:
 
 
 def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
-    of_individuals = (
-        f'classes count the distinct values of "{policy.individual}", and each value stands for one individual'
-    )
+    counted = WHAT_ROWS_COUNT
+    if policy.individual is not None:
+        individual = in_quotes(policy.individual)
+        counted = f"classes count the distinct values of {individual}, and each value stands for one individual"
     conditions = [
         "an attacker knows no column of the release but the quasi-identifiers",
-        WHAT_ROWS_COUNT if policy.individual is None else of_individuals,
+        counted,
         *_conditions_of_releases(policy),
     ]
     if any(model.compares_with_source for model in policy.privacy):
@@ -143,7 +144,9 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
         conditions.append("the key of the pseudonyms was drawn at random, and is kept secret")
         conditions.append("no table that holds pseudonyms made with the same key is linked with this one")
     if policy.population is not None:
-        conditions.append(f'the people of the population are those of "{policy.population}" as it was during the run')
+        conditions.append(
+            f"the people of the population are those of {in_quotes(policy.population)} as it was during the run"
+        )
         conditions.append(
             "a class is taken to match at least as many people as it has rows, even if the population lacks them"
         )
@@ -177,12 +180,12 @@ def _conditions_of_releases(policy: Policy) -> Iterator[str]:
         if key is None:
             yield f"the source is unchanged since {names}, and each of its rows stands for one person"
         else:
-            yield f'each value of "{key}" stands for the same one person in the sources of all these releases'
+            yield f"each value of {in_quotes(key)} stands for the same one person in the sources of all these releases"
         yield "columns of other names than a quasi-identifier of one of these releases do not give its values away"
 
 
 def _named(releases: Sequence[Earlier]) -> str:
-    return enumerated(f'"{each.release}"' for each in releases)
+    return enumerated(in_quotes(each.release) for each in releases)
 
 
 def _but_unknown(policy: Policy) -> str:
@@ -190,14 +193,14 @@ def _but_unknown(policy: Policy) -> str:
 
 
 def _of_observed_domains(domains: Mapping[str, str]) -> tuple[str, ...]:
-    observed = [f'"{name}"' for name, domain in domains.items() if domain == "observed"]
+    observed = [in_quotes(name) for name, domain in domains.items() if domain == "observed"]
     return (
         (f"the taxonomies of {', '.join(observed)} were made from the data and are not published",) if observed else ()
     )
 
 
 def _not_covered(policy: Policy) -> tuple[str, ...]:
-    unprotected = [f'"{name}"' for name in policy.sensitive if name not in policy.protected_columns]
+    unprotected = [in_quotes(name) for name in policy.sensitive if name not in policy.protected_columns]
     lines = [
         "syntactic models bound no attacker's inference: this is not differential privacy",
         CHOSEN_NODE,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Literal
 
 from sqlglot import Dialect, exp
+
+# Warnings of sqlglot can quote a query; without a handler Python writes them to stderr.
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 
 DIALECT = "duckdb"
 """The dialect of SQL in which queries and macros are written, and statements are sent."""

@@ -21,7 +21,8 @@ from sqlanon.model.names import folded
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.fit import refuse_other_types
 from sqlanon.partitions.increment import SQL
-from sqlanon.partitions.sidecar import TAXONOMY, Entry, Place, Sidecar, place_of, release_at
+from sqlanon.partitions.places import Place, place_of, release_at
+from sqlanon.partitions.sidecar import TAXONOMY, Entry, Sidecar
 
 
 @contextmanager

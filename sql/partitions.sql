@@ -143,7 +143,18 @@ SELECT CAST(0 AS INTEGER) AS anon_release, *, CAST(0 AS BIGINT) AS anon_row_coun
 
 -- name: no_hashes
 -- the table of the hashes of a sidecar
-SELECT CAST(NULL AS VARCHAR) AS name, CAST(NULL AS VARCHAR) AS sha256 LIMIT 0;
+SELECT
+    CAST(NULL AS VARCHAR) AS name,
+    CAST(NULL AS VARCHAR) AS columns_sha256,
+    CAST(NULL AS VARCHAR) AS rows_sha256
+LIMIT 0;
+
+-- name: hashes_of
+-- the hashes of a table of a sidecar
+-- :name 'counts'
+-- :columns_sha256 'e3b0'
+-- :content (content_hash VARCHAR)
+SELECT :name AS name, :columns_sha256 AS columns_sha256, content_hash AS rows_sha256 FROM :content AS anon_content;
 
 -- name: document
 -- the document of a sidecar

@@ -29,12 +29,12 @@ from sqlanon.engines.base import Compute, Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
-from sqlanon.model.record import sha256_of_json
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.increment import SQL, counted_columns
 from sqlanon.partitions.places import Place, release_at
-from sqlanon.publish.content import content_of_table
+from sqlanon.publish.content import columns_sha256, content_of_table
 from sqlanon.publish.files import staged_file
+from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, cast, column, f, identifier, number, select, string, subquery
 from sqlanon.queries.tables import taxonomies
 
@@ -249,9 +249,11 @@ def _not_a_fit(path: Path) -> EngineError:
 
 def _unchanged_fit(engine: Engine, path: Path, fit: Fit) -> Fit:
     """A fit, unless its tables have other hashes than were kept of them, or what no run writes."""
-    kept = {row["name"]: row["sha256"] for row in engine.fetch(_all_of(HASHES), "the hashes of the sidecar")}
+    rows = engine.fetch(_all_of(HASHES), "the hashes of the sidecar")
+    kept = {row["name"]: (row["columns_sha256"], row["rows_sha256"]) for row in rows}
     names = (*TABLES, *(() if fit.class_count is None else ("classes",)))
-    changed = [name for name, digest in _hashes_of(engine, names).items() if kept.get(name) != digest]
+    contents = {name: content_of_table(engine, table_of(name)) for name in names}
+    changed = [name for name, now in contents.items() if kept.get(name) != (now.columns_sha256, now.rows_sha256)]
     if changed:
         raise EngineError(
             f"{path} was changed since sqlanon wrote it, in {', '.join(changed)}: bring back a copy of it, or make "
@@ -275,17 +277,17 @@ def _read_entries(engine: Compute) -> list[Entry]:
     return sorted(found, key=lambda entry: entry.number)
 
 
-def _hashes_of(engine: Engine, names: Iterable[str]) -> dict[str, str]:
-    """The hash of each of some tables: of its rows, and of the names and types of its columns."""
-    return {name: sha256_of_json(content_of_table(engine, table_of(name)).model_dump()) for name in names}
-
-
 def _keep_hashes(engine: Engine, names: Iterable[str]) -> None:
-    """Keep the hashes of tables that were written."""
-    for name, digest in _hashes_of(engine, names).items():
-        chosen = exp.Where(this=column("name").eq(string(name)))
+    """Keep the hashes of tables that were written: of their rows, and of the names and types of their columns."""
+    for name in names:
+        table, chosen = table_of(name), exp.Where(this=column("name").eq(string(name)))
+        row = SQL.query(
+            "hashes_of",
+            content=table_call("content_hash", table),
+            name=string(name),
+            columns_sha256=string(columns_sha256(engine, table)),
+        )
         engine.execute(exp.Delete(this=table_of(HASHES), where=chosen), "the sidecar")
-        row = exp.Select(expressions=[aliased(string(name), "name"), aliased(string(digest), "sha256")])
         engine.execute(exp.Insert(this=table_of(HASHES), expression=row, by_name=True), "the sidecar")
 
 

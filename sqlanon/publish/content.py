@@ -24,9 +24,13 @@ from sqlanon.queries.kit.macros import table_call
 
 def content_of_table(engine: Engine, table: exp.Expr) -> ContentRecord:
     """The hashes of a table: of its rows, whatever their order, and of the names and types of its columns."""
-    columns = [[column.name, column.type] for column in engine.describe(table)]
     found = engine.fetch(table_call("content_hash", table.copy()), "the hash of the content")[0]
-    return ContentRecord(columns_sha256=sha256_of_json(columns), rows_sha256=found["content_hash"])
+    return ContentRecord(columns_sha256=columns_sha256(engine, table), rows_sha256=found["content_hash"])
+
+
+def columns_sha256(engine: Engine, table: exp.Expr) -> str:
+    """The hash of the names and types of the columns of a table."""
+    return sha256_of_json([[column.name, column.type] for column in engine.describe(table)])
 
 
 def content_of_csv(file_sha256: str, form: Sequence[Any]) -> ContentRecord:

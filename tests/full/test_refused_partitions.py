@@ -124,7 +124,7 @@ class TestFits:
             ("UPDATE taxonomy SET label = NULL", "in taxonomy"),
             ("ALTER TABLE reference RENAME anon_row_count TO other", "in reference"),
             ("UPDATE fit SET document = replace(document, '0.', '0.9')", "in fit"),
-            ("UPDATE hashes SET sha256 = NULL", "in fit, releases, counts, reference, taxonomy, taxonomy_domain"),
+            ("UPDATE hashes SET rows_sha256 = NULL", "in fit, releases, counts, reference, taxonomy, taxonomy_domain"),
             ("UPDATE fit SET document = NULL", "not what"),
             ("UPDATE fit SET format = NULL", "another version"),
             ("UPDATE fit SET format = 2; DROP TABLE hashes", "another version"),

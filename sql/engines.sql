@@ -213,3 +213,19 @@ CROSS JOIN first_layout
 WHERE layouts.layout <> first_layout.layout
 ORDER BY layouts.file_name ASC NULLS LAST
 LIMIT 1;
+
+-- name: csv_delimiter
+-- what DuckDB takes for the sign between the fields of a CSV file
+-- $1 '/dev/null'
+SELECT "Delimiter" AS delimiter FROM sniff_csv($1, all_varchar = TRUE, comment = '', quote = '"', escape = '"');
+
+-- name: csv_first_line
+-- the first line of a CSV file in which anything stands
+-- $1 '/dev/null'
+SELECT line
+FROM read_csv(
+    $1, auto_detect = FALSE, header = FALSE, delim = '\x01', quote = '', escape = '', nullstr = '', comment = '',
+    columns = {'line': 'VARCHAR'}, hive_partitioning = FALSE, strict_mode = FALSE
+)
+WHERE line IS NOT NULL
+LIMIT 1;

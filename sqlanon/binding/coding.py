@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.binding.written_values import with_written_values
 from sqlanon.engines.base import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
@@ -17,11 +18,13 @@ from sqlanon.queries.tables import coding as queries
 
 
 def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
-    """A source with the numbers that a policy bounds coded; the source itself if it bounds none.
+    """A source with the texts of CSV files read as its policy takes them, and the numbers coded that the policy bounds.
 
     Raises:
-        PolicyError: a column is not of numbers, or its type does not hold a bound.
+        PolicyError: a column is not of numbers, or its type does not hold a bound; or as
+            :func:`sqlanon.binding.written_values.with_written_values`.
     """
+    source = with_written_values(engine, source, policy)
     if not policy.coded_columns:
         return source
     columns = engine.describe(source.relation)

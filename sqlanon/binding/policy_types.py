@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlanon.binding.coding import coded
+from sqlanon.binding.written_values import refuse_texts
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
@@ -57,7 +58,7 @@ def as_policy_says(engine: Engine, source: ResolvedSource, policy: Policy) -> Re
     numeric = policy.method.without_taxonomy
     columns = engine.describe(source.relation)
     numbers = [*_named(columns, (*numeric, *policy.coded_columns))]
-    _refuse_texts(engine, source, [found.name for found in numbers if found.traits.is_text])
+    refuse_texts(engine, source, [found.name for found in numbers if found.traits.is_text])
     read = {found.name: queries.number_of(found.name) for found in numbers}
     source = coded(engine, replace(source, relation=queries.typed(source.relation, read)), policy)
     columns = engine.describe(source.relation)
@@ -79,17 +80,3 @@ def _is_whole(policy: Policy, name: str) -> bool:
     bins = policy.method.numeric if isinstance(policy.method, Synthetic) else {}
     edges = (edge for column, each in bins.items() if folded(column) == folded(name) for edge in each.edges)
     return bool(bins) and all(edge % 1 == 0 for edge in edges)
-
-
-def _refuse_texts(engine: Engine, source: ResolvedSource, names: Sequence[str]) -> None:
-    """Refuse texts that are no numbers where numbers are read."""
-    if not names:
-        return
-    found = engine.fetch(queries.no_numbers(source.relation, names), "texts in place of numbers")[0]
-    bad = {name: found[f"bad_{place}"] for place, name in enumerate(names)}
-    if problems := [f'"{name}": {count:,} {"text" if count == 1 else "texts"}' for name, count in bad.items() if count]:
-        raise PolicyError(
-            f"{source.description} has texts that are no numbers, where the policy has numbers; make them NULL or "
-            "numbers in a query:",
-            problems,
-        )

@@ -41,10 +41,9 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
     engine.refuse_collation()  # before the taxonomies are checked: under a collation they look malformed
     source, columns = unguessed(engine, source, policy)
     policy = spelled_like_taxonomies(engine, policy)
-    source = as_policy_says(engine, source, policy)
-    if policy.has_private_method and source.follows_rows:
-        columns = engine.describe(source.relation)
-    relation, columns = spelled(source.relation, columns, policy.columns)
+    read = as_policy_says(engine, source, policy).relation
+    columns = columns if read is source.relation else engine.describe(read)
+    relation, columns = spelled(read, columns, policy.columns)
     population = resolve_population(engine, policy)
     shapes = _shapes(engine, policy)
     types = fractional_types(columns, [name for name, shape in shapes.items() if shape.domain != "observed"])

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -37,22 +38,24 @@ CHANCE_AND_TIME = {
 }  # fmt: skip
 
 
+def with_fixtures(macros: str, folder: Path) -> duckdb.DuckDBPyConnection:
+    """A database with macros, the fixture tables, and one of them as a CSV file."""
+    connection = duckdb.connect(config={"file_search_path": str(folder)})
+    connection.execute(macros + FIXTURES.read_text(encoding="utf-8"))
+    connection.execute(f"COPY visits TO '{folder}/visits.csv'")
+    return connection
+
+
 @pytest.fixture(scope="module")
-def installed() -> duckdb.DuckDBPyConnection:
+def installed(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """A database with the macros and the fixture tables."""
-    connection = duckdb.connect()
-    connection.execute(install_script())
-    connection.execute(FIXTURES.read_text(encoding="utf-8"))
-    return connection
+    return with_fixtures(install_script(), tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture(scope="module")
-def bare() -> duckdb.DuckDBPyConnection:
+def bare(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """A database with the fixture tables and no macro."""
-    connection = duckdb.connect()
-    connection.execute(macro_files()[0].read_text(encoding="utf-8"))
-    connection.execute(FIXTURES.read_text(encoding="utf-8"))
-    return connection
+    return with_fixtures(macro_files()[0].read_text(encoding="utf-8"), tmp_path_factory.mktemp("bare"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Counter[frozenset[tuple[str, str]]]:

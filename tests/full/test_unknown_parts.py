@@ -76,12 +76,12 @@ def test_rows_are_generalized_as_the_policy_of_a_release_says(session: sa.Sessio
         session.connection.execute("DROP TABLE others")
 
 
-def test_values_of_csv_files_are_those_of_their_types(tmp_path: Path) -> None:
+def test_values_of_csv_files_are_as_taxonomies_take_them(tmp_path: Path) -> None:
     months = {"kind": "dates", "units": ["month"], "first": "2016-01-01", "last": "2016-12-31"}
     columns: dict[str, tuple[str, Any]] = {
         "a": ("2016/01/02", months),
-        "b": ("Yes", {"kind": "flat", "values": ["true", "false"]}),
-        "c": ("20.50", {"kind": "flat", "values": ["20.5"]}),
+        "b": ("Yes", {"kind": "flat", "values": ["Yes", "No"]}),
+        "c": ("20.50", {"kind": "flat", "values": ["20.50"]}),
         "d": (" 20", {"kind": "intervals", "widths": [10], "minimum": 0, "maximum": 99}),
     }
     line = ",".join(written for written, _ in columns.values())

@@ -180,11 +180,11 @@ class TestQueries:
         session.connection.register("the_source", frame)  # what the query calls a frame
         assert session.connection.execute(problem.partition("list them by ")[2]).fetchall() == [("2", 2)]
 
-    def test_values_of_csv_files_have_the_texts_of_their_types(self, session: sa.Session) -> None:
+    def test_values_of_csv_files_are_as_they_are_written(self, session: sa.Session) -> None:
         Path("known.csv").write_text("1;*\n")
         Path("a.csv").write_text("a,b,c\n" + "27.50,2016/01/02,True\n" * 2)
         problems = refused(session, "a.csv", policy_of(**dict.fromkeys("abc", "known.csv")))
-        expected = {"a": [("27.5", 2)], "b": [("2016-01-02", 2)], "c": [("true", 2)]}
+        expected = {"a": [("27.50", 2)], "b": [("2016/01/02", 2)], "c": [("True", 2)]}
         assert listed(problems, session.connection) == expected
 
     def test_people_of_a_population(self, session: sa.Session) -> None:

@@ -143,9 +143,9 @@ class TestWhatIsNoSource:
     def test_files_that_differ(self, session: sa.Session, folder: Path) -> None:
         for place, (other, reason) in enumerate(
             {
-                "age,zip\nold,z1\n": r'"age" BIGINT, where .*two\.csv has "age" VARCHAR',
-                "age,zip,more\n1,z1,2\n": r'nothing else, where .*two\.csv has "more" BIGINT',
-                "age\n1\n": r'"zip" VARCHAR, where .*two\.csv has nothing else',
+                "years,zip\n1,z1\n": r"1 that .*two\.csv lacks, which has 1 others",
+                "age,zip,more\n1,z1,2\n": r"0 that .*two\.csv lacks, which has 1 others",
+                "age\n1\n": r"1 that .*two\.csv lacks, which has 0 others",
             }.items()
         ):
             (folder / f"drift{place}").mkdir()
@@ -153,7 +153,7 @@ class TestWhatIsNoSource:
             (folder / f"drift{place}" / "two.csv").write_text(other)
             for source in (f"drift{place}", f"drift{place}/*.csv"):
                 with pytest.raises(
-                    sa.EngineError, match=f"files of different columns: .*{reason}; .*over read_csv with"
+                    sa.EngineError, match=f"files have different columns: .*{reason}; .*over read_csv with"
                 ):
                     session.measure(source, POLICY)
 
@@ -175,9 +175,9 @@ class TestWhatIsNoSource:
 
     def test_a_line_that_does_not_fit_is_named_and_not_quoted(self, session: sa.Session, folder: Path) -> None:
         header, *lines = ["age,zip,illness,visited,id", *[f"{i % 60},z1,flu,2020-01-01,{i}" for i in range(30_000)]]
-        bad = (f"{SECRET},z1,flu,2020-01-01,1", f"1,z1,{SECRET},2020-01-01,1,more,than,others")
-        for place, line in enumerate(bad):
-            (folder / f"long{place}.csv").write_text("\n".join([header, *lines, line]) + "\n")
-            with pytest.raises(sa.EngineError, match=r"line 30002 of a CSV file.*by a query with options") as refused:
-                session.anonymize(f"long{place}.csv", POLICY, "released")
-            assert SECRET not in str(refused.value)
+        (folder / "long.csv").write_text("\n".join([header, *lines, f"1,z1,{SECRET},2020-01-01,1,more,than,others"]))
+        with pytest.raises(
+            sa.EngineError, match=r"line 30002 of long\.csv has more where the first line has 5"
+        ) as refused:
+            session.anonymize("long.csv", POLICY, "released")
+        assert SECRET not in str(refused.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,7 @@ from sqlanon.engines.cutting import Sent, whole
 from sqlanon.engines.duckdb import attaching, catalog, files
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
 from sqlanon.engines.duckdb.reading import lake, lineage, sources
+from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes.store import StoredRelease
@@ -60,6 +61,7 @@ class DuckDBEngine(DuckDBCompute):
         super().__init__(opened.connection, far)
         self._opened = opened
         self._frames = Frames(opened.connection)
+        self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe)
         self._name = opened.name
         self._read_only = opened.is_read_only
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
@@ -91,7 +93,9 @@ class DuckDBEngine(DuckDBCompute):
             return sources.of_lake(str(source), self.describe)
         if is_in_store(str(source)) and not restricted and (found := self._stored(str(source))) is not None:
             return found
-        return sources.resolve(str(source), self.rows, self.describe, self._name, restricted=restricted)
+        return sources.resolve(
+            str(source), self.rows, self.describe, self._csv_forms, self._name, restricted=restricted
+        )
 
     def _stored(self, source: str) -> ResolvedSource | None:
         """A release in an object store; None if there is none, and files there are to be read as any others."""
@@ -110,7 +114,7 @@ class DuckDBEngine(DuckDBCompute):
         return sources.origins(source, self.rows, self._plan)
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
-        return source if self.is_far(source.relation) else sources.unguessed(source, self.origins, self.describe)
+        return source if self.is_far(source.relation) else sources.unguessed(source, self.origins, self._csv_forms)
 
     def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
         if self.is_far(source.relation):

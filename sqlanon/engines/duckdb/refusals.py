@@ -54,6 +54,25 @@ EXTENSION = re.compile(
 CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
 """How an error about a line of a CSV file begins, before it quotes the line."""
 
+CSV_FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)\s*\nPossible fixes:")
+"""What it says of a line with more or fewer fields than the first one."""
+
+CSV_SIGNS = {
+    "Invalid unicode": "is not UTF-8; save the file as UTF-8, or read it by a query: FROM read_csv('…', all_varchar = "
+    "true, encoding = 'latin-1'), or 'utf-16'",
+    "unterminated quote": "has a quote that nothing closes; double the quotes within quoted fields, or read it by a "
+    "query: FROM read_csv('…', all_varchar = true, escape = '\\')",
+    "Maximum line size": "is longer than 2 MB; read it by a query: FROM read_csv('…', all_varchar = true, "
+    "max_line_size = 20_000_000)",
+}
+"""What else it may say, and what that means."""
+
+CSV_FILE = re.compile(r"\n  file = ([^\n]*)\n")
+"""How it names the file."""
+
+CSV_STATE = "The CSV Parser state machine reached an invalid state"
+"""How it begins where no line can be named."""
+
 MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")
 """How an error says which extension it lacks."""
 
@@ -177,11 +196,8 @@ def _reason(error: Exception) -> str:
         return "the connection is closed"
     if text.startswith(OUR_ERRORS):
         return text.removeprefix("Invalid Input Error: ").splitlines()[0]
-    if line := CSV_LINE.match(text):
-        return (
-            f"line {line[1]} of a CSV file does not fit the columns and types of its first rows; mend it, or "
-            "read it by a query with options, such as FROM read_csv('file.csv', types = {'column': 'VARCHAR'})"
-        )
+    if (reason := _of_csv(text)) is not None:
+        return reason
     if missing := MISSING_EXTENSION.search(text):
         return (
             f'DuckDB could not download its extension "{missing[1]}"; run INSTALL {missing[1]} in DuckDB once, as this '
@@ -190,6 +206,31 @@ def _reason(error: Exception) -> str:
     if kind in QUOTED:
         return text.partition(" Error: ")[2].partition("\n")[0] or kind
     return kind
+
+
+def _of_csv(text: str) -> str | None:
+    """What is wrong with a line of a CSV file, which is not quoted; None if that is not why a statement failed."""
+    file = (CSV_FILE.findall(text) or ["a CSV file"])[-1]  # before the last one stands the line, which is not quoted
+    if CSV_STATE in text:
+        return f"{file} has several kinds of line ends, or quotes that RFC 4180 does not know; save it anew as CSV"
+    line = CSV_LINE.match(text)
+    if line is None:
+        return None
+    where = f"line {line[1]} of {file}"
+    if fields := CSV_FIELDS.search(text):
+        expected, given = map(int, fields.groups())
+        counted = "more" if given > expected else f"{given} field{'s' * (given != 1)}"
+        return (
+            f"{where} has {counted} where the first line has {expected}; correct it, or read the file by a query with "
+            "options: FROM read_csv('…', all_varchar = true, skip = 1) where lines above the names are no part of the "
+            "table, null_padding = true where fields at the ends of lines may be missing"
+        )
+    meaning = next((meaning for sign, meaning in CSV_SIGNS.items() if sign in text), None)
+    return f"{where} " + (
+        meaning
+        or "does not fit the columns and types of its first rows; correct it, or read it by a query with options, such "
+        "as FROM read_csv('file.csv', types = {'column': 'VARCHAR'})"
+    )
 
 
 def why_in_use(error: Exception) -> str | None:

@@ -21,7 +21,7 @@ from sqlanon.model.methods.full_domain import (
 )
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.earlier import Earlier, EarlierReleases
-from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel, TCloseness
+from sqlanon.model.privacy import Distance, MConcealing, PopulationModel, PrivacyModel, TCloseness
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 
@@ -201,8 +201,12 @@ class PolicyFields(PolicyValue):
     @property
     def _compared_by_taxonomy(self) -> tuple[str, ...]:
         """The sensitive columns whose values privacy models compare by a taxonomy, each once."""
+        return self.compared_by("hierarchical")
+
+    def compared_by(self, distance: Distance) -> tuple[str, ...]:
+        """The sensitive columns whose values privacy models compare by a distance, each once."""
         models = (model for model in self.privacy if isinstance(model, TCloseness))
-        return tuple(dict.fromkeys(model.column for model in models if model.distance == "hierarchical"))
+        return tuple(dict.fromkeys(model.column for model in models if model.distance == distance))
 
     def columns_with(self, *actions: Action) -> tuple[str, ...]:
         """The columns whose unknown values are treated by some actions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from typing import Literal
 
 from sqlglot import Dialect, exp
@@ -132,6 +132,12 @@ def ascending(*keys: exp.Expr, nulls_first: bool = False) -> exp.Order:
 def union_all(queries: Iterable[exp.Query]) -> exp.Query:
     """``query UNION ALL query ...``."""
     return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), queries)
+
+
+def union_by_name(queries: Iterable[exp.Query]) -> exp.Query:
+    """``query UNION ALL BY NAME query ...``."""
+    unite = partial(exp.Union, distinct=False, by_name=True)
+    return reduce(lambda left, right: unite(this=left, expression=right), queries)
 
 
 def differing_rows(one: exp.Query, other: exp.Query) -> exp.Query:

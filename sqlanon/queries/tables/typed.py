@@ -40,13 +40,16 @@ def text_of(found: SourceColumn) -> exp.Expr:
     return text(value)
 
 
-def no_numbers(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
-    """One row, ``bad_0`` …: how many texts of each column are no numbers."""
+def counted_numbers(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
+    """One row, ``numbers_0`` and ``others_0`` …: how many texts of each column are numbers, and how many are not."""
     counts = []
     for place, name in enumerate(names):
         number = exp.TryCast(this=as_read(column(name)), to=cast(exp.null(), "DOUBLE").to)
-        is_bad = exp.and_(column(name).is_(exp.null()).not_(), number.is_(exp.null()), copy=False)
-        counts.append(aliased(filtered(count_rows(), is_bad), f"bad_{place}"))
+        is_other = exp.and_(column(name).is_(exp.null()).not_(), number.is_(exp.null()), copy=False)
+        counts += [
+            aliased(f.count(number.copy()), f"numbers_{place}"),
+            aliased(filtered(count_rows(), is_other), f"others_{place}"),
+        ]
     return select(counts, relation.copy())
 
 

@@ -119,18 +119,14 @@ NO_COMMENTS = {"comment": string("")}
 """DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too."""
 
 
-def reader(paths: str | Sequence[str], function: str = PARQUET_READER) -> exp.Table:
-    """Files as DuckDB reads them, partition columns included."""
-    if function == PARQUET_READER:
-        return exp.Table(this=exp.func(function, _paths(paths), dialect=DIALECT))
-    return _read(function, paths, NO_COMMENTS)
+def reader(paths: str | Sequence[str]) -> exp.Table:
+    """Parquet files as DuckDB reads them, partition columns included."""
+    return exp.Table(this=exp.func(PARQUET_READER, _paths(paths), dialect=DIALECT))
 
 
-def bare_reader(file: str, function: str) -> exp.Table:
-    """A file as DuckDB reads it, without what the names of its folders say."""
-    return _read(
-        function, file, {"hive_partitioning": exp.false(), **({} if function == PARQUET_READER else NO_COMMENTS)}
-    )
+def bare_reader(file: str) -> exp.Table:
+    """A Parquet file, without what the names of its folders say."""
+    return _read(PARQUET_READER, file, {"hive_partitioning": exp.false()})
 
 
 def folder_reader(files: Sequence[str]) -> exp.Table:
@@ -138,28 +134,34 @@ def folder_reader(files: Sequence[str]) -> exp.Table:
     return _read(PARQUET_READER, files, {"hive_types_autocast": exp.false()})
 
 
-def text_reader(files: Sequence[str], columns: Sequence[str] = ()) -> exp.Table:
-    """CSV files with all cells as texts: commas (tabs in ``.tsv``), double quotes, and names in the first line.
+def text_reader(
+    paths: str | Sequence[str],
+    types: Mapping[str, str],
+    folder_types: Mapping[str, str] | None = None,
+    delim: str = ",",
+) -> exp.Table:
+    """CSV files with names in the first line, nothing in them guessed.
 
-    Nothing is guessed of the lines but, without ``columns``, the names, which are for a look at one file.
+    Args:
+        paths: a glob, or files.
+        types: of the columns of the lines, by name and in order.
+        folder_types: of the columns of the folders; without one they are texts.
+        delim: what stands between fields.
     """
-    is_tabbed = files[0].lower().partition(".tsv")[1]
     options: dict[str, exp.Expr] = {
+        "columns": _types(types),
+        "auto_detect": exp.false(),
         "header": exp.true(),
-        "delim": string("\t" if is_tabbed else ","),
+        "delim": string(delim),
         "quote": string('"'),
         "escape": string('"'),
         "nullstr": string(""),
         "skip": exp.Literal.number(0),
         **NO_COMMENTS,
-        # The names of folders are texts as well.
-        "hive_types_autocast": exp.false(),
     }
-    if columns:
-        options |= {"auto_detect": exp.false(), "columns": _types(dict.fromkeys(columns, "VARCHAR"))}
-    else:
-        options |= {"all_varchar": exp.true(), "hive_partitioning": exp.false()}
-    return _read(CSV.function, files, options)
+    known = {name: kind for name, kind in (folder_types or {}).items() if kind != "VARCHAR"}
+    options |= {"hive_types": _types(known)} if known else {"hive_types_autocast": exp.false()}
+    return _read(CSV.function, paths, options)
 
 
 def csv_reader(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -15,6 +15,7 @@ from sqlanon.engines.csv_notes import entry_of_all
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading import lake
+from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
 from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
@@ -30,14 +31,13 @@ from sqlanon.queries.kit.texts import query_text
 PlanOf = Callable[[exp.Query], str]
 """The plan of a query before it is optimized, in JSON."""
 
-Unlike = tuple[str, str, Sequence[str], Sequence[str]]
-"""Two files, and the columns that each has alone, with their types."""
-
 Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]
 """A glob, or files, as a relation."""
 
 
-def resolve(source: str, rows: Rows, describe: Describe, warehouse: str, *, restricted: bool = False) -> ResolvedSource:
+def resolve(
+    source: str, rows: Rows, describe: Describe, forms: CsvForms, warehouse: str, *, restricted: bool = False
+) -> ResolvedSource:
     """The source of a spelling, a table first; ``warehouse`` is the database whose tables the ledger knows by name.
 
     Raises:
@@ -50,12 +50,12 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str, *, rest
     if restricted:
         refuse_remote(source)
     if paths.is_folder(source):
-        return _folder(source, rows, describe)
+        return _folder(source, rows, describe, forms)
     if not catalog.is_query(source):
         lake.refuse_other_formats(source)
     if catalog.is_path(source):
         dataset = dataset_of_files(_at_home(source, rows))
-        return _files(source, [source], rows, describe, dataset)
+        return _files(source, [source], rows, describe, forms, dataset)
     if catalog.is_query(source):
         query = catalog.parse_query(source)
         if restricted:
@@ -127,7 +127,7 @@ def _at_home(path: str, rows: Rows) -> str:
     return home + path.removeprefix("~") if home else path
 
 
-def _folder(source: str, rows: Rows, describe: Describe) -> ResolvedSource:
+def _folder(source: str, rows: Rows, describe: Describe, forms: CsvForms) -> ResolvedSource:
     """A folder with all that is below it; a release of ours with its own columns and types."""
     if (unreadable := lake.unreadable_below(source)) is not None:
         raise EngineError(f"the folder {unreadable} cannot be read, so its files would be left out", step="source")
@@ -135,10 +135,10 @@ def _folder(source: str, rows: Rows, describe: Describe) -> ResolvedSource:
     parquet, csv = [paths.pattern_below(source)], [paths.pattern_below(source, suffix) for suffix in CSV.suffixes]
     if layout is not None:
         read = partial(lake.release_reader, columns=layout.columns, partition_by=layout.partition_by)
-        return _files(source, parquet, rows, describe, dataset, read, folder="folder ")
+        return _files(source, parquet, rows, describe, forms, dataset, read, folder="folder ")
     files = paths.published(_matched([*parquet, *csv], rows))
     patterns = csv if format_of(f"the folder {source}", files) == CSV else parquet
-    return _files(source, patterns, rows, describe, dataset, folder="folder ")
+    return _files(source, patterns, rows, describe, forms, dataset, folder="folder ")
 
 
 # More than six parameters: what a source is, and how it is asked for its files, come from three kinds of sources.
@@ -147,6 +147,7 @@ def _files(
     patterns: Sequence[str],
     rows: Rows,
     describe: Describe,
+    forms: CsvForms,
     dataset: str,
     read: Reader | None = None,
     folder: str = "",
@@ -166,14 +167,18 @@ def _files(
     if kind == CSV and (entry := entry_of_all(files)) is not None:
         written = lake.csv_reader(files, entry.columns, entry.quoted)
         return _readable(source, ResolvedSource(written, description, files, dataset), describe, kind)
-    if len(files) > 1:
-        _refuse_unlike(description, files, rows, describe, kind)
-    if read is None:
-        _refuse_overruled(files, describe, kind)
+    form = forms.of(files) if kind == CSV and files else None
+    if read is None and files and (given := paths.folder_columns(files[0])):
+        own = [found.name for found in describe(lake.bare_reader(files[0]))] if form is None else [*form.types]
+        _refuse_overruled(files[0], [name for name in own if folded(name) in given])
     # The pattern itself where it will do: a list of many files makes every statement long.
-    does = not files or (len(patterns) == 1 and len(files) == len(matched))
-    read_from = patterns[0] if does else files
-    relation = lake.reader(read_from, kind.function) if read is None else read(read_from)
+    short = patterns[0] if not files or (len(patterns) == 1 and len(files) == len(matched)) else None
+    if form is not None:
+        relation = form.relation(short)
+    else:
+        if len(files) > 1:
+            _refuse_unlike(description, files, rows)
+        relation = (read or lake.reader)(short or files)
     follows_rows = kind == CSV or (read is None and any(map(paths.folder_columns, files)))
     found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows)
     return _readable(source, found, describe, kind)
@@ -186,11 +191,12 @@ STATED = (
 
 
 def unguessed(
-    source: ResolvedSource, origins_of: Callable[[ResolvedSource], Origins], describe: Describe
+    source: ResolvedSource, origins_of: Callable[[ResolvedSource], Origins], forms: CsvForms
 ) -> ResolvedSource:
     """A source that guesses nothing of its rows but the types of frames, see :meth:`Warehouse.unguessed`."""
     if source.follows_rows and source.files:
-        relation = _texts(source, describe) if CSV.has(source.files[0]) else lake.folder_reader(source.files)
+        is_csv = CSV.has(source.files[0])
+        relation = forms.of_commas(source.files) if is_csv else lake.folder_reader(source.files)
         return dataclasses.replace(source, relation=relation)
     if source.follows_rows or source.files or source.dataset is not None:
         return source
@@ -201,33 +207,6 @@ def unguessed(
             [f"{name} guesses types" for name in found.guessed],
         )
     return dataclasses.replace(source, follows_rows=found.has_frames or any(map(paths.folder_columns, found.files)))
-
-
-def _texts(source: ResolvedSource, describe: Describe) -> exp.Table:
-    """CSV files with all cells as texts.
-
-    Raises:
-        EngineError: the lines of a file are not of one form; or it has other columns than the first file, or in another
-            order.
-    """
-    names = {file: _names_of(file, describe) for file in source.files}
-    first, *others = names
-    for other in others:
-        if names[other] != names[first]:
-            reason = f"{other} has other columns than {first}, or in another order: give both the same"
-            raise EngineError(reason, step="source")
-    return lake.text_reader(source.files, names[first])
-
-
-def _names_of(file: str, describe: Describe) -> list[str]:
-    try:
-        return [column.name for column in describe(lake.text_reader([file]))]
-    except EngineError as error:
-        reason = (
-            f"{file} cannot be read as CSV with commas (tabs in .tsv) and double quotes alone, since some line has "
-            "more or fewer cells than the first one: correct it, or read it by a query"
-        )
-        raise EngineError(reason, step="source", original=error.original) from None
 
 
 def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:
@@ -248,22 +227,18 @@ def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:
                 )
 
 
-def _refuse_overruled(files: Sequence[str], describe: Describe, kind: Format) -> None:
-    """Refuse files in folders ``column=value`` that have such a column themselves: DuckDB reads that of the folder.
+def _refuse_overruled(file: str, overruled: Sequence[str]) -> None:
+    """Refuse a file with columns that the folders ``column=value`` above it have, too: DuckDB reads those.
 
     Raises:
         EngineError: names the first one.
     """
-    for file in files[:1]:  # the others have its columns, and folders of the same names
-        given = paths.folder_columns(file)
-        own = [column.name for column in describe(lake.bare_reader(file, kind.function))] if given else []
-        overruled = [name for name in own if folded(name) in given]
-        if overruled:
-            raise EngineError(
-                f'{file} has a column "{overruled[0]}", and lies in a folder {overruled[0]}=…, whose value would be '
-                "read in its place: move the file, or read it by a query with hive_partitioning = false",
-                step="source",
-            )
+    if overruled:
+        raise EngineError(
+            f'{file} has a column "{overruled[0]}", and lies in a folder {overruled[0]}=…, whose value would be '
+            "read in its place: move the file, or read it by a query with hive_partitioning = false",
+            step="source",
+        )
 
 
 def _has_more(pattern: str, matched: Sequence[str], rows: Rows) -> bool:
@@ -272,47 +247,25 @@ def _has_more(pattern: str, matched: Sequence[str], rows: Rows) -> bool:
     return any(os.path.realpath(file) not in known for file in paths.published(_matched([pattern], rows)))
 
 
-def _refuse_unlike(description: str, files: Sequence[str], rows: Rows, describe: Describe, kind: Format) -> None:
-    """Refuse files of several layouts: DuckDB takes the columns of the first, and casts the others to its types.
+def _refuse_unlike(description: str, files: Sequence[str], rows: Rows) -> None:
+    """Refuse Parquet files of several layouts: DuckDB takes the columns of the first, and casts others to its types.
 
     Raises:
         EngineError: one has other columns or types than the first, or cannot be read.
     """
-    unlike = _unlike_csv(files, describe) if kind == CSV else _unlike_parquet(description, files, rows)
-    for first, other, *alone in unlike:
-        here, there = (", ".join(columns) or "nothing else" for columns in alone)
-        options = "union_by_name = true" + (" and types = {...}" if kind == CSV else "")
-        raise EngineError(
-            f"{description} has files of different columns: {first} has {here}, where {other} has {there}; bring them "
-            f"to one form by a query over {kind.function} with {options}",
-            step="source",
-        )
-
-
-def _unlike_parquet(description: str, files: Sequence[str], rows: Rows) -> Iterable[Unlike]:
     try:
-        return rows(query_text("engines", "unlike_files"), (list(files),))
+        unlike = rows(query_text("engines", "unlike_files"), (list(files),))
     except EngineError as error:
         broken = next((file for file in files if not _is_parquet(file, rows)), None)
         reason = f"{description} cannot be read" if broken is None else f"{broken} cannot be read as a Parquet file"
         raise EngineError(reason, step="source", original=error.original) from None
-
-
-def _unlike_csv(files: Sequence[str], describe: Describe) -> Iterable[Unlike]:
-    """Files whose columns or types, as DuckDB infers them from the first rows of each, are not those of the first."""
-    here = _layout(files[0], describe)
-    for other in files[1:]:
-        there = _layout(other, describe)
-        if here != there:
-            yield files[0], other, sorted(here - there), sorted(there - here)
-
-
-def _layout(file: str, describe: Describe) -> set[str]:
-    try:
-        columns = describe(lake.bare_reader(file, CSV.function))
-    except EngineError as error:
-        raise EngineError(f"{file} cannot be read as a CSV file", step="source", original=error.original) from None
-    return {f'"{column.name}" {column.type}' for column in columns}
+    for first, other, *alone in unlike:
+        here, there = (", ".join(columns) or "nothing else" for columns in alone)
+        raise EngineError(
+            f"{description} has files of different columns: {first} has {here}, where {other} has {there}; bring them "
+            "to one form by a query over read_parquet with union_by_name = true",
+            step="source",
+        )
 
 
 def _is_parquet(file: str, rows: Rows) -> bool:

@@ -1,0 +1,120 @@
+"""Texts of CSV files as the numbers and days that a policy takes them for; a release has them as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sqlanon.engines.base import Compute
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.datasets import CSV_SUFFIXES
+from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.taxonomy.arguments import LabelRule
+from sqlanon.queries.tables import csv_values, typed
+
+DAY_ORDERS = ("dmy", "mdy")
+"""Whether the day or the month stands first where the year stands last."""
+
+
+def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
+    """CSV files with the texts that a policy takes for numbers or days: 27.0 and 027 are 27, 31.1.2020 is 2020-01-31.
+
+    Texts that are no numbers or days stay as they are: no taxonomy has them. Weights and columns with bounds are
+    numbers for good, since no release has them as they are written.
+
+    Raises:
+        PolicyError: weights or columns with bounds have texts that are no numbers, days can be read in two ways, or a
+            model needs the order of numbers that are spelled in several ways.
+    """
+    if not source.files or not source.files[0].lower().endswith(CSV_SUFFIXES):
+        return source
+    texts = {folded(found.name): found.name for found in engine.describe(source.relation) if found.traits.is_text}
+    numbers = _of(texts, (policy.row_weight, *policy.coded_columns))
+    refuse_texts(engine, source, numbers)
+    _refuse_orders_of_numbers(engine, source, _of(texts, policy.compared_by("ordered")))
+    read = {name: csv_values.number_as_text(name) for name in _of(texts, _labelled(policy, "numbers"))}
+    read |= {name: typed.number_of(name) for name in numbers}
+    dated = _day_orders(engine, source, _of(texts, _labelled(policy, "dates")))
+    read |= {name: csv_values.day_as_text(name, order) for name, order in dated.items()}
+    return replace(source, relation=typed.typed(source.relation, read)) if read else source
+
+
+def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> None:
+    """Refuse texts that are no numbers where numbers are read.
+
+    Raises:
+        PolicyError: there are some; counts them by column.
+    """
+    others = {name: others for name, (_, others) in _counted(engine, source, names).items() if others}
+    if others:
+        raise PolicyError(
+            f"{source.description} has texts that are no numbers, where the policy has numbers; make them NULL or "
+            "numbers in a query:",
+            [f'"{name}": {count:,} {"text" if count == 1 else "texts"}' for name, count in others.items()],
+        )
+
+
+def _refuse_orders_of_numbers(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> None:
+    """Refuse texts that are all numbers where their order matters, since 10 is before 9 as a text.
+
+    Raises:
+        PolicyError: names the columns.
+    """
+    counted = _counted(engine, source, names)
+    if problems := [f'"{name}"' for name, (numbers, others) in counted.items() if numbers and not others]:
+        raise PolicyError(
+            f"ordered distances of {source.description} need numbers, which are spelled in several ways in the file "
+            "(0.4, 1) and are texts therefore; cast the columns to DOUBLE in a query:",
+            problems,
+        )
+
+
+def _counted(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """How many texts of some columns are numbers, and how many are not."""
+    if not names:
+        return {}
+    found = engine.fetch(typed.counted_numbers(source.relation, names), "texts that are numbers")[0]
+    return {name: (found[f"numbers_{place}"], found[f"others_{place}"]) for place, name in enumerate(names)}
+
+
+def _of(texts: Mapping[str, str], names: Iterable[str | None]) -> list[str]:
+    """The columns of texts that have some names."""
+    return [texts[folded(name)] for name in names if name is not None and folded(name) in texts]
+
+
+def _labelled(policy: Policy, taken: str) -> list[str]:
+    """The columns whose taxonomies in a policy label numbers, or dates."""
+    return [name for name in policy.taxonomies if any(rule.takes == taken for rule in _rules(policy, name))]
+
+
+def _rules(policy: Policy, name: str) -> Sequence[LabelRule]:
+    try:
+        return policy.taxonomies[name].taxonomy().rules or ()
+    except TaxonomyError:
+        return ()  # the load reports it
+
+
+def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> dict[str, str]:
+    """Whether the day or the month stands first in columns that spell days.
+
+    Raises:
+        PolicyError: it is not known of a column, since as many of its texts are days in either way.
+    """
+    if not names:
+        return {}
+    found = engine.fetch(csv_values.written_days(source.relation, names, DAY_ORDERS), "orders of days")[0]
+    counts = {name: {order: found[f"{order}_{place}"] for order in DAY_ORDERS} for place, name in enumerate(names)}
+    unclear = [
+        f'"{name}"'
+        for place, (name, of_orders) in enumerate(counts.items())
+        if found[f"two_{place}"] and len({*of_orders.values()}) == 1
+    ]
+    if unclear:
+        raise PolicyError(
+            f"days of {source.description} can be read in two ways, since none is above the 12th: write them as "
+            "2024-12-31, in a query with strptime:",
+            unclear,
+        )
+    return {name: max(DAY_ORDERS, key=of_orders.__getitem__) for name, of_orders in counts.items()}

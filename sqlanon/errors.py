@@ -9,7 +9,7 @@
     ├── BudgetError          the ledger has less left than the run needs
     ├── VerificationError    a release does not meet its policy
     └── EngineError          the database or the file system refused a step
-        └── TargetError      the target has a name that cannot be that of one, or holds the release of something else
+        └── TargetError      the target is not free, cannot have the name of one, or holds the release of something else
 
 A message says where, what and what next. It names columns and gives counts, never a cell value unless the user has
 asked for those that a taxonomy does not have (``show_values`` of :func:`sqlanon.connect`): the text of a database
@@ -209,4 +209,4 @@ class EngineError(SqlanonError):
 
 
 class TargetError(EngineError):
-    """The name of the target cannot be that of a release, or it is that of one of another source or policy."""
+    """The target is not free, cannot have the name of a release, or holds one of another source or policy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -326,6 +327,8 @@ def apply(
     from sqlanon.partitions.sidecar import opened
 
     may_go = opt.replacing(replace, replace_if_changed, replace_anything)
+    if not os.path.exists(sidecar):  # noqa: PTH110 (that of a Path raises where a name is too long)
+        raise BadParameter(f"the fit {sidecar} does not exist; make it by `sqlanon fit`")
     with progress(as_events=as_events, quiet=as_json) as observer, writing(database, destination(into)) as session:
         if taxonomies:
             with opened(session._engine, sidecar) as found:

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute, Engine, Warehouse
-from sqlanon.errors import EngineError, Refusal
+from sqlanon.errors import EngineError, Refusal, TargetError
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
 from sqlanon.model.release import RowCounts
@@ -312,7 +312,7 @@ def created(engine: Engine, path: Path, *, replace: bool = False) -> Iterator[No
     possible(path, "sidecar")
     is_there = os.path.lexists(path) and not path.is_dir()
     if is_there and not replace:
-        raise EngineError(
+        raise TargetError(
             f"the file {path} exists; give another name, or replace=True for a fit that nothing was published with",
             step="sidecar",
         )

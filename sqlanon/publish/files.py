@@ -145,9 +145,9 @@ def refuse_file(target: Path, *, replace: bool) -> None:
         raise taken(target)
 
 
-def taken(target: Path) -> EngineError:
+def taken(target: Path) -> TargetError:
     """The error of a target that exists and may not be replaced."""
-    return EngineError(f"the file {target} exists; give another name, or replace=True", step="target")
+    return TargetError(f"the file {target} exists; give another name, or replace=True", step="target")
 
 
 def refuse_place(target: Path) -> None:

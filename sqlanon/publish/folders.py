@@ -19,7 +19,7 @@ from sqlanon.engines.lakes.base import LakeTable
 from sqlanon.engines.lakes.types import refuse_types, schema_of
 from sqlanon.engines.paths import pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import FILE_SUFFIX, MARKER, Destination
 from sqlanon.model.record import ContentRecord, FolderRecord, Record
 from sqlanon.publish.files import cannot_be_written, flush, hidden, refuse_place, tidy
@@ -246,7 +246,7 @@ def refuse_folder(target: Path, *, replace: bool) -> None:
         return
     _refuse_changed(target, target)
     if not replace:
-        raise EngineError(f"the folder {target} exists; give another name, or replace=True", step="target")
+        raise TargetError(f"the folder {target} exists; give another name, or replace=True", step="target")
 
 
 def _refuse_changed(folder: Path, target: Path) -> None:
@@ -329,7 +329,7 @@ def publish(staged: Path, target: Path, *, replace: bool) -> None:
             if is_empty(target):
                 raise
             reason = f"the folder {target} exists; give another name, or replace=True"
-            raise EngineError(reason, step="target", original=error) from None
+            raise TargetError(reason, step="target", original=error) from None
     else:
         refuse_folder(target, replace=replace)
         _swap(staged, target)

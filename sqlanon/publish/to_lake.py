@@ -14,7 +14,7 @@ from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import AddedFile, LakeRelease, LakeTable, LakeVersion
 from sqlanon.engines.lakes.types import refuse_other_types, schema_of
 from sqlanon.engines.locks import held_folder
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.record import FolderRecord, facts_of, readable_layout
 from sqlanon.publish.files import NOT_OURS, cannot_be_written, flush, refuse_place, tidy
@@ -94,7 +94,7 @@ def _refuse_table(table: LakeTable, found: LakeVersion | None, into: Destination
             raise EngineError(reason, step="target")
         return
     if not replace:
-        raise EngineError(f"the {table.described} exists; give another name, or replace=True", step="target")
+        raise TargetError(f"the {table.described} exists; give another name, or replace=True", step="target")
     if replace != "anything" and not is_own(found):
         reason = CHANGED.format(table.described) if facts_of(found.note) else NOT_OURS.format(f"the {table.described}")
         raise EngineError(reason, step="target")

@@ -196,7 +196,7 @@ def test_lattice_shows_what_a_run_would_choose(clinic: Path) -> None:
     shown = sqlanon(*published("lattice", "--into", "lattice.parquet"), folder=clinic)
     assert (shown.returncode, shown.stderr) == (0, "Wrote 6 nodes to lattice.parquet.\n")
     assert pq.read_table(clinic / "lattice.parquet").num_rows == 6
-    assert sqlanon(*published("lattice", "--into", "lattice.csv"), folder=clinic).returncode == 1
+    assert sqlanon(*published("lattice", "--into", "lattice.csv"), folder=clinic).returncode == 2
     assert sqlanon(*published("lattice", "--into", "lattice.csv", "--replace"), folder=clinic).returncode == 0
 
 
@@ -313,6 +313,31 @@ def test_refusals(folder: Path) -> None:
         assert (result.returncode, document(result)["error"]["kind"]) == (code, kind), command
         assert result.stderr.startswith("Error: "), command
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_target_that_is_not_free_is_wrong_usage(clinic: Path) -> None:
+    """As the exit codes say it of all commands; so is a fit that is not there."""
+    (clinic / "taken.html").write_text("mine")
+    sqlanon(*published("run", "--into", "k3.csv"), folder=clinic)
+    for arguments in (
+        published("run", "--into", "visits"),
+        published("lattice", "--out", "taken.html"),
+        ["report", "k3.csv", "--out", "taken.html"],
+        ["init", "visits", "--db", "clinic.duckdb", "--out", "taken.html"],
+        ["fit", *published("fit", "--fit", "taken.html")[1:]],
+        ["apply", "visits", "--db", "clinic.duckdb", "--fit", "none.fit", "--into", "part.parquet"],
+    ):
+        refused = sqlanon(*arguments, folder=clinic)
+        assert refused.returncode == 2, (arguments, refused.stderr)
+        assert "exist" in refused.stderr
+    assert (clinic / "taken.html").read_text() == "mine"
+
+
+def test_a_setting_below_the_first_table_of_a_policy(folder: Path) -> None:
+    (folder / "late.toml").write_text(POLICY + '[taxonomies]\nage = "flat"\nsex = "flat"\nmethod = "local-recoding"\n')
+    refused = sqlanon("measure", "visits.parquet", "--policy", "late.toml", folder=folder)
+    assert refused.returncode == 2
+    assert "method = … of the policy must stand above the first [table]" in refused.stderr
 
 
 def test_an_invalid_policy_names_the_file_and_all_problems(folder: Path) -> None:
@@ -458,7 +483,7 @@ class TestTaxonomies:
         assert sqlanon("taxonomy", "check", "--db", "clinic.duckdb", folder=clinic).returncode == 0
         exported = sqlanon("taxonomy", "export", "--db", "clinic.duckdb", "age", "again.csv", folder=clinic)
         assert exported.returncode == 0, exported.stderr
-        assert sqlanon("taxonomy", "export", "--db", "clinic.duckdb", "age", "again.csv", folder=clinic).returncode == 1
+        assert sqlanon("taxonomy", "export", "--db", "clinic.duckdb", "age", "again.csv", folder=clinic).returncode == 2
         loaded = sqlanon("taxonomy", "load", "--db", "other.duckdb", "age", "again.csv", folder=clinic)
         assert loaded.returncode == 0, loaded.stderr
 

@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.paths import is_glob
 from sqlanon.engines.relations import Database, ResolvedSource, Stored
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.datasets import FILE_SUFFIXES, dataset_of_table
 from sqlanon.model.destination import refuse_file_like
@@ -145,7 +145,7 @@ def refuse_target(
     if found is None:
         return table
     if not replace:
-        raise EngineError(f'the table "{target}" exists; give another name, or replace=True', step="target")
+        raise TargetError(f'the table "{target}" exists; give another name, or replace=True', step="target")
     if table.catalog == "temp" and folded(target) == folded(table.name):
         reason = f'"{target}" is a temporary table; give another name, or "temp.{target}" if that is meant'
         raise EngineError(reason, step="target")

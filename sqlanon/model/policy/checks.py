@@ -135,7 +135,9 @@ def _unpublishable_pseudonyms(policy: PolicyFields) -> Iterable[str]:
 def _unused_taxonomies(policy: PolicyFields) -> Iterable[str]:
     for name, meant in unknown_names(policy.taxonomies, policy.columns_with_taxonomy):
         reason = "is neither a quasi-identifier nor a sensitive column with hierarchical distances"
-        yield f'taxonomies: "{name}" {reason}{meant}'
+        is_field = name in type(policy).model_fields
+        place = f"; {name} = … of the policy must stand above the first [table] of its file" if is_field else meant
+        yield f'taxonomies: "{name}" {reason}{place}'
 
 
 def _released_labels(policy: PolicyFields) -> Iterable[str]:

@@ -1,7 +1,8 @@
 """What leaves with a private release is a function of what was drawn, and of nothing else of the rows.
 
 Two neighbouring sources are released with the same draws. Everything must be equal to the byte then: the rows and their
-files, the names and sizes of these, the record, the report, the guarantee and the page.
+files, the names of these in folders and stores, the notes and tables beside them, the record, the report, the guarantee,
+the page, and what commands print. What stays with the custodian, the ledger and the list of releases, is in none of them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,11 +24,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow import fs
 
 import sqlanon as sa
+from sqlanon.engines.lakes import store
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.mechanisms.accountant import RhoCharge
 from sqlanon.mechanisms.source import Integers
+from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.fixed_noise import FixedNoise
 
@@ -61,12 +66,16 @@ METHODS = {
     "synthetic": sa.Synthetic(budget=BUDGET, rows=20, numeric={"age": (20, 60, 10)}),
 }
 SOURCES = ("table", "people.csv", "people.parquet", "frame", "lake/*.parquet")
-TARGETS = ("released", "released.parquet", "released.csv", "out/")
-READ = {"released": "{}", "out/": "'{}*.parquet'"} | dict.fromkeys(("released.parquet", "released.csv"), "'{}'")
-"""How the rows of targets are read."""
+STORE, HANDED = "s3://bucket/out/", "handed.released"
+TARGETS = ("released", "released.csv", "released.parquet", HANDED, STORE)
+READ = {"out/": "'{}/out/**/*.parquet'", STORE: "'{}/bucket/out/*/*.parquet'", "released.csv": "'{}/released.csv'"}
+"""How the rows of targets that are not tables are read in their folder; see also :func:`released`."""
 
-SECONDS = re.compile(r"\b(encode|join|search|release|verify): [\d.e-]+")
-"""What a page has of the machine."""
+HEADERS = {".duckdb": 4096}
+"""Bytes of files that are drawn for each, by suffix: the first block has the identifier of a database."""
+
+SECONDS = re.compile(r'\b(encode|join|search|release|verify)("?: )[\d.e-]+')
+"""What a page has of the machine, and what commands print."""
 
 
 def policy(name: str, illnesses: Sequence[str] = ("flu", "gout", "asthma"), **settings: Any) -> sa.Policy:
@@ -128,6 +137,17 @@ def untyped(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[Any, ...
     return pd.DataFrame(rows, columns=COLUMNS).astype({"sex": "category"})
 
 
+@contextmanager
+def drawing(chance: Callable[[], FixedNoise]) -> Iterator[None]:
+    """All draws are given, as are the hash of the charge and the time, which names a run in a store."""
+    with (
+        mock.patch.object(WarehouseLedger, "head", return_value="ab" * 32),
+        mock.patch("sqlanon.publish.to_store.time", time_ns=lambda: 1),
+        mock.patch("sqlanon.methods.shared.private.chance.OpenDPSource", chance),
+    ):
+        yield
+
+
 # More than six parameters: rows, how they are given, and how they are released.
 def released(
     folder: Path,
@@ -138,43 +158,57 @@ def released(
     *,
     wanted: sa.Policy | None = None,
     make: Callable[[duckdb.DuckDBPyConnection, Sequence[tuple[Any, ...]], str], Any] = people,
+    **options: Any,
 ) -> dict[str, Any]:
-    """All that leaves with a release, by what it is, and the rows of the ledger."""
-    with (
-        TemporaryDirectory(dir=folder) as place,
-        sa.connect(f"{place}/w.duckdb", ledger=f"{place}/l.duckdb") as session,
-    ):
-        read = {"table": "people", "frame": make(session.connection, rows, place)}
-        target = into if into == "released" else f"{place}/{into}"
-        given, wanted = read.get(source, f"{place}/{source}"), wanted or policy(name)
-        release = session.anonymize(given, wanted, target, dataset="people" if source == "frame" else None)
-        published = Path(target)
-        files = [published, *published.rglob("*")] if into != "released" else []
-        ledger = WarehouseLedger(engine_of(session), session.ledger.file).entries()
-        found = {
-            "report": release.report.model_dump(mode="json", exclude={"seconds"}),
-            "guarantee": release.guarantee.model_dump(mode="json"),
-            "page": SECONDS.sub("", release.report.to_html()),
-            "record": session.provenance(target),
-            "types": session.connection.execute(f"DESCRIBE FROM {READ.get(into, target).format(target)}").fetchall(),
-            "rows": session.connection.execute(f"FROM {READ.get(into, target).format(target)}").fetchall(),
-            "files": {str(path): path.read_bytes() for path in sorted(files) if path.is_file()},
-        }
+    """All that leaves with a release, by what it is, and what stays with the custodian."""
+    with TemporaryDirectory(dir=folder) as place:
+        made, kept = Path(place, "made"), Path(place, "kept")
+        for each in (kept, made, made / "bucket"):
+            each.mkdir()
+        here = {"table": "people", "frame": None}
+        target = into if into in ("released", HANDED, STORE) else f"{made}/{into}"
+        stored = fs.SubTreeFileSystem(str(made), fs.LocalFileSystem())
+        with (
+            mock.patch.object(store, "opened", lambda url: (stored, url.removeprefix("s3://"))),
+            sa.connect(kept / "w.duckdb", ledger=kept / "l.duckdb") as session,
+        ):
+            here["frame"] = make(session.connection, rows, place)
+            session.connection.execute(f"ATTACH '{made}/handed.duckdb' AS handed")
+            before = {*Path(place).rglob("*")}
+            if into == "out/":
+                options |= {"partition_by": "sex", "rows_per_file": 100}
+            given = here.get(source, f"{place}/{source}")
+            release = session.anonymize(
+                given, wanted or policy(name), target, dataset="people" if source == "frame" else None, **options
+            )
+            read = READ.get(into, into if into == target else f"'{{}}/{into}'").format(made)
+            ledger = WarehouseLedger(engine_of(session), session.ledger.file).entries()
+            found = {
+                "report": release.report.model_dump(mode="json", exclude={"seconds"}),
+                "guarantee": release.guarantee.model_dump(mode="json"),
+                "page": SECONDS.sub("", release.report.to_html()),
+                "record": session.provenance(target),
+                "types": session.connection.execute(f"DESCRIBE FROM {read}").fetchall(),
+                "rows": session.connection.execute(f"FROM {read}").fetchall(),
+                "paths": sorted(map(str, {*Path(place).rglob("*")} - before - {*kept.rglob("*")})),
+            }
+            session.connection.execute("DETACH handed")
+        files = [path for path in sorted(made.rglob("*")) if path.is_file()]
+        found["files"] = {str(path): path.read_bytes()[HEADERS.get(path.suffix, 0) :] for path in files}
         return {what: str(value).replace(place, "<folder>") for what, value in found.items()} | {"ledger": ledger}
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_it_is_a_function_of_what_was_drawn(name: str, tmp_path: Path) -> None:
     """Whatever the source; each target is one of some source's. The hash of the charge is looked at below."""
-    cases = [("people.csv", "released.parquet", RENAMED, Same)]
-    cases += [(source, into, [*RENAMED, ADDED], Unseen) for source, into in zip(SOURCES, itertools.cycle(TARGETS))]
-    with mock.patch.object(WarehouseLedger, "head", return_value="ab" * 32):
-        for source, into, rows, chance in cases:
-            with mock.patch("sqlanon.methods.shared.private.chance.OpenDPSource", chance):
-                one, other = (released(tmp_path, each, name, source, into) for each in (ROWS, rows))
-            assert one["record"]
-            for what in one.keys() - {"ledger"}:
-                assert one[what] == other[what], (source, into, what)
+    cases = [("people.csv", "out/", RENAMED, Same)]
+    cases += [(source, into, [*RENAMED, ADDED], Unseen) for source, into in zip(SOURCES, TARGETS, strict=True)]
+    for source, into, rows, chance in cases:
+        with drawing(chance):
+            one, other = (released(tmp_path, each, name, source, into) for each in (ROWS, rows))
+        assert one["record"]
+        for what in one.keys() - {"ledger"}:
+            assert one[what] == other[what], (source, into, what)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -183,10 +217,7 @@ def test_no_row_decides_types(name: str, tmp_path: Path) -> None:
     illnesses = {str(row[3]) for _, rows, added in OTHER_TYPES for row in (*rows, added) if row[3] is not None}
     settings = {"outside": "drop", "nulls": ("age", "illness")} if name == "synthetic" else {}
     wanted = policy(name, sorted(illnesses), **settings)
-    with (
-        mock.patch.object(WarehouseLedger, "head", return_value="ab" * 32),
-        mock.patch("sqlanon.methods.shared.private.chance.OpenDPSource", Unseen),
-    ):
+    with drawing(Unseen):
         cases = OTHER_TYPES if name in ("ipa", "synthetic") else OTHER_TYPES[::3]
         for (source, rows, row), into in zip(cases, itertools.cycle(("released.parquet", "released"))):
             added = row if name in NUMERIC else (row[0], rows[0][1], *row[2:])

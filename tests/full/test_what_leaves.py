@@ -1,8 +1,8 @@
 """What leaves with a private release is a function of what was drawn, and of nothing else of the rows.
 
 Two neighbouring sources are released with the same draws. Everything must be equal to the byte then: the rows and their
-files, the names of these in folders and stores, the notes and tables beside them, the record, the report, the guarantee,
-the page, and what commands print. What stays with the custodian, the ledger and the list of releases, is in none of them.
+files, their names in folders and stores, the notes and tables beside them, the record, the report, the guarantee, the
+page, and what commands print. What stays with the custodian is in none of them: the ledger and the list of releases.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -36,8 +38,8 @@ from tests.engines import engine_of
 from tests.fixed_noise import FixedNoise
 
 ROWS = [(place, 20 + 10 * (place % 4), "fm"[place % 2], ["flu", "gout"][place % 3 > 0]) for place in range(24)]
-ADDED = (99, 30, "m", "gout")
-"""A row like others: which cells there are is not what these neighbours differ by."""
+ADDED = [(99, 30, "m", "gout")] * 3
+"""Rows like others: which cells there are is not what these neighbours differ by."""
 
 RENAMED = [(7_000 if place == 5 else place, *row) for place, *row in ROWS]
 """The same rows with another identifier in one of them."""
@@ -68,8 +70,11 @@ METHODS = {
 SOURCES = ("table", "people.csv", "people.parquet", "frame", "lake/*.parquet")
 STORE, HANDED = "s3://bucket/out/", "handed.released"
 TARGETS = ("released", "released.csv", "released.parquet", HANDED, STORE)
-READ = {"out/": "'{}/out/**/*.parquet'", STORE: "'{}/bucket/out/*/*.parquet'", "released.csv": "'{}/released.csv'"}
-"""How the rows of targets that are not tables are read in their folder; see also :func:`released`."""
+AS_NAMED = ("released", HANDED, STORE)
+"""The targets that are not in the folder of a run by their names."""
+
+READ = {"out/": "'{}/out/**/*.parquet'", STORE: "'{}/bucket/out/*/*.parquet'"}
+"""How the rows of folders and stores are read."""
 
 HEADERS = {".duckdb": 4096}
 """Bytes of files that are drawn for each, by suffix: the first block has the identifier of a database."""
@@ -78,7 +83,9 @@ SECONDS = re.compile(r'\b(encode|join|search|release|verify)("?: )[\d.e-]+')
 """What a page has of the machine, and what commands print."""
 
 
-def policy(name: str, illnesses: Sequence[str] = ("flu", "gout", "asthma"), **settings: Any) -> sa.Policy:
+def policy(
+    name: str, illnesses: Sequence[str] = ("flu", "gout", "asthma"), individual: str | None = None, **settings: Any
+) -> sa.Policy:
     method = METHODS[name].model_copy(update=settings)
     if name in NUMERIC:
         taxonomies = {"sex": SEXES, "illness": {"kind": "flat", "values": illnesses}}
@@ -88,7 +95,22 @@ def policy(name: str, illnesses: Sequence[str] = ("flu", "gout", "asthma"), **se
         given = {"identifiers": ["id", "illness"]}
     else:
         given = {"identifiers": ["id"], "sensitive": ["illness"]}
+    given["individual"] = individual
     return sa.Policy(quasi_identifiers=["age", "sex"], method=method, taxonomies=taxonomies, **given)
+
+
+def of_individuals(name: str) -> sa.Policy:
+    """With two rows of each individual, where the method counts more than one."""
+    return policy(name, individual="id", rows_per_individual=1 if name == "epsilon-safe" else 2)
+
+
+SETS = sa.Policy(
+    quasi_identifiers=["age", "illnesses"],
+    sensitive=["sex"],
+    identifiers=["id"],
+    method=METHODS["diffgen"].model_copy(update={"sets": ("illnesses",), "threshold": 0, "set_threshold": 0}),
+    taxonomies={"sex": SEXES, "illnesses": {"kind": "flat", "values": ["flu", "gout", "asthma"]}},
+)
 
 
 class Absorbing(np.ndarray[Any, np.dtype[np.int64]]):
@@ -120,13 +142,23 @@ class Unseen(FixedNoise):
 
 
 def people(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[Any, ...]], place: str) -> pa.Table:
-    """The rows as a table, as files, as a lake, and as a frame."""
+    """The rows as a table, as files, as a lake, and as a frame; and a database to hand over."""
+    connection.execute(f"ATTACH '{place}/made/handed.duckdb' AS handed")
     connection.execute("CREATE TABLE people (id INTEGER, age INTEGER, sex VARCHAR, illness VARCHAR)")
     connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
     Path(f"{place}/lake").mkdir()
     for path in ("people.csv", "people.parquet", "lake/a.parquet"):
         connection.execute(f"COPY people TO '{place}/{path}'")
     return connection.sql("FROM people").to_arrow_table()
+
+
+def with_sets(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[Any, ...]], place: str) -> None:
+    """The rows as a table with illnesses as sets: of one, of two, and empty ones."""
+    people(connection, rows, place)
+    connection.execute(
+        "CREATE OR REPLACE TABLE people AS"
+        " SELECT id, age, sex, list_distinct(['flu', illness][: age % 3 + 1]) AS illnesses FROM people"
+    )
 
 
 def untyped(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[Any, ...]], place: str) -> pd.DataFrame:
@@ -158,31 +190,38 @@ def released(
     *,
     wanted: sa.Policy | None = None,
     make: Callable[[duckdb.DuckDBPyConnection, Sequence[tuple[Any, ...]], str], Any] = people,
+    read_only: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
-    """All that leaves with a release, by what it is, and what stays with the custodian."""
+    """All that leaves with a release, by what it is; and as "kept" the ledger, the list of releases, and what waits."""
     with TemporaryDirectory(dir=folder) as place:
         made, kept = Path(place, "made"), Path(place, "kept")
         for each in (kept, made, made / "bucket"):
             each.mkdir()
-        here = {"table": "people", "frame": None}
-        target = into if into in ("released", HANDED, STORE) else f"{made}/{into}"
         stored = fs.SubTreeFileSystem(str(made), fs.LocalFileSystem())
+        opened = partial(sa.connect, kept / "w.duckdb", ledger=kept / "l.duckdb")
         with (
             mock.patch.object(store, "opened", lambda url: (stored, url.removeprefix("s3://"))),
-            sa.connect(kept / "w.duckdb", ledger=kept / "l.duckdb") as session,
+            ExitStack() as stack,
         ):
-            here["frame"] = make(session.connection, rows, place)
-            session.connection.execute(f"ATTACH '{made}/handed.duckdb' AS handed")
+            session = stack.enter_context(opened())
+            here = {"table": "people", "frame": make(session.connection, rows, place)}
+            given, target = here.get(source, f"{place}/{source}"), into if into in AS_NAMED else f"{made}/{into}"
+            if read_only:  # which a warehouse takes that has noted its ledger
+                session.ledger.cap(given, sa.Budget(2, "1/2"))
+                session.close()
+                session = stack.enter_context(opened(read_only=True))
             before = {*Path(place).rglob("*")}
             if into == "out/":
                 options |= {"partition_by": "sex", "rows_per_file": 100}
-            given = here.get(source, f"{place}/{source}")
-            release = session.anonymize(
-                given, wanted or policy(name), target, dataset="people" if source == "frame" else None, **options
+            dataset = "people" if source == "frame" else None
+            release = session.anonymize(given, wanted or policy(name), target, dataset=dataset, **options)
+            read = READ.get(into, into if into in AS_NAMED else f"'{target}'").format(made)
+            stays = (
+                WarehouseLedger(engine_of(session), session.ledger.file).entries(),
+                session.releases.list().releases,
+                [json.loads(path.read_text()) for path in kept.rglob("*.row")],
             )
-            read = READ.get(into, into if into == target else f"'{{}}/{into}'").format(made)
-            ledger = WarehouseLedger(engine_of(session), session.ledger.file).entries()
             found = {
                 "report": release.report.model_dump(mode="json", exclude={"seconds"}),
                 "guarantee": release.guarantee.model_dump(mode="json"),
@@ -192,23 +231,36 @@ def released(
                 "rows": session.connection.execute(f"FROM {read}").fetchall(),
                 "paths": sorted(map(str, {*Path(place).rglob("*")} - before - {*kept.rglob("*")})),
             }
-            session.connection.execute("DETACH handed")
+            session.connection.execute("DETACH DATABASE IF EXISTS handed")
         files = [path for path in sorted(made.rglob("*")) if path.is_file()]
         found["files"] = {str(path): path.read_bytes()[HEADERS.get(path.suffix, 0) :] for path in files}
-        return {what: str(value).replace(place, "<folder>") for what, value in found.items()} | {"ledger": ledger}
+        return {what: str(value).replace(place, "<folder>") for what, value in found.items()} | {"kept": stays}
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_it_is_a_function_of_what_was_drawn(name: str, tmp_path: Path) -> None:
     """Whatever the source; each target is one of some source's. The hash of the charge is looked at below."""
+    given = {"people.parquet": of_individuals(name)}
     cases = [("people.csv", "out/", RENAMED, Same)]
-    cases += [(source, into, [*RENAMED, ADDED], Unseen) for source, into in zip(SOURCES, TARGETS, strict=True)]
+    cases += [(source, into, [*RENAMED, *ADDED], Unseen) for source, into in zip(SOURCES, TARGETS, strict=True)]
     for source, into, rows, chance in cases:
         with drawing(chance):
-            one, other = (released(tmp_path, each, name, source, into) for each in (ROWS, rows))
+            one, other = (
+                released(tmp_path, each, name, source, into, wanted=given.get(source)) for each in (ROWS, rows)
+            )
         assert one["record"]
-        for what in one.keys() - {"ledger"}:
+        for what in one.keys() - {"kept"}:
             assert one[what] == other[what], (source, into, what)
+
+
+def test_it_is_one_for_sets_and_the_cut_beside_them(tmp_path: Path) -> None:
+    options = {"wanted": SETS, "make": with_sets, "tables": {"cuts": "handed.cuts"}}
+    for rows, chance in ((RENAMED, Same), ([*RENAMED, *ADDED], Unseen)):
+        with drawing(chance):
+            one, other = (released(tmp_path, each, "diffgen", "table", HANDED, **options) for each in (ROWS, rows))
+        for what in one.keys() - {"kept"}:
+            assert one[what] == other[what], (chance, what)
+        assert chance is Unseen or "['flu', 'gout']" in one["rows"]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -226,14 +278,52 @@ def test_no_row_decides_types(name: str, tmp_path: Path) -> None:
                 released(tmp_path, each, name, given, into, wanted=wanted, make=untyped)
                 for each in (rows, [*rows, added])
             )
-            for what in one.keys() - {"ledger"}:
+            for what in one.keys() - {"kept"}:
                 assert one[what] == other[what], (source, added, what)
 
 
+COMMANDS = {
+    "histogram": [
+        "report released.csv --public --json --out page.html",
+        "verify released.csv --policy p.toml --without-provenance",
+    ],
+    "ipa": ["report released.csv --public", "verify released.csv --policy p.toml --json"],
+    "epsilon-safe": ["report released.csv --json", "contract released.csv --json"],
+    "diffgen": ["report released.csv --out page.html", "contract released.csv --out contract.yaml"],
+    "synthetic": ["verify released.csv --policy p.toml", "report released.csv --public --out page.html"],
+}
+"""Commands on a release, by its method."""
+
+
 @pytest.mark.parametrize("name", METHODS)
-def test_the_hash_of_its_charge_has_a_nonce_that_nobody_sees(name: str, tmp_path: Path) -> None:
-    found = released(tmp_path, ROWS, name, "people.csv", "released.parquet")
-    entries = found.pop("ledger")
+def test_so_is_what_commands_print(name: str, tmp_path: Path) -> None:
+    """Each method's report is printed by ``run``, in words or as JSON; the others differ by method, to be few."""
+    run = "run people.csv --into released.csv --policy p.toml --db kept/w.duckdb --ledger kept/l.duckdb"
+    commands = [run + " --json" * (name in NUMERIC), *COMMANDS[name]]
+    found = []
+    for rows in (ROWS, [*RENAMED, *ADDED]):
+        place = tmp_path / "place"
+        for folder in ("kept", "made"):
+            (place / folder).mkdir(parents=True)
+        (place / "p.toml").touch()
+        with sa.connect(place / "kept/w.duckdb") as session:
+            people(session.connection, rows, str(place))
+        before = {*place.rglob("*")}
+        with drawing(Unseen), mock.patch.object(sa.Policy, "from_toml", return_value=policy(name)):
+            done = [sqlanon(*command.split(), folder=place) for command in commands]
+        assert [each.returncode for each in done] == [0, 0, 0]
+        made = sorted({*place.rglob("*")} - before - {*place.joinpath("kept").rglob("*")})
+        files = [path.read_text() for path in made]
+        found.append((made, [SECONDS.sub("", text) for text in map(str, (done, files))]))
+        shutil.rmtree(place)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_stays_with_the_custodian_is_in_nothing_that_leaves(name: str, tmp_path: Path) -> None:
+    """The hash of the charge has a nonce that nobody sees; a row of the list of releases has the time of its run."""
+    found = released(tmp_path, ROWS, name, "people.csv", "released.parquet", read_only=True)
+    entries, listed, waiting = found.pop("kept")
     assert json.loads(found["record"])["sqlanon"]["ledger_sha256"] == entries[-1].sha256
     for entry in entries:
         assert re.fullmatch("[0-9a-f]{64}", entry.nonce)
@@ -241,5 +331,9 @@ def test_the_hash_of_its_charge_has_a_nonce_that_nobody_sees(name: str, tmp_path
     secrets = {entry.nonce for entry in entries}
     assert len(secrets) == len(entries)
     secrets |= {source["fingerprint"] for entry in entries for source in entry.sources or ()}
+    assert [each.made_at.isoformat() for each in listed] == [each["made_at"] for each in waiting]
+    secrets |= {time for each in listed for time in (str(each.made_at), each.made_at.isoformat())}
+    secrets |= {str(entry.spent_at) for entry in entries}
     assert all(secrets)
     assert [secret for secret in secrets for text in found.values() if secret in text] == []
+    assert "people" not in found["record"] + found["files"], "what the release was made from"

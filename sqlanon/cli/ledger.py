@@ -29,6 +29,12 @@ LedgerFile = Annotated[Path | None, Option("--ledger", metavar="FILE", help="The
 
 app = Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
 
+ALONE = (
+    "these sums leave out what other ledgers were charged for the same tables and files, since every other ledger "
+    "gives them another budget: charge all warehouses that read them to one file (--ledger)"
+)
+"""What a reader of sums has to know of other ledgers."""
+
 
 @app.command(name="show")
 @on_this_machine
@@ -136,7 +142,7 @@ def verify(
 
 
 def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Document:
-    from sqlanon.report.document import Document, Table
+    from sqlanon.report.document import Document, Table, notes
 
     left = []
     for name, account in accounts.items():
@@ -165,7 +171,7 @@ def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Documen
         Table(("added up in ρ", "ρ", "ε", "δ", "bound by"), in_rho, range(1, 4)),
         Table(("row", "UTC", "what", "data set", "ε", "δ", "by", "for"), rows, numbers=(0, 4, 5)),
     ]
-    return Document("Ledger", tuple(part for part in parts if part.rows))
+    return Document("Ledger", (*(part for part in parts if part.rows), *notes("Notes", [ALONE])))
 
 
 def _numbers(budget: Budget | None) -> tuple[str, str]:

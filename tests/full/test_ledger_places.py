@@ -241,6 +241,32 @@ class TestCommands:
         assert (slip.stdout, "is the name spelled right?" in slip.stderr) == ("no cap\n", True)
         assert sqlanon("ledger", "remaining", "seen", "--db", "w.duckdb", folder=tmp_path).returncode == 2
 
+    def test_each_ledger_gives_a_file_a_budget_of_its_own_and_says_so(self, tmp_path: Path) -> None:
+        (tmp_path / "people.csv").write_text("age,illness\n1,flu\n2,gout\n")
+        wanted = sa.Policy(
+            quasi_identifiers=["age"],
+            sensitive=["illness"],
+            method=sa.Histogram(budget=sa.Budget("1/2")),
+            taxonomies={
+                "age": {"kind": "flat", "values": [1, 2]},
+                "illness": {"kind": "flat", "values": ["flu", "gout"]},
+            },
+        )
+
+        def charge(warehouse: str, ledger: Path | None = None) -> Any:
+            source = str(tmp_path / "people.csv")
+            with sa.connect(tmp_path / warehouse, ledger=ledger) as session:
+                session.ledger.cap(source, sa.Budget("1/2"))
+                return session.anonymize(source, wanted, f"{tmp_path}/{warehouse}.parquet").guarantee
+
+        charge("one.duckdb")
+        assert any("another warehouse has charged" in line for line in charge("other.duckdb").conditions)
+        shown = sqlanon("ledger", "show", "--db", "other.duckdb", folder=tmp_path).stdout
+        assert "every other ledger gives them another budget" in " ".join(shown.split())
+        charge("third.duckdb", tmp_path / "b.duckdb")
+        with pytest.raises(sa.BudgetError):
+            charge("fourth.duckdb", tmp_path / "b.duckdb")
+
     def test_the_ledger_of_a_warehouse_is_verified(self, written: Path) -> None:
         place = ("--db", written.name)
         head = sqlanon("ledger", "verify", *place, folder=written.parent).stdout.strip()

@@ -118,8 +118,8 @@ class RecordingEngine(Compute, Warehouse, Writer):
 
     # What it takes to find a source, and the taxonomies
 
-    def have(self, *tables: exp.Table) -> list[bool]:
-        return [True for _ in tables]
+    def find_all(self, *tables: exp.Table) -> list[Stored | None]:
+        return [Stored(table) for table in tables]
 
     def find(self, table: str | exp.Table) -> Stored | None:
         return Stored(table) if isinstance(table, exp.Table) else None
@@ -134,6 +134,9 @@ class RecordingEngine(Compute, Warehouse, Writer):
         return []
 
     # What it takes to write a release
+
+    def beside(self) -> AbstractContextManager[RecordingEngine]:
+        return nullcontext(self)
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         return table_of(target)

@@ -33,9 +33,19 @@ def is_folder(source: str) -> bool:
         return False  # no name that a file can have
 
 
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""The name of a folder whose rows have no value."""
+
+
+def folder_values(file: str) -> dict[str, str]:
+    """What the names of a file's folders say, ``column=value``, by column."""
+    pairs = (part.partition("=") for part in Path(file).parts[:-1] if "=" in part)
+    return {unquote(name): unquote(value) for name, _, value in pairs}
+
+
 def folder_columns(file: str) -> set[str]:
-    """The columns that the names of a file's folders would give it, ``column=value``, folded."""
-    return {folded(unquote(part.partition("=")[0])) for part in Path(file).parts[:-1] if "=" in part}
+    """The columns that the names of a file's folders would give it, folded."""
+    return {*map(folded, folder_values(file))}
 
 
 def escaped(path: str | Path) -> str:

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.lakes.base import LakeTable
 from sqlanon.engines.lakes.types import refuse_types, schema_of
-from sqlanon.engines.paths import pattern_below
+from sqlanon.engines.paths import NO_VALUE, pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import FILE_SUFFIX, MARKER, Destination
@@ -30,9 +30,6 @@ from sqlanon.queries.source import SourceColumn
 
 STAGED_SUFFIX = ".staged"
 """What data files end in until they are published: a glob of ``**/*.parquet`` enters hidden folders as well."""
-
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder of a partition is called that has no value."""
 
 WRITTEN = Relation("anon_written", "row")
 """The rows of a release with their numbers; each file has a piece of them."""

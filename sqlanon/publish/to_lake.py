@@ -14,11 +14,12 @@ from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import AddedFile, LakeRelease, LakeTable, LakeVersion
 from sqlanon.engines.lakes.types import refuse_other_types, schema_of
 from sqlanon.engines.locks import held_folder
+from sqlanon.engines.paths import NO_VALUE
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.record import FolderRecord, facts_of, readable_layout
 from sqlanon.publish.files import NOT_OURS, cannot_be_written, flush, refuse_place, tidy
-from sqlanon.publish.folders import NO_VALUE, StagedFolder, finished, new_folder
+from sqlanon.publish.folders import StagedFolder, finished, new_folder
 from sqlanon.publish.listings import changes_among, listing, sizes_in
 
 CHANGED = (

@@ -285,6 +285,23 @@ class TestLines:
             assert texts(session, relation) == rows, text
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_names_of_folders_stay_as_they_are(session: sa.Session, kind: str) -> None:
+    rows = [
+        ("1", "02139", "2020", "2020-01-05", "1.50"),
+        ("2", "90210", "2021", "2020-01-06", "1.5"),
+        ("3", "00501", "2020", None, "2"),
+    ]
+    session.connection.execute("CREATE TABLE homes (number INTEGER, zip TEXT, year TEXT, day TEXT, price TEXT)")
+    session.connection.executemany("INSERT INTO homes VALUES (?, ?, ?, ?, ?)", rows)
+    session.connection.execute(f"COPY homes TO 'homes' (FORMAT {kind}, PARTITION_BY (zip, year, day, price))")
+    for source in ("./homes", f"homes/**/*.{kind}"):
+        relation = engine_of(session).resolve(source).relation.sql("duckdb")
+        assert texts(session, f"(SELECT number, zip, year, day, price FROM {relation})") == rows
+        types = f"SELECT DISTINCT typeof(zip), typeof(year), typeof(day), typeof(price) FROM {relation}"
+        assert session.connection.execute(types).fetchall() == [("VARCHAR", "BIGINT", "DATE", "VARCHAR")]
+
+
 class TestSources:
     def test_queries_read_files_as_duckdb_does(self, session: sa.Session) -> None:
         values = "SELECT * FROM anon.column_values('folk', ['yes_no', 'two_decimals', 'short_time'])"

@@ -7,7 +7,20 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.queries.kit.macros import scalar_call
-from sqlanon.queries.kit.nodes import aliased, all_of, column, count_rows, f, filtered, number, select, string, subquery
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    all_of,
+    c,
+    column,
+    count_rows,
+    f,
+    filtered,
+    names,
+    number,
+    select,
+    string,
+    subquery,
+)
 
 
 def first_rows(relation: exp.Expr, count: int) -> exp.Subquery:
@@ -34,6 +47,12 @@ def written(relation: exp.Expr, columns: Sequence[str], names: Sequence[str], wh
         ],
         relation.copy(),
     )
+
+
+def written_type(values: Sequence[str]) -> exp.Select:
+    """The one type that some texts are written in."""
+    listed = exp.select(aliased(exp.func("unnest", names([*values])), "anon_value"))
+    return select([scalar_call("written_type_of_all", c.anon_value)], subquery(listed, "anon_values"))
 
 
 def number_as_text(name: str) -> exp.Expr:

@@ -129,9 +129,10 @@ def bare_reader(file: str) -> exp.Table:
     return _read(PARQUET_READER, file, {"hive_partitioning": exp.false()})
 
 
-def folder_reader(files: Sequence[str]) -> exp.Table:
-    """Parquet files with what the names of their folders say as texts."""
-    return _read(PARQUET_READER, files, {"hive_types_autocast": exp.false()})
+def folder_reader(paths: str | Sequence[str], types: Mapping[str, str] | None = None) -> exp.Table:
+    """Parquet files with what the names of their folders say, in types by column; as texts if none are given."""
+    options = {"hive_types_autocast": exp.false()} if types is None else {"hive_types": _types(types)}
+    return _read(PARQUET_READER, paths, options)
 
 
 def text_reader(

@@ -15,7 +15,7 @@ from sqlanon.engines.csv_notes import entry_of_all
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading import lake
-from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
+from sqlanon.engines.duckdb.reading.csv_forms import TEXT, CsvForms
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
 from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
@@ -26,7 +26,9 @@ from sqlanon.errors import EngineError, PolicyError, Refusal
 from sqlanon.model.datasets import dataset_named, dataset_of_files
 from sqlanon.model.names import folded, possible
 from sqlanon.queries.kit.nodes import DIALECT, select
+from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.tables import csv_values
 
 PlanOf = Callable[[exp.Query], str]
 """The plan of a query before it is optimized, in JSON."""
@@ -178,11 +180,17 @@ def _files(
     else:
         if len(files) > 1:
             _refuse_unlike(description, files, rows)
+        types = _folder_types(files, rows) if read is None else {}
+        if not {*types.values()} <= GUESSED_ALIKE:
+            read = partial(lake.folder_reader, types=types)
         relation = (read or lake.reader)(short or files)
     follows_rows = kind == CSV or (read is None and any(map(paths.folder_columns, files)))
     found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows)
     return _readable(source, found, describe, kind)
 
+
+GUESSED_ALIKE = {"BIGINT", "DATE", "TIMESTAMP"}
+"""Types that DuckDB takes the names of folders for; it takes texts for some of them, too."""
 
 STATED = (
     "write read_csv('…', columns = {'age': 'INTEGER', …}, auto_detect = false, header = true), read_json('…', columns "
@@ -207,6 +215,17 @@ def unguessed(
             [f"{name} guesses types" for name in found.guessed],
         )
     return dataclasses.replace(source, follows_rows=found.has_frames or any(map(paths.folder_columns, found.files)))
+
+
+def _folder_types(files: Sequence[str], rows: Rows) -> dict[str, str]:
+    """The types that the names of folders ``column=value`` are written in: 02139 and 007 stay texts."""
+    values: dict[str, set[str]] = {}
+    for file in files:
+        for name, value in paths.folder_values(file).items():
+            values.setdefault(name, set()).add(value)
+    values = {name: found - {paths.NO_VALUE} for name, found in values.items()}
+    written = {name: rows(printed(csv_values.written_type(sorted(found))), ())[0][0] for name, found in values.items()}
+    return {name: kind if kind in GUESSED_ALIKE else TEXT for name, kind in written.items()}
 
 
 def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:

@@ -79,7 +79,7 @@ def test_the_command_writes_yaml_and_json(clinic: sa.Session, tmp_path: Path) ->
     text = (tmp_path / "published.odcs.yaml").read_text(encoding="utf-8")
     assert 'apiVersion: "v3.1.0"\nkind: "DataContract"\n' in text
     again = sqlanon("contract", "published.parquet", "--out", "published.odcs.yaml", folder=tmp_path)
-    assert again.returncode == 1
+    assert again.returncode == 2
     assert "exists" in again.stderr
     printed = json.loads(sqlanon("contract", "published.parquet", "--json", folder=tmp_path).stdout)
     [table] = printed["schema"]

@@ -61,6 +61,8 @@ def demo(
 @contextmanager
 def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
     """Paths of a warehouse and a policy that do not exist; they vanish at once without a database, else on failure."""
+    from sqlanon.engines.paths import log_of
+
     if database is None:
         with TemporaryDirectory(prefix="sqlanon-") as folder:
             yield Path(folder, "hospital.duckdb"), Path(folder, "hospital.toml")
@@ -74,7 +76,7 @@ def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
     try:
         yield paths
     except BaseException:
-        for path in (*paths, database.with_name(f"{database.name}.wal")):
+        for path in (*paths, log_of(database)):
             with suppress(OSError):
                 path.unlink()
         raise

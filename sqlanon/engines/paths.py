@@ -16,8 +16,13 @@ from sqlanon.model.names import folded
 if TYPE_CHECKING:
     from sqlanon.model.record import FolderRecord
 
-STAGE = re.compile(r"\.(?P<target>.+)\.run\.\d+\.(?P<state>staged|previous)(?:\.lock)?", re.ASCII)
-"""The hidden name of what is being published to a target, and of what is there no more, or of its lock."""
+STAGE = re.compile(r"(?P<name>\.(?P<target>.+)\.run\.\d+\.(?:staged|previous))(?:\.lock|\.wal)?", re.ASCII)
+"""The hidden name of what is being published to a target, or of what was there before; or its lock, or its log."""
+
+
+def log_of(database: Path) -> Path:
+    """The write-ahead log that DuckDB keeps beside the file of a database."""
+    return database.with_name(f"{database.name}.wal")
 
 
 def is_glob(source: str) -> bool:

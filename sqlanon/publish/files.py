@@ -14,8 +14,8 @@ from typing import Literal
 from sqlglot import exp
 
 from sqlanon.engines.lakes.store import in_arrow
-from sqlanon.engines.locks import SUFFIX, acquire_stale, hold
-from sqlanon.engines.paths import STAGE, is_glob
+from sqlanon.engines.locks import acquire_stale, hold
+from sqlanon.engines.paths import STAGE, is_glob, log_of
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.whole_files import is_special
@@ -110,7 +110,7 @@ def _hidden_beside(target: Path) -> list[Path]:
     if not target.parent.is_dir():
         return []
     stages = filter(None, (STAGE.fullmatch(path.name) for path in target.parent.iterdir()))
-    names = {stage.string.removesuffix(SUFFIX) for stage in stages if stage["target"] == target.name}
+    names = {stage["name"] for stage in stages if stage["target"] == target.name}
     return [target.with_name(name) for name in sorted(names)]
 
 
@@ -123,6 +123,7 @@ def _put_right(path: Path, target: Path) -> None:
         path.rename(target)
     else:
         remove(path)
+        remove(log_of(path))
 
 
 def remove(path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -74,6 +75,29 @@ class TestFilesThatMayNotGrow:
         with file_size_limit(8_192), pytest.raises(sa.EngineError, match=r"cannot be opened: a file is larger than"):
             sa.connect(tmp_path / "new.duckdb")
         assert not list(tmp_path.iterdir())
+
+    def test_a_fit(self, warehouse: Path) -> None:
+        """Its file has no write-ahead log beside it, not even where it cannot be written."""
+        with sa.connect(warehouse, read_only=True) as session:
+            fit, apply = partial(session.partitions.fit, accept_observed_domain=True), session.partitions.apply
+            with file_size_limit(100_000), pytest.raises(sa.EngineError, match="a file is larger than"):
+                fit("visits", POLICY, "visits.fit")
+            assert here() == ["clinic.duckdb"]
+            fit("visits", POLICY, "visits.fit")
+            size = Path("visits.fit").stat().st_size
+            for call in (
+                lambda: apply("visits", "visits.fit", "released.parquet"),
+                lambda: fit("visits", POLICY, "visits.fit", replace=True),
+            ):
+                with file_size_limit(size - 1), pytest.raises(sa.EngineError, match="a file is larger than"):
+                    call()
+                assert sorted(here()) == ["clinic.duckdb", "visits.fit"]
+            # What a process that was killed leaves behind, there and beside a fit that never was.
+            for name in ("visits.fit.wal", ".other.fit.run.0.staged.wal"):
+                Path(name).touch()
+            apply("visits", "visits.fit", "released.parquet")
+            fit("visits", POLICY, "other.fit")
+            assert not [*Path().glob("*.wal")]
 
     def test_a_new_ledger(self, warehouse: Path) -> None:
         with sa.connect(warehouse, ledger="ledger.duckdb") as session:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb.refusals import not_opened, refuse_special
+from sqlanon.engines.paths import log_of
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 
@@ -74,6 +76,29 @@ def attach_memory(name: str, execute: Execute) -> str:
         else:
             return free
     raise AssertionError("there is always another number")
+
+
+@contextmanager
+def detached_after(file: Path | None, name: str, execute: Execute) -> Iterator[None]:
+    """Detach a database when the block ends, with no write-ahead log beside its file.
+
+    A checkpoint that fails, on a full disk for one, leaves a log of itself alone. A log with changes of another
+    program, which it could not write into the file, stays.
+    """
+    log = None if file is None or _has_content(log_of(file)) else log_of(file)
+    try:
+        yield
+    finally:
+        try:
+            execute(exp.Detach(this=identifier(name)), "detach")
+        finally:
+            if log is not None:
+                with suppress(OSError):
+                    log.unlink()
+
+
+def _has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
 
 
 def checkpoint(name: str) -> exp.Query:

@@ -25,7 +25,7 @@ from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_named
 from sqlanon.model.destination import NOTE_KEY, is_in_lake, is_in_store
 from sqlanon.queries.kit.macros import install_statements, schema_statements
-from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
+from sqlanon.queries.kit.nodes import DIALECT, select, string
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
@@ -132,10 +132,8 @@ class DuckDBEngine(DuckDBCompute):
             name = attaching.attach_memory(name, self.execute)
         else:
             attaching.attach_durably(file, name, self.execute, new=new)
-        try:
+        with attaching.detached_after(file, name, self.execute):
             yield Database(name, file, is_read_only=False)
-        finally:
-            self.execute(exp.Detach(this=identifier(name)), "detach")
 
     def save(self, database: str) -> None:
         self.rows(attaching.checkpoint(database).sql(DIALECT), purpose="save")

@@ -48,6 +48,16 @@ FROM (
 ) AS anon_rows
 ORDER BY position ASC NULLS FIRST;
 
+-- name: ledger_triggers
+-- how many triggers a ledger has, which DuckDB would execute with each new row; DuckDB 1.5 does not have any
+-- :catalog 'memory'
+SELECT count(*) AS triggers
+FROM query(
+    'SELECT database_name, schema_name, table_name FROM '
+    || CASE WHEN version() < 'v2' THEN 'duckdb_tables() WHERE FALSE' ELSE 'duckdb_triggers()' END
+) AS anon_triggers
+WHERE database_name = :catalog AND schema_name = 'anon' AND table_name = 'ledger';
+
 -- name: ledger_note_table
 -- which file is the ledger of the warehouse: a row per time that it was charged, with the hash of its newest row then
 CREATE TABLE IF NOT EXISTS anon.ledger_note (

@@ -167,6 +167,7 @@ class Refusal(Enum):
     TAKEN = "another connection has made a table of that name"
     UNLOADED = "it takes an extension of the database that is not loaded"
     OVERTAKEN = "another connection has written what was to be written"
+    LACKING = "there is too little of something, such as memory, disk or open files"
     GONE = "the server of the rows does not answer any more"
 
 

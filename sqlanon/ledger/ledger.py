@@ -185,7 +185,7 @@ class WarehouseLedger:
             try:
                 with engine.transaction():
                     before = self._read(engine)
-                    self._refuse_without_key(engine)
+                    self._refuse_altered(engine)
                     refuse_sources_of_others(before, rows)
                     if self.must_be_capped:
                         refuse_uncapped(before, (row.dataset for row in rows if row.kind == "charge"))
@@ -202,12 +202,14 @@ class WarehouseLedger:
             return new
 
     def _read(self, engine: Engine) -> list[Entry]:
-        if not engine.find(table.ledger_of(engine)):
+        if not table.is_there(engine, table.ledger_of(engine)):
             return []
         try:
             entries = [Entry(**row) for row in engine.fetch(table.rows(engine), "the ledger")]
         except EngineError as error:
-            raise error.reworded(f"{self.name} cannot be read, or is not what sqlanon made", "ledger") from None
+            lacking = error.refusal is Refusal.LACKING
+            reason = f"cannot be read: {error}" if lacking else "cannot be read, or is not what sqlanon made"
+            raise error.reworded(f"{self.name} {reason}", "ledger") from None
         broken = first_broken(entries)
         if broken is not None:
             reason = f"{self.name} was tampered with: row {broken} is not what was written at that position"
@@ -216,10 +218,12 @@ class WarehouseLedger:
             )
         return entries
 
-    def _refuse_without_key(self, engine: Warehouse) -> None:
-        """Refuse a copy of the table, in which simultaneous runs would overspend together."""
-        if not engine.find(table.ledger_of(engine)):
+    def _refuse_altered(self, engine: Engine) -> None:
+        """Refuse a table with triggers, and a copy, in which simultaneous runs would overspend together."""
+        if not table.is_there(engine, table.ledger_of(engine)):
             return
+        if table.has_triggers(engine):
+            raise EngineError(f"{self.name} has a trigger, which no ledger has: drop it", step="ledger")
         if not engine.has_key(table.ledger_of(engine), "position"):
             reason = f"{self.name} is a copy without its key, so runs at the same time could overspend together"
             raise EngineError(f"{reason}: ALTER TABLE anon.ledger ADD PRIMARY KEY (position)", step="ledger")

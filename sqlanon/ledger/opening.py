@@ -65,7 +65,7 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
 
 
 # guarded: tests/unit/test_guarded_warehouse.py::TestWhichLedger
-# no mutants of engine.find(table.ledger_of(engine)): a ledger that is not there has the hash of none
+# no mutants of table.is_there(engine, table.ledger_of(engine)): a ledger that is not there has the hash of none
 def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
     """Refuse a ledger that is not that of the warehouse: what was spent so far would be passed by.
 
@@ -87,7 +87,7 @@ def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
             f"{reason} {noted[-1].path} was charged; name that file with ledger=. {IF_LOST}",
             step="ledger",
         )
-    if engine.find(table.ledger_of(engine)) and WarehouseLedger(engine, None).verify() not in hashes:
+    if table.is_there(engine, table.ledger_of(engine)) and WarehouseLedger(engine, None).verify() not in hashes:
         raise EngineError(
             "the warehouse has a ledger of its own: charge that one, without ledger=, or first copy its table "
             "anon.ledger to the file, key and all",

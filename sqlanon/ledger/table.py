@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.ledger import Entry
 from sqlanon.model.record import facts_of
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, column, identifier, select
+from sqlanon.queries.kit.nodes import Relation, column, identifier, select, string
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +41,25 @@ class Note:
 def ledger_of(engine: Warehouse) -> exp.Table:
     """The table that is the ledger of a warehouse."""
     return engine.warehouse.anon("ledger")
+
+
+def is_there(engine: Engine, table: exp.Table) -> bool:
+    """Whether a table of a ledger is there.
+
+    Raises:
+        EngineError: it is a view, whose query would be executed; no query of it was.
+    """
+    found = engine.find(table)
+    if found is not None and found.is_view:
+        reason = f"anon.{table.name} is a view, and not the table that sqlanon made; it was not read"
+        raise EngineError(f"{reason}. Bring back a copy of its file", step="ledger")
+    return found is not None
+
+
+def has_triggers(engine: Engine) -> bool:
+    """Whether something would be executed with each new row of the ledger."""
+    query = Queries("ledger").query("ledger_triggers", catalog=string(engine.warehouse.name))
+    return bool(engine.fetch(query, "the ledger")[0]["triggers"])
 
 
 def rows(engine: Engine) -> exp.Select:
@@ -65,7 +85,7 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 def append(engine: Engine, entries: Sequence[Entry]) -> None:
     """Write rows to the ledger, whose table is made with the first one, and gets the columns that it lacks."""
     table = ledger_of(engine)
-    names = [each.name for each in engine.describe(table)] if engine.find(table) else LATER
+    names = [each.name for each in engine.describe(table)] if is_there(engine, table) else LATER
     for name in LATER:
         if name not in names:
             engine.execute(_located(engine, f"ledger_with_{name}"), "the ledger")
@@ -78,7 +98,7 @@ def notes(engine: Engine) -> list[Note]:
     Raises:
         EngineError: the table cannot be read, or is not what sqlanon made.
     """
-    if not engine.find(_notes_of(engine)):
+    if not is_there(engine, _notes_of(engine)):
         return []
     return [Note(row["path"], row["sha256"]) for row in engine.fetch(_located(engine, "ledger_notes"), "the ledger")]
 

@@ -335,6 +335,33 @@ class TestTampering:
             with pytest.raises(sa.EngineError, match="is not what sqlanon made"):
                 at(written).commit([expense("0.1")])
 
+    def test_nothing_in_its_file_is_executed(self, written: Path) -> None:
+        other = written.with_name("other.duckdb")
+        if duckdb.__version__ >= "2":
+            with duckdb.connect() as connection:
+                connection.execute(f"ATTACH '{written}' AS a; ATTACH '{other}' AS b (STORAGE_VERSION 'v2.0.0')")
+                connection.execute("COPY FROM DATABASE a TO b; USE b; CREATE TABLE seen (content VARCHAR)")
+                body = "FOR EACH STATEMENT INSERT INTO seen SELECT 'executed'"
+                connection.execute(f"CREATE TRIGGER t AFTER INSERT ON anon.ledger {body}")
+            with pytest.raises(sa.EngineError, match="has a trigger, which no ledger has"):
+                at(other).commit([expense("0.1")])
+        view = "CREATE VIEW anon.ledger_note AS SELECT error('executed') AS path, '' AS sha256, now() AS noted_at"
+        change(written, view)
+        with sa.connect(written) as session, pytest.raises(sa.EngineError, match=r"anon\.ledger_note is a view"):
+            session.ledger.entries()
+        change(written, "DROP VIEW anon.ledger_note")
+        ledger = at(written)
+        change(
+            written,
+            "CREATE TABLE kept AS FROM anon.ledger",
+            "DROP TABLE anon.ledger",
+            "CREATE VIEW anon.ledger AS FROM kept WHERE error('executed') IS NULL",
+        )
+        for call in (lambda: ledger.commit([expense("0.1")]), ledger.entries, lambda: at(written)):
+            with pytest.raises(sa.EngineError, match=r"anon\.ledger is a view.* it was not read") as refused:
+                call()
+            assert refused.value.original is None
+
 
 class TestDataSets:
     def test_one_name_however_it_is_spelled(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ def refuse_special(path: str) -> None:
 def not_opened(path: str, error: Exception) -> EngineError:
     """The error for a file that cannot be opened: why, and what to do about it."""
     found = refused(error, "open", None)
-    if found.refusal is None and _is_unfinished(path):
+    if found.refusal in (None, Refusal.LACKING) and _is_unfinished(path):
         found.refusal = Refusal.UNFINISHED
     return found.reworded(_why_not_opened(path, found, error), "open")
 
@@ -137,7 +137,7 @@ def _refusal(error: Exception) -> Refusal | None:
     for kind, sign, refusal in SIGNS:
         if (kind is None or type(error).__name__ == kind) and re.search(sign, text, re.IGNORECASE):
             return refusal
-    return None
+    return None if _lacking(str(error), type(error).__name__) is None else Refusal.LACKING
 
 
 def _unquoted(error: Exception) -> str:

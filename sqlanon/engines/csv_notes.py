@@ -16,7 +16,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.datasets import LOCAL
 from sqlanon.model.destination import CSV_SUFFIX, NOTE_KEY
 from sqlanon.model.taxonomy.hierarchies import note_path
-from sqlanon.model.whole_files import is_special
+from sqlanon.model.whole_files import is_special, refuse_lacking
 
 RELEASES = "releases"
 """The key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about."""
@@ -122,7 +122,8 @@ def read_note(path: Path) -> Entries:
     place = note_path(path)
     try:
         text = b"" if is_special(place) else place.read_bytes()
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        refuse_lacking(place, error)
         return {}
     try:
         document = json.loads(text)[NOTE_KEY]
@@ -146,7 +147,8 @@ def sha256_of(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        refuse_lacking(path, error)
         return None
 
 

@@ -12,6 +12,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.datasets import GLOB_CHARACTERS
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
 from sqlanon.model.names import folded
+from sqlanon.model.whole_files import refuse_lacking
 
 if TYPE_CHECKING:
     from sqlanon.model.record import FolderRecord
@@ -77,7 +78,8 @@ def marked(folder: str | Path) -> FolderRecord | None:
     marker = Path(folder, MARKER)
     try:
         text = marker.read_bytes()
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        refuse_lacking(marker, error)
         return None
     from pydantic import ValidationError
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
+
+from sqlanon.errors import EngineError, Refusal
 
 NO_FILE = "it is a device or a pipe: name a file"
 
@@ -34,3 +37,14 @@ def read_whole(path: Path, megabytes: int) -> bytes:
     if len(content) > megabytes * 1_000_000:
         raise OSError(f"it is larger than {megabytes:,} MB")
     return content
+
+
+def refuse_lacking(path: Path, error: Exception) -> None:
+    """Raise why a file was not read if that says nothing about the file: there is no memory, or no file handle, for it.
+
+    Raises:
+        EngineError: there is none.
+    """
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        reason = f"{path} cannot be read: {error.strerror}"
+        raise EngineError(reason, step="source", original=error, refusal=Refusal.LACKING) from None

@@ -239,7 +239,7 @@ def _read_fit(engine: Engine, path: Path) -> Fit:
     except (KeyError, ValueError):
         raise _not_a_fit(path) from None
     except EngineError as error:
-        raise (error if error.step == "sidecar" else _not_a_fit(path)) from None
+        raise (error if error.step == "sidecar" or error.refusal is not None else _not_a_fit(path)) from None
     raise EngineError(f"{path} was made by another version of sqlanon: take that one", step="sidecar")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from sqlanon.engines.csv_notes import sha256_of
 from sqlanon.engines.paths import marked
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import MARKER
 from sqlanon.model.record import FolderRecord, Listing
 
@@ -19,7 +19,9 @@ def is_whole(folder: Path) -> bool:
     """Whether a folder holds a release of ours, with all its files and no other."""
     try:
         layout = marked(folder)
-    except EngineError:
+    except EngineError as error:
+        if error.refusal is Refusal.LACKING:
+            raise
         return False
     return layout is not None and layout.files == listing(sizes_in(folder))
 

@@ -175,7 +175,9 @@ def _refuse_other_file(engine: Writer, path: Path, replace: Replace) -> None:
         raise EngineError(CHANGED.format(path), step="target")
     try:
         note = note_of_file(engine, path)
-    except EngineError:
+    except EngineError as error:
+        if error.refusal is not None:
+            raise
         note = None  # no Parquet file
     if not facts_of(note):
         raise EngineError(NOT_OURS.format(f"the file {path}"), step="target")

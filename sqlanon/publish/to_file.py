@@ -15,7 +15,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.csv_notes import Entries, Entry, Form, form_of, note_text, read_note, sha256_of
 from sqlanon.engines.locks import held_folder
 from sqlanon.engines.relations import Files, ResolvedSource
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import CsvFormulas
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.model.taxonomy.hierarchies import note_path
@@ -216,7 +216,9 @@ def _standing(target: Path) -> Entries:
         return {}
     try:
         return {digest: read_note(target).get(digest)}
-    except EngineError:
+    except EngineError as error:
+        if error.refusal is Refusal.LACKING:
+            raise
         return {digest: None}
 
 
@@ -255,7 +257,9 @@ def _refuse_note(target: Path, *, anything: bool) -> None:
         return
     try:
         read_note(target)
-    except EngineError:
+    except EngineError as error:
+        if error.refusal is Refusal.LACKING:
+            raise
         raise EngineError(
             f"{place} was not made by sqlanon, and the note of {target} has to go there: give another name, or say "
             'with replace="anything" that it may go',

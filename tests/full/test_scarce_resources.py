@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -108,6 +109,28 @@ class TestFilesThatMayNotGrow:
                 assert not Path("released.parquet").exists()
             session.anonymize("visits", PRIVATE, "released.parquet")
             assert session.ledger.spent("visits").epsilon == 1
+
+
+class TestFileHandles:
+    def test_what_is_there_is_not_judged(self, warehouse: Path) -> None:
+        """No target is taken for somebody else's, and no file for another kind, because it could not be opened."""
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with sa.connect(warehouse, read_only=True) as session:
+            for target in ("released.parquet", "released.csv", "released/"):
+                session.anonymize("visits", POLICY, target)
+                os.close(free := os.dup(0))
+                for call in (
+                    partial(session.anonymize, "visits", POLICY, target, replace=True),
+                    partial(session.verify, target, POLICY),
+                ):
+                    for limit in (free, free + 1, free + 2):
+                        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, before[1]))
+                        try:
+                            call()
+                        except (sa.EngineError, OSError) as error:
+                            assert re.search("it may open no more files|Too many open files", str(error))
+                        finally:
+                            resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 class TestMemory:

@@ -290,7 +290,9 @@ def _refuse_unlike(description: str, files: Sequence[str], rows: Rows) -> None:
 def _is_parquet(file: str, rows: Rows) -> bool:
     try:
         rows(query_text("engines", "unlike_files"), ([file],))
-    except EngineError:
+    except EngineError as error:
+        if error.refusal is Refusal.LACKING:
+            raise
         return False
     return True
 
@@ -309,7 +311,7 @@ def _readable(source: str, found: ResolvedSource, describe: Describe, kind: Form
     try:
         describe(found.relation)
     except EngineError as error:
-        if error.refusal is Refusal.UNLOADED:
+        if error.refusal in (Refusal.UNLOADED, Refusal.LACKING):
             raise
         reason = f"no {kind.name} file can be read at {source}"
         step = "store" if "://" in source else "source"  # which may be there later

@@ -63,8 +63,9 @@ LACKING = {
     errno.ENFILE: "the system can open no more files",
     errno.ENOSPC: "a disk is full, or the device that the output goes to",
     errno.EDQUOT: "the quota of a disk is used up",
+    errno.EBADF: "the output cannot be written: it is not open for writing",
 }
-"""What there is too little of, by the number of the error of the system."""
+"""What there is too little of, or what was not opened, by the number of the error of the system."""
 
 USAGE_ERRORS = BadParameter.__bases__
 """typer brings its own click from 0.2x on; this is the same class in all of them."""

@@ -54,6 +54,17 @@ def test_a_full_disk_under_stdout_is_reported(clinic: Path, arguments: list[str]
     assert "cannot be written" in result.stderr
 
 
+def test_an_output_that_is_not_open_for_writing(clinic: Path) -> None:
+    for arguments in (["--help"], ["run", "--help"], ["guide"]):
+        command = [sys.executable, "-m", "sqlanon", *arguments]
+        with Path(os.devnull).open() as shut:
+            done = subprocess.run(
+                command, cwd=clinic, env=environment(), stdout=shut, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert "the output cannot be written" in done.stderr
+
+
 def test_a_chosen_node_is_published(clinic: Path) -> None:
     run = document(sqlanon(*published("run", "--node", "age=1,sex=1", "--into", "k3", "--json"), folder=clinic))
     assert run["node"] == {"age": 1, "sex": 1}

@@ -31,7 +31,8 @@ def recorded_release(
     found = published(engine, release, resolve, hashes_rows=hashes_rows)
     record = found.record
     if record is None or record.policy is None or _is_beside(record):
-        reason = f"{found.source.description} has no provenance of a release: measure it as any other table"
+        what_next = "measure it as any other table"
+        reason = f"{found.source.description} has no provenance of a release, as a run writes it: {what_next}"
         raise EngineError(reason, step="provenance")
     return found, record, _recorded_policy(record.policy)
 

@@ -22,6 +22,7 @@ from sqlanon.methods.progress import silent
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import PartitionRecord, Record
 from sqlanon.model.release import Exposure, Spent
@@ -83,12 +84,13 @@ def release_report(
 
     Raises:
         EngineError: there is none, or it has no provenance of a release.
-        PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
+        PolicyError, TaxonomyError: it lacks a column, or the policy or its taxonomies do not fit it.
     """
     found, record, recorded = recorded_release(engine, release, resolve)
     policy = recorded if asked.policy is None else _with_places(recorded, asked.policy)
     if asked.alternatives:
         _refuse_alternatives(asked, policy, record)
+    _refuse_lost_columns(found, policy)
     source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
     table = _Reported(engine, policy, record, found, None if source is None else coded(engine, source, policy))
     attributes = verified_with(policy, has_source=source is not None)
@@ -153,6 +155,18 @@ def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -
         raise PolicyError(f"alternatives are nodes of full domains, and the {policy.method} has none to choose from")
     if asked.source is None or asked.edition == "public":
         raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
+
+
+def _refuse_lost_columns(found: Published, policy: Policy) -> None:
+    """Refuse a release without columns whose values are counted, which it had, or which its record alone has."""
+    there = {folded(name) for name in found.columns}
+    counted = () if policy.has_private_method else (*policy.quasi_identifiers, *policy.sensitive)
+    lost = [f'column "{name}" is not there' for name in counted if folded(name) not in there]
+    if lost:
+        raise PolicyError(
+            f"{found.source.description} is not the release that its provenance is about, and cannot be reported on:",
+            [*lost, "what else was changed: sqlanon verify"],
+        )
 
 
 def _titled(facts: Mapping[str, Any], policy: Policy) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -151,6 +152,24 @@ def test_what_is_no_release_is_refused(story: Story) -> None:
     for name in ("people", "nodes"):
         with pytest.raises(sa.EngineError, match="has no provenance of a release"):
             story.session.report(name)
+
+
+def test_lost_columns_are_named(session: sa.Session, tmp_path: Path) -> None:
+    """Also those of a record that names others than its files have."""
+    chosen, folder = policy(**FINE), tmp_path / "released"
+    session.anonymize("people", chosen, f"{folder}/")
+    marker = folder / "_sqlanon.json"
+    record = json.loads(marker.read_text())
+    record["sqlanon"]["policy"]["sensitive"] += ["other"]
+    marker.write_text(json.dumps(record))
+    with pytest.raises(sa.PolicyError, match='"other" is not there'):
+        session.report(f"{folder}/")
+    session.anonymize("people", chosen, "released")
+    session.connection.execute(f"ALTER TABLE released DROP COLUMN {chosen.sensitive[0]}")
+    session.connection.execute("ALTER TABLE released RENAME COLUMN town TO Town")
+    with pytest.raises(sa.PolicyError, match="is not the release that") as refused:
+        session.report("released")
+    assert refused.value.problems[:-1] == (f'column "{chosen.sensitive[0]}" is not there',)
 
 
 def test_alternatives_need_a_source(story: Story) -> None:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.taxonomy.arguments import listed
-from sqlanon.queries.kit.nodes import DIALECT, cast, column, f, string
+from sqlanon.queries.kit.nodes import DIALECT, column, f, string
 
 SHAPE = "decimal_comma"
 
@@ -26,8 +26,11 @@ def note_on(names: list[str], source: ResolvedSource) -> str:
     files = source.files
     if len(files) == 1 and files[0].lower().endswith(CSV_SUFFIXES):
         return f'{are_texts}; give init and run this query in place of the file: "FROM {_reading(files[0])}"'
-    number = cast(f.replace(column(names[0]), string(","), string(".")), "DOUBLE")
-    return f"{are_texts}; give init and run a query in place of the source, with {number.sql(DIALECT)}"
+    number = exp.TryCast(this=f.replace(column(names[0]), string(","), string(".")), to=exp.DataType.build("DOUBLE"))
+    return (
+        f"{are_texts}; give init and run a query in place of the source, with {number.sql(DIALECT)}, which is NULL for "
+        "texts that are not numbers"
+    )
 
 
 def _reading(file: str) -> str:

@@ -161,12 +161,9 @@ def _refuse_lost_columns(found: Published, policy: Policy) -> None:
     """Refuse a release without columns whose values are counted, which it had, or which its record alone has."""
     there = {folded(name) for name in found.columns}
     counted = () if policy.has_private_method else (*policy.quasi_identifiers, *policy.sensitive)
-    lost = [f'column "{name}" is not there' for name in counted if folded(name) not in there]
-    if lost:
-        raise PolicyError(
-            f"{found.source.description} is not the release that its provenance is about, and cannot be reported on:",
-            [*lost, "what else was changed: sqlanon verify"],
-        )
+    if lost := [f'column "{name}" is not there' for name in counted if folded(name) not in there]:
+        heading = f"{found.source.description} is not the release that its provenance is about:"
+        raise PolicyError(heading, [*lost, "what else was changed: sqlanon verify"])
 
 
 def _titled(facts: Mapping[str, Any], policy: Policy) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class TestCommand:
         assert VALUE not in done.stdout + done.stderr
         assert "patients" in tables(folder / "clinic.duckdb")
         refused = sqlanon(*to_table, folder=folder)
-        assert refused.returncode == 1
+        assert refused.returncode == 2
         assert "--replace" in refused.stderr
         again = sqlanon(*to_table, "--replace", folder=folder)
         assert (again.returncode, again.stdout) == (0, "")

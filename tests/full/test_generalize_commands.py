@@ -130,7 +130,7 @@ class TestCommand:
         assert document(done)["generalized"] == ["job", "age", "drugs"]
         assert VALUE not in done.stdout + done.stderr
         assert "like_it" in tables(folder / "clinic.duckdb")
-        assert sqlanon(*command, folder=folder).returncode == 1
+        assert sqlanon(*command, folder=folder).returncode == 2
         again = sqlanon(*command, "--replace", folder=folder)
         assert (again.returncode, again.stdout) == (0, "")
         assert "4 rows" in again.stderr
@@ -148,7 +148,7 @@ class TestCommand:
             ("new", "patients", "t", 2, "PolicyError"),
             ("patients", "nothing", "t", 1, "EngineError"),
             ("SELECT 1 AS age", "released", "t", 2, "PolicyError"),
-            ("new", "released", "new", 1, "EngineError"),
+            ("new", "released", "new", 2, "TargetError"),
         ):
             words = ["generalize", source, "--like", like, "--into", into, "--db", "clinic.duckdb", "--json"]
             result = sqlanon(*words, folder=folder)

@@ -124,4 +124,4 @@ class TestTargets:
         found = document(sqlanon(*command, "--into", "nodes.parquet", "--json", folder=tmp_path))
         assert pq.read_table(tmp_path / "nodes.parquet").num_rows == found["nodes"] == len(lines) - 1
         assert found["table"][0]["models"][0]["measure"] == "class_size"
-        assert sqlanon(*command, "--into", "nodes", folder=tmp_path).returncode == 1
+        assert sqlanon(*command, "--into", "nodes", folder=tmp_path).returncode == 2

@@ -57,7 +57,7 @@ def test_as_json_and_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(Path(p).name for p in found["files"])
     assert {Path(path).suffix for path in found["files"]} == {".csv", ".md", ".svg"}
     again = sqlanon(*GIVEN, "--out", "out", folder=tmp_path)
-    assert again.returncode == 1
+    assert again.returncode == 2
     assert "--replace" in again.stderr
 
 

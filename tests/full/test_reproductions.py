@@ -171,7 +171,7 @@ class TestRefusals:
     def test_files_that_are_there(self, data: Path, out: Path) -> None:
         out.mkdir()
         (out / "h-ceiling.md").write_text("mine")
-        self.refused(data, out, 1, "h-ceiling.md exists")
+        self.refused(data, out, 2, "h-ceiling.md exists")
 
     def test_folders_that_are_none(self, data: Path, out: Path) -> None:
         out.write_text("mine")

@@ -418,7 +418,7 @@ class TestFiles:
 
     def test_export_over_a_file(self, own: Clinic) -> None:
         (own.folder / "age.csv").write_text("old")
-        with own.refusing(sa.EngineError, "exists"):
+        with own.refusing(sa.TargetError, "exists"):
             own.session.taxonomies.export("age", own.folder / "age.csv")
         with own.refusing(sa.TaxonomyError, '"agee"', '"age"'):
             own.session.taxonomies.export("agee", own.folder / "new.csv")

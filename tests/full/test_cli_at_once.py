@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -189,7 +190,7 @@ def test_a_target_that_exists_is_kept(clinic: Path) -> None:
     (clinic / "there.parquet").write_text("precious")
     for target in ("visits", "there.parquet"):
         refused = sqlanon(*published("run", "--into", target), folder=clinic)
-        assert refused.returncode == 1
+        assert refused.returncode == 2
         assert "--replace" in refused.stderr
         assert "replace=True" not in refused.stderr
     replaced = sqlanon(*published("run", "--into", "there.parquet", "--replace"), folder=clinic)
@@ -304,7 +305,13 @@ sys.argv = ["sqlanon", "schema"]
 main()
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # which nohup has ignored
     )
     assert (done.returncode, done.stderr.startswith("Error: "), said in done.stderr) == (code, True, True), done.stderr
     assert "Traceback" not in done.stderr

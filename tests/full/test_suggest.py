@@ -156,7 +156,7 @@ class TestPeople:
     def test_nothing_is_replaced_unasked(self, suggested: sa.Suggestion, folder: Path) -> None:
         (folder / "policy.toml").write_text("mine")
         refused = sqlanon("init", "people", "--db", "w.duckdb", folder=folder)
-        assert refused.returncode == 1
+        assert refused.returncode == 2
         assert "--replace" in refused.stderr
         assert {path.name: path.read_text() for path in folder.glob("*policy*")} == {"policy.toml": "mine"}
         (folder / "policy.toml").rename(folder / "policy_job.csv")

@@ -7,7 +7,10 @@
 -- :place 0
 -- :source (age INTEGER)
 -- :value age
-SELECT DISTINCT :place AS place, anon.text_of(:value) COLLATE "binary" AS anon_text
+-- Other dashes, blanks and digits than those of ASCII stand for these.
+SELECT
+    DISTINCT :place AS place,
+    translate(anon.text_of(:value), '‐‑‒–—−   ０１２３４５６７８９', '------   0123456789') COLLATE "binary" AS anon_text
 FROM :source AS anon_source
 WHERE :value IS NOT NULL;
 

@@ -220,12 +220,11 @@ LIMIT 1;
 SELECT "Delimiter" AS delimiter FROM sniff_csv($1, all_varchar = TRUE, comment = '', quote = '"', escape = '"');
 
 -- name: csv_first_line
--- the first line of a CSV file in which anything stands
+-- the first line of a CSV file, NULL if nothing stands in it
 -- $1 '/dev/null'
 SELECT line
 FROM read_csv(
     $1, auto_detect = FALSE, header = FALSE, delim = '\x01', quote = '', escape = '', nullstr = '', comment = '',
     columns = {'line': 'VARCHAR'}, hive_partitioning = FALSE, strict_mode = FALSE
 )
-WHERE line IS NOT NULL
 LIMIT 1;

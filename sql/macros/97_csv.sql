@@ -48,7 +48,7 @@ coalesce(
 --   SELECT anon.number_as_text('027.50') AS number, anon.number_as_text('NA') AS text;
 CREATE OR REPLACE MACRO anon.number_as_text(written) AS
 CASE
-    WHEN TRY_CAST(anon.as_read(written) AS DECIMAL(38, 9)) IS NULL THEN written
+    WHEN TRY_CAST(anon.as_read(written) AS DECIMAL(38, 9)) IS NULL OR contains(written, '_') THEN written
     ELSE rtrim(rtrim(CAST(TRY_CAST(anon.as_read(written) AS DECIMAL(38, 9)) AS VARCHAR), '0'), '.')
 END;
 

@@ -49,6 +49,12 @@ def written(relation: exp.Expr, columns: Sequence[str], names: Sequence[str], wh
     )
 
 
+def types_of_names(names: Sequence[str]) -> exp.Select:
+    """One row: the types that the names of some columns are written in."""
+    written = (scalar_call("written_type", string(name)) for name in names)
+    return exp.select(*(aliased(each, f"type_{place}") for place, each in enumerate(written)))
+
+
 def written_type(values: Sequence[str]) -> exp.Select:
     """The one type that some texts are written in."""
     listed = exp.select(aliased(exp.func("unnest", names([*values])), "anon_value"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,12 @@ TEXT = "VARCHAR"
 
 DELIMITERS = (",", ";", "\t", "|")
 """What may stand between the fields of a line."""
+
+SEPARATOR = re.compile("sep=.", re.IGNORECASE)
+"""The first line of a file that Excel has written for itself."""
+
+YEAR = re.compile("(1[5-9]|20|21)[0-9]{2}")
+"""Numbers that are names of columns as well."""
 
 TABBED = (".tsv", ".tsv.gz", ".tsv.zst")
 """How the names of files end that have tabs between fields where nobody looks."""
@@ -132,8 +139,17 @@ class CsvForms:
         if found.is_named_by_a_row:
             raise EngineError(_no_header(files[0], "its fields stand in other rows, too"), step="source")
         types = first.types | found.types
+        if self._have_values(types, names):
+            raise EngineError(_no_header(files[0], "it has numbers or days where other lines have them"), step="source")
         of_lines = {name: types.pop(name) for name in names}
         return Form(groups, of_lines, types, has_empty_rows=found.empty_rows > 0)
+
+    def _have_values(self, types: Mapping[str, str], names: Sequence[str]) -> bool:
+        """Whether the name of a column is a value of its type, and not a year, which a column can be called."""
+        typed = [name for name in names if types[name] != TEXT]
+        (written,) = self._rows(printed(queries.types_of_names(typed)), ()) if typed else ((),)
+        pairs = zip(typed, written, strict=True)
+        return any(kind == types[name] and not YEAR.fullmatch(name) for name, kind in pairs)
 
     def _looked_at(
         self, relation: exp.Expr, columns: Sequence[str], names: Sequence[str], whole: Sequence[str]
@@ -166,7 +182,14 @@ class CsvForms:
         found = self._rows(query_text("engines", "csv_first_line"), (file,))
         if not found:
             raise EngineError(f"{file} is empty", step="source")
-        return str(found[0][0])
+        ((line,),) = found
+        if line is None:
+            raise EngineError(_no_header(file, "nothing stands in it"), step="source")
+        if SEPARATOR.fullmatch(line):
+            raise EngineError(_no_header(file, "it says for Excel what stands between fields"), step="source")
+        if line.count('"') % 2:
+            raise EngineError(_no_header(file, "a name in it has a line break"), step="source")
+        return str(line)
 
 
 @dataclass(frozen=True)

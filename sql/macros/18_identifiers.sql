@@ -4,7 +4,7 @@
 -- 90 to 94, has whole numbers; so have a prefix, 9*, and a decade, 1990s; < 18 and >= 90 have no end on one side. Units of age
 -- in words, such as years old, may stand beside a number.
 --
--- Returns: DOUBLE[], with infinity where there is no end; NULL for another label.
+-- Returns: DOUBLE[], with infinity at an open end; NULL for another label.
 -- Example:
 --   SELECT anon.number_range('[90, 95)') AS halfopen, anon.number_range('90 years and older') AS from_90_on;
 CREATE OR REPLACE MACRO anon.number_range(label) AS

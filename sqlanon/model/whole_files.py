@@ -40,7 +40,7 @@ def read_whole(path: Path, megabytes: int) -> bytes:
 
 
 def refuse_lacking(path: Path, error: Exception) -> None:
-    """Raise why a file was not read if that says nothing about the file: there is no memory, or no file handle, for it.
+    """Raise the error of a file that was not read for want of memory or of file handles; any other may be the file's.
 
     Raises:
         EngineError: there is none.

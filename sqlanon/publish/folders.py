@@ -191,7 +191,7 @@ class FolderTarget:
             self._write_no_partition(query, columns)
 
     def _write_no_partition(self, query: exp.Query, columns: list[SourceColumn]) -> None:
-        """A file without rows where there is no partition: readers find the columns in it."""
+        """Write a file without rows for a release without partitions: readers find the columns in it."""
         by = self.into.partition_by
         place = self.staged.path.joinpath(*(f"{name}={NO_VALUE}" for name in by))
         place.mkdir(parents=True)

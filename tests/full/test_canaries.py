@@ -215,7 +215,7 @@ def _params(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _taken(param: Any) -> str | None:
-    """The option, or ``argument``; None if it is no file that is read."""
+    """The option, or ``argument``; None if the command does not read a file there."""
     if not str(param.metavar).startswith(TAKEN) or not WRITTEN.isdisjoint(param.opts):
         return None
     return param.opts[0] if param.opts[0].startswith("--") else "argument"

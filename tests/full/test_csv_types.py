@@ -254,7 +254,7 @@ REFUSED = {
     "a,b\n1,2\n40 rows\n": "line 3 of odd.csv has 1 field where the first line has 2",
     "a,b,\n1,2\n3,4\n": "line 2 of odd.csv has 2 fields where the first line has 3",
     "Report of 2024\n\na,b\n1,2\n": "line 3 of odd.csv has more where the first line has 1",
-    "1,2\n3,4\n": "the first line of odd.csv is not a line of names: there is no name in it",
+    "1,2\n3,4\n": "the first line of odd.csv is not a line of names: it has no letter",
     "Bonn,nurse\nTrier,cook\nBonn,cook\nTrier,nurse\n": "its fields stand in other rows, too",
     "\na, b\n1,2\n": "is not a line of names: nothing stands in it",
     "sep=;\na;b\n1;2\n": "it says for Excel what stands between fields",

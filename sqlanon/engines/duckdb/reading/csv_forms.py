@@ -167,7 +167,7 @@ class CsvForms:
         line = self._first_line(file)
         delim = self._delimiter(file, line)
         if not any(map(str.isalpha, line)):
-            raise EngineError(_no_header(file, "there is no name in it"), step="source")
+            raise EngineError(_no_header(file, "it has no letter"), step="source")
         return Dialect(delim, _names_of(line, delim))
 
     def _delimiter(self, file: str, line: str) -> str:

@@ -11,7 +11,6 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.taxonomy.arguments import LabelRule
 from sqlanon.queries.tables import csv_values, typed
 
 DAY_ORDERS = ("dmy", "mdy")
@@ -34,9 +33,10 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
     numbers = _of(texts, (policy.row_weight, *policy.coded_columns))
     refuse_texts(engine, source, numbers)
     _refuse_orders_of_numbers(engine, source, _of(texts, policy.compared_by("ordered")))
-    read = {name: csv_values.number_as_text(name) for name in _of(texts, _labelled(policy, "numbers"))}
+    labelled = {texts[folded(name)]: _taken_by(policy, name) for name in policy.taxonomies if folded(name) in texts}
+    read = {name: csv_values.number_as_text(name) for name, taken in labelled.items() if "numbers" in taken}
     read |= {name: typed.number_of(name) for name in numbers}
-    dated = _day_orders(engine, source, _of(texts, _labelled(policy, "dates")))
+    dated = _day_orders(engine, source, [name for name, taken in labelled.items() if "dates" in taken])
     read |= {name: csv_values.day_as_text(name, order) for name, order in dated.items()}
     return replace(source, relation=typed.typed(source.relation, read)) if read else source
 
@@ -84,16 +84,12 @@ def _of(texts: Mapping[str, str], names: Iterable[str | None]) -> list[str]:
     return [texts[folded(name)] for name in names if name is not None and folded(name) in texts]
 
 
-def _labelled(policy: Policy, taken: str) -> list[str]:
-    """The columns whose taxonomies in a policy label numbers, or dates."""
-    return [name for name in policy.taxonomies if any(rule.takes == taken for rule in _rules(policy, name))]
-
-
-def _rules(policy: Policy, name: str) -> Sequence[LabelRule]:
+def _taken_by(policy: Policy, name: str) -> set[str]:
+    """What the taxonomy of a column in a policy labels: texts, numbers or dates; nothing if it is not made by rules."""
     try:
-        return policy.taxonomies[name].taxonomy().rules or ()
+        return {rule.takes for rule in policy.taxonomies[name].taxonomy().rules or ()}
     except TaxonomyError:
-        return ()  # the load reports it
+        return set()  # the load reports it
 
 
 def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> dict[str, str]:

@@ -38,6 +38,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
     union_all,
+    union_by_name,
 )
 
 SQL = Queries("partitions")
@@ -159,7 +160,7 @@ def join(increment: Increment) -> list[Step]:
     steps += [
         Step(NEW_CELLS, _new_cells(increment), "cells of the partition"),
         Step(OLD_CELLS, _old_cells(increment), "cells published before"),
-        Step(UNION_CELLS, by_name([cells_of(NEW_CELLS), cells_of(OLD_CELLS)]), "cells of both"),
+        Step(UNION_CELLS, union_by_name([cells_of(NEW_CELLS), cells_of(OLD_CELLS)]), "cells of both"),
     ]
     if increment.encoding.spec.compared:
         steps.append(Step(REFERENCE_CELLS, _reference_cells(increment), "cells of the reference"))
@@ -275,15 +276,7 @@ def _reference_cells(increment: Increment) -> exp.Query:
         ]
         columns = [*(column(code) for code in own), *(aliased(exp.null(), code) for code in others)]
         cells.append(select([*columns, aliased(number(0), ROW_COUNT)], increment.values(name).table))
-    return by_name(cells)
-
-
-def by_name(queries: Sequence[exp.Query]) -> exp.Query:
-    """The rows of all, by the names of their columns."""
-    first, *rest = queries
-    for query in rest:
-        first = exp.Union(this=first, expression=query, distinct=False, by_name=True)
-    return first
+    return union_by_name(cells)
 
 
 def cells_of(relation: Relation) -> exp.Query:
@@ -348,7 +341,7 @@ def published_cells(increment: Increment, kept: Relation) -> Step:
     """What is published once the partition is: the cells from before, and the new ones of kept classes."""
     names = cell_columns(increment)
     new = _kept(increment, names, NEW_CELLS, kept)
-    return Step(PUBLISHED_CELLS, by_name([cells_of(OLD_CELLS), new]), "cells published then")
+    return Step(PUBLISHED_CELLS, union_by_name([cells_of(OLD_CELLS), new]), "cells published then")
 
 
 def left_short(increment: Increment) -> exp.Query:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from typing import Literal
 
 from sqlglot import Dialect, exp
@@ -135,9 +135,8 @@ def union_all(queries: Iterable[exp.Query]) -> exp.Query:
 
 
 def union_by_name(queries: Iterable[exp.Query]) -> exp.Query:
-    """``query UNION ALL BY NAME query ...``."""
-    unite = partial(exp.Union, distinct=False, by_name=True)
-    return reduce(lambda left, right: unite(this=left, expression=right), queries)
+    """``query UNION ALL BY NAME query ...``: the rows of all, by the names of their columns."""
+    return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False, by_name=True), queries)
 
 
 def differing_rows(one: exp.Query, other: exp.Query) -> exp.Query:

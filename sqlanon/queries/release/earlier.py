@@ -40,6 +40,8 @@ from sqlanon.queries.kit.nodes import (
     number,
     select,
     subquery,
+    union_all,
+    union_by_name,
 )
 from sqlanon.queries.release.listed_classes import ListedClasses
 from sqlanon.queries.release.released_classes import (
@@ -114,7 +116,7 @@ def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str],
     return SQL.step(
         persons_of(0),
         "persons_by_classes",
-        rows=reduce(lambda one, other: exp.Union(this=one, expression=other, distinct=False, by_name=True), rows),
+        rows=union_by_name(rows),
         persons_by=persons_by(keys),
         shown=[aliased(exp.func("coalesce", each, number(0)), name) for name, each in classes.items()],
         values=[aliased(exp.func("coalesce", exp.AnyValue(this=column(name)), number(0)), name) for name in values],
@@ -168,8 +170,7 @@ def persons_by_sources(sources: Sequence[tuple[exp.Expr, str]], *, as_text: bool
         for place, (source, key) in enumerate(sources)
     ]
     are_in = [exp.LogicalOr(this=column("anon_source").eq(number(place))) for place in range(len(sources))]
-    together = reduce(lambda one, other: exp.Union(this=one, expression=other, distinct=False), rows)
-    return SQL.step(BY_SOURCES, "persons_by_sources", rows=together, key=person_key(0), are_in=are_in)
+    return SQL.step(BY_SOURCES, "persons_by_sources", rows=union_all(rows), key=person_key(0), are_in=are_in)
 
 
 def common_persons() -> exp.Select:

@@ -115,10 +115,6 @@ def walked(pattern: str) -> tuple[list[str], str]:
     return folders, "/" + "/".join(parts[place:])
 
 
-NO_COMMENTS = {"comment": string("")}
-"""DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too."""
-
-
 def reader(paths: str | Sequence[str]) -> exp.Table:
     """Parquet files as DuckDB reads them, partition columns included."""
     return exp.Table(this=exp.func(PARQUET_READER, _paths(paths), dialect=DIALECT))
@@ -158,7 +154,8 @@ def text_reader(
         "escape": string('"'),
         "nullstr": string(""),
         "skip": exp.Literal.number(0),
-        **NO_COMMENTS,
+        # DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too.
+        "comment": string(""),
     }
     known = {name: kind for name, kind in (folder_types or {}).items() if kind != "VARCHAR"}
     options |= {"hive_types": _types(known)} if known else {"hive_types_autocast": exp.false()}

@@ -54,6 +54,11 @@ SELECT
     current_setting('preserve_insertion_order') AS preserve_insertion_order,
     current_setting('lock_configuration') AS lock_configuration;
 
+-- name: any_macro
+-- a row if a database has macros in schema anon
+-- $1 'memory'
+SELECT function_name FROM duckdb_functions() WHERE database_name = $1 AND schema_name = 'anon' LIMIT 1;
+
 -- name: attached_databases
 -- the attached databases and their files, NULL for those in memory; whether they can only be read, and are DuckDB's own
 SELECT database_name, path, readonly AS read_only, type = 'duckdb' AS is_own FROM duckdb_databases() WHERE NOT internal;

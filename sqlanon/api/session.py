@@ -189,6 +189,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         random_source: RandomSource | None = None,
         tables: Mapping[str, str] | None = None,
         pseudonym_key: bytes | Path | None = None,
+        keep_taxonomies: bool = True,
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified; or what its method draws.
 
@@ -223,6 +224,9 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             tables: names for the tables that a method publishes beside the rows, in one step, by what they are.
             pseudonym_key: the secret key of the policy's pseudonyms, or the path of its file; that of the environment
                 variable ``SQLANON_PSEUDONYM_KEY`` if it is not given.
+            keep_taxonomies: whether, with a table, the taxonomies that the policy carries stay in the warehouse, and a
+                file without macros gets them, so that SQL can go on with both. Those whose values were read off the
+                data stay only where the data are tables of the warehouse.
 
         Raises:
             PolicyError: the policy or the given node does not fit the source, the source has no rows, a column to
@@ -255,6 +259,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             must_be_capped=self.ledger.mode == "capped",
             tables=tables or {},
             pseudonym_key=key,
+            keeps_taxonomies=keep_taxonomies,
         )
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         target = with_csv_formulas(target, csv_formulas)

@@ -1,7 +1,7 @@
-"""The taxonomies that a policy carries with it: they hold for one run, and are stored nowhere.
+"""The taxonomies that a policy carries with it: they hold for one run.
 
 They are put in a database in memory that is attached for the run, beside copies of the stored ones that the policy uses
-as well. All queries of the run read taxonomies there, so that a run changes nothing but its target.
+as well. All queries of the run read taxonomies there, so that nothing but the target changes before it is published.
 
 Declared ranges that are too large to be listed have rows for the values that occur in a source. What a label loses
 still depends on all values of the range: they are generated and counted once, and stored nowhere.
@@ -91,7 +91,7 @@ def own_taxonomies(
             source = as_policy_says(engine, source, policy)
         _load(engine, source, made, dict.fromkeys(large, read_in(engine, source, policy) if large else ()))
         own = taxonomies.shapes(engine, carried)
-        others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256]
+        others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256 and not shape.is_of_policy]
         if others:
             raise TaxonomyError(
                 "the warehouse stores others than the policy carries; remove what is not meant from the policy "

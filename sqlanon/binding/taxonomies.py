@@ -22,6 +22,9 @@ from sqlanon.queries.tables import taxonomies
 CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
 """Columns that identify the rows of a level."""
 
+OF_POLICY = "policy:"
+"""How origins of taxonomies begin that a run has stored: the next policy that carries another one replaces it."""
+
 
 def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
     """The shapes of the stored taxonomies, by attribute: of those attributes that have one, or of all."""
@@ -171,12 +174,14 @@ def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) ->
     sha256 = hashlib.sha256("".join(str(level["sha256"]) for level in levels).encode()).hexdigest()
     is_changed = loaded is not None and loaded["sha256"] != sha256
     domain = "observed" if is_changed else str(levels[0]["domain"])
+    origin = "" if loaded is None or is_changed else str(loaded["origin"])
     return TaxonomyShape(
         label_counts=tuple(int(level["label_count"]) for level in levels),
         domain_size=int(levels[0]["value_count"]),
         domain=domain,
         sha256=sha256,
-        origin=str(loaded["origin"]) or None if loaded is not None and domain == "stated" else None,
+        origin=origin.removeprefix(OF_POLICY) or None if domain == "stated" else None,
+        is_of_policy=origin.startswith(OF_POLICY),
         content=tuple(tuple(level[name] for name in CONTENT) for level in levels),
     )
 

@@ -23,6 +23,10 @@ Source = Annotated[
 ]
 Database = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file.")]
 NewDatabase = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file, made if it is not there.")]
+TargetDatabase = Annotated[
+    Path | None,
+    Option("--db", metavar="DB", help="The DuckDB file, made for a table if it is not there; not needed for files."),
+]
 OptionalDatabase = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file; not needed for files.")]
 OtherK = Annotated[
     int | None, Option("--k", metavar="K", min=2, help="Ask for k-anonymity with this k, in place of the policy's.")
@@ -65,6 +69,14 @@ CsvFormulas = Annotated[
         "--csv-formulas",
         metavar="keep|quote|refuse",
         help="Cells of a CSV that a spreadsheet would compute: keep (default), quote with an apostrophe, or refuse.",
+    ),
+]
+KeepTaxonomies = Annotated[
+    bool,
+    Option(
+        "--keep-taxonomies/--no-keep-taxonomies",
+        help="With a table, store the taxonomies of the policy and the macros in the warehouse, for SQL to go on with; "
+        "or store neither.",
     ),
 ]
 TimeLimit = Annotated[

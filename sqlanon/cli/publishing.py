@@ -64,7 +64,7 @@ def run(
     source: opt.Source,
     policy: opt.PolicyFile,
     into: opt.Target,
-    database: opt.OptionalDatabase = None,
+    database: opt.TargetDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
     k: opt.OtherK = None,
     node: opt.GivenNode = None,
@@ -73,6 +73,7 @@ def run(
     csv_formulas: opt.CsvFormulas = None,
     tables: opt.TablesBeside = None,
     pseudonym_key: opt.PseudonymKeyFile = None,
+    keep_taxonomies: opt.KeepTaxonomies = True,
     time_limit: opt.TimeLimit = None,
     dataset: opt.Dataset = None,
     public: opt.Public = None,
@@ -87,8 +88,8 @@ def run(
 ) -> None:
     """Publish the best generalization of a table that meets the policy, verified; or what its private method draws.
 
-    A file or a folder leaves the warehouse as it is, but for its list of releases; with a table, --taxonomy is stored
-    in the warehouse. Where the target is the release of the same policy from the same files, nothing is done. What a
+    A file or a folder leaves the warehouse as it is, but for its list of releases; with a table, --taxonomy and the
+    taxonomies of the policy are stored in the warehouse. Where the target is the release of the same policy from the same files, nothing is done. What a
     private method spends is written to --ledger, or to the warehouse, before anything is drawn.
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
@@ -126,6 +127,7 @@ def run(
             pseudonym_key=pseudonym_key,
             random_source=_seeded(seed),
             csv_formulas=cast("Any", csv_formulas),
+            keep_taxonomies=keep_taxonomies,
             **layout,
         )
     if (account := getattr(release.report, "opened_account", None)) is not None and not as_events:

@@ -187,7 +187,23 @@ def _opened_for(
 
         refuse_file_like(into.name)
         raise BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
-    return existing(database, read_only=False, ledger=ledger)
+    if is_charged and ledger is None:
+        return existing(database, read_only=False)  # which is the ledger as well, and is not made by the way
+    return _existing_or_made(database, ledger)
+
+
+@contextmanager
+def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
+    """A session on a file, which is removed again if it was made for a command that failed."""
+    is_new = not database.exists()
+    try:
+        with _connected(database, ledger=ledger) as session:
+            yield session
+    except BaseException:
+        if is_new:
+            for made in (database, database.with_name(database.name + ".wal")):
+                made.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

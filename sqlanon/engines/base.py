@@ -258,6 +258,9 @@ class Warehouse(Protocol):
     def install(self) -> None:
         """Create schema ``anon`` with its tables, all macros and their comments."""
 
+    def install_if_absent(self) -> None:
+        """The same within a transaction, where the warehouse is a file whose schema ``anon`` has no macros."""
+
     def hand_out(self, relation: exp.Expr, form: str) -> Any:
         """All rows of what was published, as the driver of the database hands them out under the name of a form."""
 

@@ -61,6 +61,7 @@ class Request:
         tables: the names of the companion tables, by what they are.
         pseudonym_key: what pseudonyms are made with.
         earlier: the releases that the policy holds the present one together with, as they were found.
+        keeps_taxonomies: whether those that the policy carries stay in the warehouse, if the target is a table there.
         is_dry_run: whether only the statements of the run are to be read: an empty source is accepted, and
             nothing is charged.
     """
@@ -75,6 +76,7 @@ class Request:
     tables: Mapping[str, str] = field(default_factory=dict)
     pseudonym_key: PseudonymKey | None = None
     earlier: Sequence[EarlierRelease] = ()
+    keeps_taxonomies: bool = True
     is_dry_run: bool = False
 
     @property

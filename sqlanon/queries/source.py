@@ -84,6 +84,7 @@ class TaxonomyShape:
         domain: ``declared``, ``stated`` or ``observed``.
         sha256: a hash of its rows.
         origin: the file that states its values; None unless the domain is ``stated``.
+        is_of_policy: whether a run has stored it, whose policy carried it.
         content: what identifies its rows, a row per level. The hash, which releases carry, covers neither levels that
             are left out nor the difference between NULL and an empty text.
     """
@@ -93,6 +94,7 @@ class TaxonomyShape:
     domain: str
     sha256: str
     origin: str | None = None
+    is_of_policy: bool = False
     content: tuple[tuple[object, ...], ...] = ()
 
     @property

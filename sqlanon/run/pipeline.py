@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace as replace_fields
 
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
+from sqlanon.binding.kept_taxonomies import keep_taxonomies
 from sqlanon.binding.prepare import read_by, refuse_columns
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -95,7 +96,10 @@ def anonymize(
             with other_releases(engine, source, bound, noted.datasets, own) as listed:
                 release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
     stages.finish()
-    return release.model_copy(update={"report": noted.reported(release.report)})
+    report = noted.reported(release.report)
+    if into.kind == "table" and request.keeps_taxonomies and engine.far is None:
+        report = with_notes(report, keep_taxonomies(engine, bound, [*read.values()]))
+    return release.model_copy(update={"report": report})
 
 
 # More than six parameters: what runs, where to, and what it is made from.

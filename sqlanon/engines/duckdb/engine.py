@@ -161,8 +161,15 @@ class DuckDBEngine(DuckDBCompute):
     def install(self) -> None:
         self._refuse_read_only("install the macros")
         with self.transaction():
-            for statement in install_statements():
-                self._send(statement, "install")
+            self._install()
+
+    def install_if_absent(self) -> None:
+        if self.warehouse.file is not None and not self.rows(query_text("engines", "any_macro"), [self._name]):
+            self._install()
+
+    def _install(self) -> None:
+        for statement in install_statements():
+            self._send(statement, "install")
 
     def hand_out(self, relation: exp.Expr, form: str) -> Any:
         return rows_of(self.connection, relation, form)

@@ -1,0 +1,90 @@
+"""What a release leaves in the warehouse that it goes to, so that SQL can go on: taxonomies of its policy, and macros."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests.commands import sqlanon
+
+AGES = {"kind": "intervals", "widths": [10, 50], "minimum": 0, "maximum": 99}
+POLICY = {
+    "quasi_identifiers": ["age", "sex"],
+    "privacy": [{"model": "k-anonymity", "k": 3}],
+    "taxonomies": {"age": AGES, "sex": {"kind": "flat"}},
+}
+TOML = """
+quasi_identifiers = ["age", "sex"]
+privacy = [{ model = "k-anonymity", k = 3 }]
+
+[taxonomies]
+age = { kind = "intervals", widths = [10, 50], minimum = 0, maximum = 99 }
+sex = { kind = "flat" }
+"""
+ROWS = "SELECT 20 + i % 40 AS age, if(i % 2 = 0, 'f', 'm') AS sex FROM range(120) AS rows (i)"
+
+
+def wider(widths: list[int]) -> dict[str, object]:
+    return {**POLICY, "taxonomies": {**POLICY["taxonomies"], "age": {**AGES, "widths": widths}}}  # type: ignore[dict-item]
+
+
+def stored(session: sa.Session) -> dict[str, object]:
+    return {name: (shape["height"], shape["domain"]) for name, shape in session.taxonomies.list().items()}
+
+
+def test_a_table_leaves_taxonomies_and_macros_and_files_leave_nothing(tmp_path: Path) -> None:
+    warehouse = tmp_path / "clinic.duckdb"
+    with sa.connect(warehouse) as session:
+        session.connection.execute(f"CREATE TABLE people AS {ROWS}")
+        session.anonymize("people", POLICY, tmp_path / "k3.csv")
+        session.anonymize("people", POLICY, "none", keep_taxonomies=False)
+        assert stored(session) == {}
+
+        session.anonymize("people", POLICY, "k3")
+        assert stored(session) == {"age": (3, "declared"), "sex": (1, "observed")}
+        # Another policy replaces what a policy left, and what it does not carry it finds.
+        session.anonymize("people", wider([5, 10, 50]), "by_five")
+        assert stored(session)["age"] == (4, "declared")
+        assert session.verify("k3", POLICY).met
+        without = {name: value for name, value in POLICY.items() if name != "taxonomies"}
+        assert session.anonymize("people", without, "again").report.loss is not None
+
+        # What somebody has loaded stays, also where a policy carries the same, and others are refused.
+        session.taxonomies.load("age", sa.Taxonomy.intervals([7], minimum=0, maximum=99))
+        session.anonymize("people", wider([7]), "by_seven")
+        with pytest.raises(sa.TaxonomyError, match="stores others"):
+            session.anonymize("people", POLICY, "refused")
+        assert stored(session)["age"] == (2, "declared")
+
+    with duckdb.connect(str(warehouse)) as client:
+        client.execute("CREATE TABLE by_sql AS FROM anon.generalize('people', MAP {'age': 1, 'sex': 1})")
+        assert client.execute("SELECT k FROM anon.k_anonymity('by_sql', ['age', 'sex'])").fetchone() == (3,)
+
+
+def test_values_read_off_a_file_do_not_stay_in_the_warehouse(tmp_path: Path) -> None:
+    with sa.connect(tmp_path / "released.duckdb") as session:
+        session.connection.execute(f"COPY ({ROWS}) TO '{tmp_path / 'people.parquet'}'")
+        session.connection.execute(f"CREATE VIEW seen AS FROM '{tmp_path / 'people.parquet'}'")
+        for source in (tmp_path / "people.parquet", "seen", session.connection.sql(ROWS)):
+            session.anonymize(str(source) if isinstance(source, Path) else source, POLICY, "k3", replace=True)
+            assert stored(session) == {"age": (3, "declared")}
+        # Ranges of more than 10,000 values are not listed, and those alone that occur are read off the data.
+        long = {**POLICY, "taxonomies": {"age": {**AGES, "maximum": 20_000}, "sex": {"kind": "flat"}}}
+        session.anonymize("seen", long, "k3", replace=True)
+        assert stored(session) == {"age": (3, "declared")}
+
+
+def test_run_makes_the_warehouse_of_its_table_and_takes_it_back_if_it_fails(tmp_path: Path) -> None:
+    duckdb.sql(ROWS).write_csv(str(tmp_path / "people.csv"))
+    (tmp_path / "policy.toml").write_text(TOML)
+    command = ["run", "people.csv", "--policy", "policy.toml", "--db", "new.duckdb", "--into", "k3"]
+    refused = sqlanon(*command, "--k", "1000", folder=tmp_path)
+    assert (refused.returncode, sorted(file.name for file in tmp_path.iterdir())) == (3, ["people.csv", "policy.toml"])
+    done = sqlanon(*command, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with duckdb.connect(str(tmp_path / "new.duckdb")) as client:
+        assert client.execute("SELECT DISTINCT attribute FROM anon.taxonomy").fetchall() == [("age",)]
+        assert client.execute("FROM anon.k_anonymity('k3', ['age'])").fetchone() is not None

@@ -89,8 +89,9 @@ def run(
     """Publish the best generalization of a table that meets the policy, verified; or what its private method draws.
 
     A file or a folder leaves the warehouse as it is, but for its list of releases; with a table, --taxonomy and the
-    taxonomies of the policy are stored in the warehouse. Where the target is the release of the same policy from the same files, nothing is done. What a
-    private method spends is written to --ledger, or to the warehouse, before anything is drawn.
+    taxonomies of the policy are stored in the warehouse. Where the target is the release of the same policy from the
+    same files, nothing is done. What a private method spends is written to --ledger, or to the warehouse, before
+    anything is drawn.
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """

@@ -199,10 +199,12 @@ def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
     try:
         with _connected(database, ledger=ledger) as session:
             yield session
-    except BaseException:
+    except BaseException as error:
         if is_new:
             for made in (database, database.with_name(database.name + ".wal")):
                 made.unlink(missing_ok=True)
+            if isinstance(error, EngineError) and error.step == "name":
+                raise BadParameter(f"the file {database} does not exist: {error}", param_hint="--db") from None
         raise
 
 

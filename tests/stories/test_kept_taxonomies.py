@@ -1,4 +1,4 @@
-"""What a release leaves in the warehouse that it goes to, so that SQL can go on: taxonomies of its policy, and macros."""
+"""What a release leaves in its warehouse, so that SQL can go on: the taxonomies of its policy, and macros."""
 
 from __future__ import annotations
 

@@ -80,7 +80,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         Raises:
             EngineError: the warehouse is read-only.
         """
-        self._engine.install()
+        with self._engine.transaction():
+            self._engine.install()
 
     @exclusive
     def lattice(

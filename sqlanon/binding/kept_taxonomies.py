@@ -34,23 +34,31 @@ def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedS
     Returns:
         a note if that was not possible: the release is published by then.
     """
-    carried = {*map(folded, bound.policy.taxonomies)}
-    shapes = {folded(name): shape for name, shape in bound.all_shapes.items() if folded(name) in carried}
-    kept = {
-        name: shapes[folded(name)]
-        for name in taxonomies.attributes(engine)
-        if folded(name) in shapes and not _is_partly_listed(engine, name)
-    }
-    if not all(_is_within(engine, source) for source in read):
+    kept = _listed_whole(engine, bound) if bound.policy.taxonomies else {}
+    is_observed = any(shape.domain == "observed" for shape in kept.values())
+    if is_observed and not all(_is_within(engine, source) for source in read):
         kept = {name: shape for name, shape in kept.items() if shape.domain != "observed"}
+    lacks_macros = engine.lacks_macros
+    if not kept and not lacks_macros:
+        return ()
     try:
         with engine.transaction():
-            engine.install_if_absent()
+            if lacks_macros:
+                engine.install()
             if kept:
                 _store(engine, kept)
     except EngineError as error:
         return (f"the macros and the taxonomies of the policy were not stored in the warehouse: {error}",)
     return ()
+
+
+def _listed_whole(engine: Engine, bound: BoundPolicy) -> dict[str, TaxonomyShape]:
+    """The taxonomies that the policy carries, by name, but for ranges whose rows are of values alone that occur."""
+    carried = {*map(folded, bound.policy.taxonomies)}
+    shapes = {folded(name): shape for name, shape in bound.all_shapes.items() if folded(name) in carried}
+    in_part = {name for name, made in engine.made_by.items() if made.shape is not None}
+    names = [name for name in taxonomies.attributes(engine) if name not in in_part]
+    return {name: shapes[folded(name)] for name in names if folded(name) in shapes}
 
 
 def _is_within(engine: Warehouse, source: ResolvedSource) -> bool:
@@ -59,10 +67,6 @@ def _is_within(engine: Warehouse, source: ResolvedSource) -> bool:
     if found.files or found.has_frames or found.unseen is not None:
         return False
     return bool(found.tables) and all(folded(table.catalog) == warehouse for table in found.tables)
-
-
-def _is_partly_listed(engine: Warehouse, name: str) -> bool:
-    return name in engine.made_by and engine.made_by[name].shape is not None
 
 
 def _store(engine: Engine, kept: Mapping[str, TaxonomyShape]) -> None:

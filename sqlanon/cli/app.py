@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from copy import copy
 from typing import Annotated, Any, NoReturn
@@ -34,36 +35,42 @@ from sqlanon.cli.version import show_version
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
     epilog="Exit codes: " + ". ".join(f"{code} {code.meaning}" for code in ExitCode) + ".",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-# In the order of a first day; typer puts groups at the end.
-app.command()(demo)
-app.command()(guide)
-app.command()(on_this_machine(suggesting.init))
-app.command()(on_this_machine(publishing.measure))
-app.command()(on_this_machine(publishing.run))
-app.command()(on_this_machine(reporting.report))
-app.command()(on_this_machine(publishing.verify))
-app.command()(on_this_machine(publishing.compare_releases))
-app.command()(on_this_machine(lattice.lattice))
-app.command()(on_this_machine(publishing.explain))
-app.command()(on_this_machine(reporting.contract))
-app.command()(on_this_machine(fit))
-app.command()(on_this_machine(apply))
-app.command()(on_this_machine(tables.flatten))
-app.command()(on_this_machine(tables.generalize))
-app.command()(on_this_machine(tables.install))
-app.command()(tables.sql)
-app.command()(tables.schema)
-app.command()(plan.delta)
-app.command()(on_this_machine(evaluation.audit_privacy))
-app.command()(on_this_machine(evaluation.reproduce))
-app.add_typer(taxonomy.app, name="taxonomy")
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(releases.app, name="releases")
-app.add_typer(plan.app, name="plan")
+DAILY, PIPELINES, BUDGET, RESEARCH, SQL = "Every day", "Pipelines", "Privacy budget", "Research", "SQL and editors"
+"""The panels of the help, in their order."""
+
+# In the order of a first day; typer puts groups at the end of their panel.
+app.command(rich_help_panel=DAILY)(demo)
+app.command(rich_help_panel=DAILY)(guide)
+app.command(rich_help_panel=DAILY)(on_this_machine(suggesting.init))
+app.command(rich_help_panel=DAILY)(on_this_machine(publishing.measure))
+app.command(rich_help_panel=DAILY)(on_this_machine(publishing.run))
+app.command(rich_help_panel=DAILY)(on_this_machine(reporting.report))
+app.command(rich_help_panel=DAILY)(on_this_machine(publishing.verify))
+app.command(rich_help_panel=DAILY)(on_this_machine(publishing.compare_releases))
+app.command(rich_help_panel=DAILY)(on_this_machine(lattice.lattice))
+app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=DAILY)
+app.command(rich_help_panel=PIPELINES)(on_this_machine(fit))
+app.command(rich_help_panel=PIPELINES)(on_this_machine(apply))
+app.command(rich_help_panel=PIPELINES)(on_this_machine(tables.flatten))
+app.command(rich_help_panel=PIPELINES)(on_this_machine(tables.generalize))
+app.command(rich_help_panel=PIPELINES)(on_this_machine(reporting.contract))
+app.add_typer(releases.app, name="releases", rich_help_panel=PIPELINES)
+app.command(rich_help_panel=BUDGET)(plan.delta)
+app.command(rich_help_panel=BUDGET)(on_this_machine(evaluation.audit_privacy))
+app.add_typer(ledger.app, name="ledger", rich_help_panel=BUDGET)
+app.add_typer(plan.app, name="plan", rich_help_panel=BUDGET)
+app.command(rich_help_panel=SQL)(on_this_machine(publishing.explain))
+app.command(rich_help_panel=SQL)(on_this_machine(tables.install))
+app.command(rich_help_panel=SQL)(tables.sql)
+app.command(rich_help_panel=SQL)(tables.schema)
+app.command(rich_help_panel=RESEARCH)(on_this_machine(evaluation.reproduce))
+
+
+COMPLETION = "_SQLANON_COMPLETE"
+"""The environment variable by which a shell asks what may follow."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -119,6 +126,8 @@ def main() -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
+    if COMPLETION in os.environ:
+        command_line()(prog_name="sqlanon")  # answers the shell, and exits
     as_events, debug = "--events" in arguments, "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:

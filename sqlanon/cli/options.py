@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
+TARGET, PRIVATE, OUTPUT = "The target", "Private methods", "Output"
+"""The panels of the help below that of what a command needs."""
+
 Source = Annotated[
     str,
     Argument(
@@ -41,6 +44,7 @@ Events = Annotated[
         help="Report the progress, and every failure, on stderr as JSON, a line per event: event (started, progress, "
         "finished; done or failed at the end), stage, seconds, step, share, checked_nodes, lattice_nodes, loss, "
         "lower_bound, gap, left_rows.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Target = Annotated[
@@ -57,11 +61,19 @@ LatticeTarget = Annotated[
     Option("--into", metavar="TARGET", help="Write all nodes to a new table, .parquet or .csv file, or folder/."),
 ]
 RowsPerFile = Annotated[
-    int | None, Option("--rows-per-file", metavar="N", help="Write a folder of files, of N rows each at most.")
+    int | None,
+    Option(
+        "--rows-per-file", metavar="N", help="Write a folder of files, of N rows each at most.", rich_help_panel=TARGET
+    ),
 ]
 PartitionBy = Annotated[
     list[str] | None,
-    Option("--partition-by", metavar="COLUMN", help="Write a folder per value of a column; repeat it."),
+    Option(
+        "--partition-by",
+        metavar="COLUMN",
+        help="Write a folder per value of a column; repeat it.",
+        rich_help_panel=TARGET,
+    ),
 ]
 CsvFormulas = Annotated[
     str | None,
@@ -69,6 +81,7 @@ CsvFormulas = Annotated[
         "--csv-formulas",
         metavar="keep|quote|refuse",
         help="Cells of a CSV that a spreadsheet would compute: keep (default), quote with an apostrophe, or refuse.",
+        rich_help_panel=TARGET,
     ),
 ]
 KeepTaxonomies = Annotated[
@@ -77,6 +90,7 @@ KeepTaxonomies = Annotated[
         "--keep-taxonomies/--no-keep-taxonomies",
         help="With a table, store the taxonomies of the policy and the macros in the warehouse, for SQL to go on with; "
         "or store neither.",
+        rich_help_panel=TARGET,
     ),
 ]
 TimeLimit = Annotated[
@@ -91,7 +105,10 @@ GivenNode = Annotated[
 TablesBeside = Annotated[
     list[str] | None,
     Option(
-        "--table", metavar="WHAT=NAME", help="Name the table for what a method publishes beside the rows; repeat it."
+        "--table",
+        metavar="WHAT=NAME",
+        help="Name the table for what a method publishes beside the rows; repeat it.",
+        rich_help_panel=TARGET,
     ),
 ]
 PseudonymKeyFile = Annotated[
@@ -103,7 +120,13 @@ PseudonymKeyFile = Annotated[
     ),
 ]
 LedgerFile = Annotated[
-    Path | None, Option("--ledger", metavar="FILE", help="The DuckDB file whose ledger is charged; else that of --db.")
+    Path | None,
+    Option(
+        "--ledger",
+        metavar="FILE",
+        help="The DuckDB file whose ledger is charged; else that of --db.",
+        rich_help_panel=PRIVATE,
+    ),
 ]
 LedgerMode = Annotated[
     str,
@@ -111,11 +134,17 @@ LedgerMode = Annotated[
         "--ledger-mode",
         metavar="open|capped",
         help="Whether a data set without a cap may be charged (open, the default), or is refused (capped).",
+        rich_help_panel=PRIVATE,
     ),
 ]
 Dataset = Annotated[
     str | None,
-    Option("--dataset", metavar="NAME", help="Whose budget a private method spends, if not the source's own."),
+    Option(
+        "--dataset",
+        metavar="NAME",
+        help="Whose budget a private method spends, if not the source's own.",
+        rich_help_panel=PRIVATE,
+    ),
 ]
 Public = Annotated[
     list[str] | None,
@@ -123,21 +152,35 @@ Public = Annotated[
         "--public",
         metavar="TABLE",
         help="A table or file that the query reads and everybody may know, so that it is not charged; repeat it.",
+        rich_help_panel=PRIVATE,
     ),
 ]
 Seed = Annotated[
-    int | None, Option("--seed", metavar="N", help="Draw the same again: the release is stamped NOT PRIVATE.")
+    int | None,
+    Option(
+        "--seed", metavar="N", help="Draw the same again: the release is stamped NOT PRIVATE.", rich_help_panel=PRIVATE
+    ),
 ]
 Replace = Annotated[bool, Option("--replace", help="Replace what is there, if sqlanon made it.")]
 ReplaceIfChanged = Annotated[
-    bool, Option("--replace-if-changed", help="Replace a release that was made from something else; leave the same.")
+    bool,
+    Option(
+        "--replace-if-changed",
+        help="Replace a release that was made from something else; leave the same.",
+        rich_help_panel=TARGET,
+    ),
 ]
 ReplaceAnything = Annotated[bool, Option("--replace-anything", help="Replace any table or file, whoever made it.")]
 ReplaceFile = Annotated[bool, Option("--replace", help="Replace the file that is there.")]
 Attribute = Annotated[str, Argument(metavar="ATTRIBUTE", help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[
     str | None,
-    Option("--source", metavar="SOURCE", help="A table, files or a query whose values the taxonomy must cover."),
+    Option(
+        "--source",
+        metavar="SOURCE",
+        help="A table, files or a query whose values the taxonomy must cover.",
+        rich_help_panel=TARGET,
+    ),
 ]
 TaxonomyColumn = Annotated[
     str | None,

@@ -34,6 +34,8 @@ class _Machine(TypedDict, total=False):
     max_cells: int | None
 
 
+PANEL = "The machine"
+
 MACHINE: dict[str, Any] = {
     "memory_limit": Annotated[
         str | None,
@@ -41,6 +43,7 @@ MACHINE: dict[str, Any] = {
             "--memory-limit",
             metavar="SIZE",
             help="How much memory DuckDB may take, such as 2GB; else 80 % of the machine's.",
+            rich_help_panel=PANEL,
         ),
     ],
     "temp_directory": Annotated[
@@ -49,19 +52,30 @@ MACHINE: dict[str, Any] = {
             "--temp-directory",
             metavar="DIR",
             help="Where DuckDB puts what does not fit in memory, until the command ends.",
+            rich_help_panel=PANEL,
         ),
     ],
     "threads": Annotated[
-        int | None, Option("--threads", metavar="N", help="How many threads DuckDB uses; else one per core.")
+        int | None,
+        Option(
+            "--threads", metavar="N", help="How many threads DuckDB uses; else one per core.", rich_help_panel=PANEL
+        ),
     ],
     "extensions": Annotated[
         list[str] | None,
-        Option("--load", metavar="NAME", help="Load an installed extension of DuckDB, such as httpfs; repeat it."),
+        Option(
+            "--load",
+            metavar="NAME",
+            help="Load an installed extension of DuckDB, such as httpfs; repeat it.",
+            rich_help_panel=PANEL,
+        ),
     ],
     "show_values": Annotated[
         bool,
         Option(
-            "--show-values", help="Show up to ten of the values that a taxonomy does not have, in the error about them."
+            "--show-values",
+            help="Show up to ten of the values that a taxonomy does not have, in the error about them.",
+            rich_help_panel=PANEL,
         ),
     ],
     "server": Annotated[
@@ -70,11 +84,17 @@ MACHINE: dict[str, Any] = {
             "--rows",
             metavar="URL",
             help="A server of Spark Connect, sc://host:port, which has the source and writes the release.",
+            rich_help_panel=PANEL,
         ),
     ],
     "max_cells": Annotated[
         int | None,
-        Option("--max-cells", metavar="N", help="Leave the cells of the source on that server if they are more."),
+        Option(
+            "--max-cells",
+            metavar="N",
+            help="Leave the cells of the source on that server if they are more.",
+            rich_help_panel=PANEL,
+        ),
     ],
 }
 

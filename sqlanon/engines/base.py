@@ -181,6 +181,10 @@ class Warehouse(Protocol):
         """The database that the session was opened on."""
 
     @property
+    def lacks_macros(self) -> bool:
+        """Whether the warehouse is a file whose schema ``anon`` has no macros."""
+
+    @property
     def connection(self) -> Any:
         """What the driver of the database calls a connection, for those who go on in SQL."""
 
@@ -256,10 +260,7 @@ class Warehouse(Protocol):
         """Create the tables of the taxonomies where they are missing, and nothing else."""
 
     def install(self) -> None:
-        """Create schema ``anon`` with its tables, all macros and their comments."""
-
-    def install_if_absent(self) -> None:
-        """The same within a transaction, where the warehouse is a file whose schema ``anon`` has no macros."""
+        """Create schema ``anon`` with its tables, all macros and their comments, within a transaction."""
 
     def hand_out(self, relation: exp.Expr, form: str) -> Any:
         """All rows of what was published, as the driver of the database hands them out under the name of a form."""

@@ -115,7 +115,8 @@ def demo_policy() -> Policy:
 
 def invent(engine: Engine, *, rows: int, seed: int) -> None:
     """Install the macros and make table ``visits``."""
-    engine.install()
+    with engine.transaction():
+        engine.install()
     settings = exp.select(aliased(number(seed), "seed"), aliased(number(rows), "row_count"))
     visits = Queries("demo").query("demo_visits", settings=settings)
     engine.execute(exp.Create(this=_table(SOURCE), kind="TABLE", expression=visits), "invent visits")

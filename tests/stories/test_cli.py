@@ -134,6 +134,16 @@ def test_the_process_ends_with_the_code_and_all_that_was_written(tmp_path: Path)
         assert (done.returncode, done.stdout, done.stderr) == (code, inside.stdout, inside.stderr)
 
 
+def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sqlanon"]
+    for words, completed in (("sqlanon verif", "verify"), ("sqlanon run --replace-if", "--replace-if-changed")):
+        asked = {"_SQLANON_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**environment(), **asked}, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout.split()) == (0, [completed]), done.stderr
+
+
 def test_a_run_from_load_to_verify(clinic: Path) -> None:
     run = started(*published("run", "--into", "visits_k3", "--json"), folder=clinic)
     assert run.returncode == 0, run.stderr

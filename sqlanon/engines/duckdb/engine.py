@@ -158,16 +158,12 @@ class DuckDBEngine(DuckDBCompute):
             for statement in schema_statements():
                 self._send(statement, "schema anon")
 
+    @property
+    def lacks_macros(self) -> bool:
+        return self.warehouse.file is not None and not self.rows(query_text("engines", "any_macro"), [self._name])
+
     def install(self) -> None:
         self._refuse_read_only("install the macros")
-        with self.transaction():
-            self._install()
-
-    def install_if_absent(self) -> None:
-        if self.warehouse.file is not None and not self.rows(query_text("engines", "any_macro"), [self._name]):
-            self._install()
-
-    def _install(self) -> None:
         for statement in install_statements():
             self._send(statement, "install")
 

@@ -217,7 +217,8 @@ class Warehouse(Protocol):
         """The same source read with as little guessed of its rows as there can be: CSV files as texts in one form.
 
         Raises:
-            PolicyError: it is a query that guesses types, or CSV files have lines of another form.
+            PolicyError: it is a query that guesses types, CSV files have lines of another form, or a column of a frame
+                has values of several types.
             EngineError: CSV files have other columns than the first one.
         """
         return source

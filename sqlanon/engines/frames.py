@@ -6,13 +6,14 @@ from pathlib import Path
 
 from sqlanon.errors import PolicyError
 
+PANDAS = "pandas DataFrame"
 POLARS = "polars DataFrame"
 DATASET = "Arrow dataset"
 RELATION = "DuckDB relation"
 """A query of the session's own connection."""
 
 SCANNED = {
-    ("pandas", "DataFrame"): "pandas DataFrame",
+    ("pandas", "DataFrame"): PANDAS,
     ("polars", "DataFrame"): POLARS,
     ("pyarrow", "Table"): "Arrow table",
     ("pyarrow", "RecordBatch"): "Arrow record batch",
@@ -25,7 +26,14 @@ SCANNED = {
 STREAM = "Arrow stream"
 """Anything else that hands out its rows as Arrow does; it may do so once."""
 
-LAZY = ("polars", "LazyFrame")
+REFUSED = {
+    ("polars", "LazyFrame"): "a polars LazyFrame is a query that would be computed at every scan: give its collect()",
+    ("polars", "Series"): "a polars Series is one column of a table: give its to_frame()",
+    ("pandas", "Series"): "a pandas Series is one column of a table: give its to_frame()",
+    ("pyarrow", "ChunkedArray"): "an Arrow array is one column of a table: give a table, pyarrow.table({name: array})",
+}
+"""What hands out values and is no table, by package and class, and what helps."""
+
 ACCEPTED = (
     "a source is a name, path or query as text, a pandas or polars DataFrame, an Arrow table, record batch, reader or "
     "dataset, or a relation of the session's own DuckDB connection"
@@ -49,8 +57,9 @@ def described(frame: object) -> str:
         PolicyError: it is none.
     """
     kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(frame).__mro__]
-    if LAZY in kinds:
-        raise PolicyError("a polars LazyFrame is a query that would be computed at every scan: give its collect()")
+    refused = next((REFUSED[kind] for kind in kinds if kind in REFUSED), None)
+    if refused is not None:
+        raise PolicyError(refused)
     known = next((SCANNED[kind] for kind in kinds if kind in SCANNED), None)
     if known is not None:
         return known

@@ -9,6 +9,8 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,8 +24,10 @@ from pyarrow import dataset
 
 import sqlanon as sa
 from sqlanon.cli.reference.python import PARTS_OF_SESSIONS
+from sqlanon.engines.duckdb.reading.frames import Frames
 from sqlanon.evaluation import CountQuery
 from tests.conftest import clinic_policy, open_clinic
+from tests.engines import engine_of
 
 SECRET = "alice-1970"  # noqa: S105
 POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.5)
@@ -148,7 +152,109 @@ class TestSources:
             assert release.to_arrow().num_rows == release.report.rows.released
 
 
+def read(frame: Any) -> list[list[Any]]:
+    """The columns of a frame as its rows are read, each with its type first."""
+    with duckdb.connect() as connection:
+        frames = Frames(connection)
+        with frames.during():
+            found = connection.sql(f"FROM {frames.resolve(frame).relation.sql('duckdb')}")
+            return [
+                [str(kind), *values]
+                for kind, values in zip(found.types, zip(*found.fetchall(), strict=True), strict=True)
+            ]
+
+
+MANY = 4001
+"""More than the thousand objects that DuckDB looks at, for which it decides on a type."""
+
+
+class TestColumnsOfPandas:
+    def test_intervals_periods_and_sparse_columns(self) -> None:
+        months = pd.PeriodIndex(["2024-01", None], freq="M")
+        frame = pd.DataFrame(
+            {
+                "cut": pd.cut([20, 99], [0, 21, 99]),
+                "half": pd.cut([0.5, float("nan")], [0, 1]),
+                "interval": pd.arrays.IntervalArray.from_breaks([0, 1, 2]),
+                "month": months,
+                "months": pd.Categorical(months),
+                "objects": pd.Series([*months], dtype=object),
+                "sparse": pd.arrays.SparseArray([0, 7]),
+                "gaps": pd.arrays.SparseArray(["a", None]),
+                3: [1, 2],
+            }
+        )
+        before = frame.copy()
+        assert read(frame) == [
+            ["VARCHAR", "(0, 21]", "(21, 99]"],
+            ["VARCHAR", "(0.0, 1.0]", None],
+            ["VARCHAR", "(0, 1]", "(1, 2]"],
+            *[["VARCHAR", "2024-01", None]] * 3,
+            ["BIGINT", 0, 7],
+            ["VARCHAR", "a", None],
+            ["BIGINT", 1, 2],
+        ]
+        pd.testing.assert_frame_equal(frame, before)
+
+    def test_a_late_object_of_another_type_changes_nothing(self) -> None:
+        """DuckDB would round 1.5 to 2, take 5 for true, cut the hour off, and cut decimals off."""
+        local, zoned = datetime(2024, 1, 1, 5), datetime(2024, 1, 1, 5, tzinfo=timezone(timedelta(hours=3)))
+        late = [
+            ((1, 1.5), ("DOUBLE", 1.0, 1.5)),
+            ((2**60 + 1, 1.5), ("VARCHAR", "1152921504606846977", "1.5")),
+            ((1, 2**70), ("VARCHAR", "1", "1180591620717411303424")),
+            ((1, "a"), ("VARCHAR", "1", "a")),
+            ((True, 5), ("VARCHAR", "True", "5")),
+            ((False, 0.5), ("VARCHAR", "False", "0.5")),
+            ((Decimal(1), Decimal("1.23456")), ("DECIMAL(6,5)", Decimal("1.00000"), Decimal("1.23456"))),
+            ((1, Decimal("1.5")), ("VARCHAR", "1", "1.5")),
+            ((local.date(), local), ("VARCHAR", "2024-01-01", "2024-01-01 05:00:00")),
+            ((local, zoned), ("VARCHAR", "2024-01-01 05:00:00", "2024-01-01 05:00:00+03:00")),
+            ((1, None), ("BIGINT", 1, None)),
+            ((None, "a"), ("VARCHAR", None, "a")),
+        ]
+        columns = [[first] * 7 + [other] + [first] * MANY for (first, other), _ in late]
+        found = read(pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in enumerate(columns)}))
+        assert [(kind, column[0], column[7]) for kind, *column in found] == [wanted for _, wanted in late]
+
+    def test_a_private_method_wants_one_type(self) -> None:
+        with duckdb.connect() as connection:
+            engine = engine_of(sa.connect(connection))
+            with engine.reading_frames():
+                for values in ([1, 1.5], ["a", None], [Decimal(1), Decimal("1.5")]):
+                    engine.unguessed(engine.resolve(pd.DataFrame({"x": pd.Series(values, dtype=object)})))
+                mixed = engine.resolve(
+                    pd.DataFrame({"x": [1, "a"], "y": [1, 2], "z": pd.Series([True, 5], dtype=object)})
+                )
+                with pytest.raises(sa.PolicyError, match='pandas DataFrame has several in "x", "z": give them one'):
+                    engine.unguessed(mixed)
+
+
 class TestWhatIsNoSource:
+    def test_columns_that_cannot_be_read(self) -> None:
+        """All of them at once, by name."""
+        number = pl.Series([1], dtype=pl.Int128)
+        twice = pa.table([pa.array([1])] * 4, names=["x", "y", "X", "y"])
+        wide = pa.table({"x": pa.array([Decimal(1)], pa.decimal256(50)), "y": [1]})
+        cases = [
+            (pd.DataFrame({"a": [1j], "b": [1], "c": [2j]}), r'"a" (complex128), "c" (complex128); cast them'),
+            (pl.DataFrame({"a": number, "b": [1], "c": number}), '"a" (Int128), "c" (Int128); cast them'),
+            (wide, '"x" (decimal256(50, 0)); cast them'),
+            (wide.to_reader(), '"x" (decimal256(50, 0)); cast them'),
+            (dataset.dataset(wide), '"x" (decimal256(50, 0)); cast them'),
+            (twice, 'Arrow table have equal names: "x" and "X", "y" and "y"; rename them'),
+            (pd.DataFrame([[1, 2]], columns=[0, "0"]), 'equal names: "0" and "0"; rename them'),
+            (pl.DataFrame({"x": [1], "X": [1]}), 'equal names: "x" and "X"; rename them'),
+            (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])), "have several levels: join them"),
+            (pd.DataFrame({"x": [1, object()], "y": [1, 2]}), 'without a text in "x": convert'),
+            (pd.Series([1]), "pandas Series is one column of a table: give its to_frame()"),
+            (pl.Series([1]), "polars Series is one column of a table: give its to_frame()"),
+            (pa.chunked_array([[1]]), "pyarrow.table({name: array})"),
+        ]
+        for frame, reason in cases:
+            with pytest.raises(sa.SqlanonError, match=re.escape(reason)):
+                read(frame)
+
     def test_other_objects(self, clinic: Session) -> None:
         for given in (None, 7, [("a", 1)], {"a": [1]}, object(), b"visits", pl.DataFrame):
             with pytest.raises(sa.PolicyError, match=f"a source is a name.*not a {type(given).__name__}"):

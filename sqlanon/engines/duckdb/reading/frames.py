@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.engines.duckdb.reading.pandas_frames import readable
 from sqlanon.engines.duckdb.refusals import why_in_use
-from sqlanon.engines.frames import DATASET, POLARS, RELATION, STREAM, described
+from sqlanon.engines.frames import DATASET, PANDAS, POLARS, RELATION, STREAM, described
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
 
 NUMBERS = itertools.count()
@@ -25,6 +27,7 @@ class Frames:
         self._connection = connection
         self._scanned: list[str] = []
         self._copied: list[str] = []
+        self._mixed: dict[str, list[str]] = {}
 
     @contextmanager
     def during(self) -> Iterator[None]:
@@ -48,30 +51,59 @@ class Frames:
             EngineError: it cannot be read, or not by this connection.
         """
         description = described(frame)
+        _refuse_equal_names(frame, description)
         if description == POLARS:
             _refuse_objects(frame)
         name = f"anon_frame_{next(NUMBERS)}"
+        scanned = frame
+        if description == PANDAS:
+            scanned, self._mixed[name] = readable(frame)
         try:
             if description == STREAM:
-                self._copy(name, frame)
+                scanned = _reader(frame)
+                self._copy(name, scanned)
             else:
-                self._connection.register(name, frame)
+                self._connection.register(name, scanned)
                 self._scanned.append(name)
         except Exception as error:
             reason = f"the {description} cannot be read ({why_in_use(error) or type(error).__name__})"
             if description == RELATION:
                 reason += "; it has to be one of the session's own connection"
+            elif columns := self._unreadable(scanned):
+                reason = f"the {description} has columns of types that DuckDB cannot read: {', '.join(columns)}"
+                reason += "; cast them, to text if need be, or drop them"
             raise EngineError(reason, step="source", original=error) from None
         query = getattr(frame, "sql_query")() if description == RELATION else ""  # noqa: B009
         files = _files_of(frame) if description == DATASET else ()
         follows_rows = description != RELATION
         return ResolvedSource(_temporary(name), description, read=files, defined_by=query, follows_rows=follows_rows)
 
-    def _copy(self, name: str, frame: object) -> None:
-        """Keep the rows of a stream: a run reads its source more than once."""
-        import pyarrow as pa
+    def refuse_mixed(self, source: ResolvedSource) -> None:
+        """Refuse a frame for a private method if one of its values may decide how all others of its column are read.
 
-        reader = frame if isinstance(frame, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(frame)
+        Raises:
+            PolicyError: columns of Python objects have values of several types; names them.
+        """
+        mixed = self._mixed.get(source.relation.name, ())
+        if mixed:
+            columns = ", ".join(f'"{name}"' for name in mixed)
+            reason = f"a private method needs columns of one type, and {source.description} has several in {columns}"
+            raise PolicyError(f'{reason}: give them one, such as with astype("string"), or drop them')
+
+    def _unreadable(self, frame: Any) -> list[str]:
+        """The columns that DuckDB cannot read, with their types: those that it refuses alone and without rows."""
+        found = []
+        for column, type_name, alone in _columns(frame):
+            name = f"anon_frame_{next(NUMBERS)}"
+            try:
+                self._connection.register(name, alone)
+                self._forget(name)
+            except Exception:
+                found.append(f'"{column}" ({type_name})')
+        return found
+
+    def _copy(self, name: str, reader: pa.RecordBatchReader) -> None:
+        """Keep the rows of a stream: a run reads its source more than once."""
         stream = f"{name}_stream"
         self._connection.register(stream, reader)
         try:
@@ -84,6 +116,7 @@ class Frames:
         self._copied.append(name)
 
     def _forget(self, name: str) -> None:
+        self._mixed.pop(name, None)
         with suppress(Exception):  # the connection is closed
             self._connection.unregister(name)
 
@@ -92,6 +125,39 @@ def _files_of(dataset: Any) -> tuple[str, ...]:
     """The files of an Arrow dataset, and of those that it is made of, as far as it has files."""
     parts = (file for part in getattr(dataset, "children", ()) for file in _files_of(part))
     return (*getattr(dataset, "files", ()), *parts)
+
+
+def _reader(stream: Any) -> pa.RecordBatchReader:
+    return stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
+
+
+def _columns(frame: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The name and type of each column of a frame that is no relation, and a frame of it without rows."""
+    if isinstance(getattr(frame, "schema", None), pa.Schema):
+        for field in frame.schema:
+            yield field.name, field.type, pa.schema([field]).empty_table()
+    else:
+        empty = frame.head(0)
+        for name in frame.columns:
+            yield name, frame[name].dtype, empty[[name]]
+
+
+def _refuse_equal_names(frame: Any, description: str) -> None:
+    """Refuse names that DuckDB would change, since it tells columns apart by their names in lower case.
+
+    Raises:
+        EngineError: there are some; names them.
+    """
+    names = getattr(frame, "columns", None) if description in {PANDAS, POLARS} else None
+    if names is None:
+        names = getattr(getattr(frame, "schema", None), "names", ())
+    groups: dict[str, list[str]] = {}
+    for name in map(str, names):
+        groups.setdefault(name.lower(), []).append(f'"{name}"')
+    equal = [" and ".join(group) for group in groups.values() if len(group) > 1]
+    if equal:
+        reason = f"columns of the {description} have equal names: {', '.join(equal)}; rename them"
+        raise EngineError(f"{reason} (upper and lower case count as equal)", step="source")
 
 
 def _refuse_objects(frame: Any) -> None:

@@ -205,6 +205,24 @@ SELECT value
 FROM (SELECT DISTINCT anon.text_of(:name) COLLATE "binary" AS value FROM :source) AS anon_values
 WHERE value IS NOT NULL;
 
+-- name: missing_values
+-- NULL as the only value of a taxonomy
+-- Of a column that has no other value: NULL itself, and the label of the top at each level above. No row of a source
+-- without rows.
+-- :attribute 'age'
+-- :source (age VARCHAR)
+-- :name age
+-- :levels 3
+-- :top '*'
+SELECT
+    :attribute AS attribute,
+    CAST(anon_level AS INTEGER) AS level,
+    CAST(NULL AS VARCHAR) AS value,
+    CASE WHEN anon_level > 0 THEN :top END AS label
+FROM (SELECT DISTINCT anon.text_of(:name) COLLATE "binary" AS anon_value FROM :source) AS anon_values
+CROSS JOIN range(:levels) AS anon_range (anon_level)
+WHERE anon_value IS NULL;
+
 -- name: labels_at
 -- labels of a level
 -- :rows (value VARCHAR, label VARCHAR)

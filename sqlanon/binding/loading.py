@@ -26,8 +26,8 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
-from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.nodes import Relation, Step, select, string, subquery
+from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
+from sqlanon.queries.kit.nodes import Relation, Step, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import is_respelled, with_spellings
@@ -240,6 +240,8 @@ def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     engine.prepare_taxonomies()
     stage(engine, wanted)
     stored, shapes, observed = _shapes(engine, wanted)
+    if _stage_missing_values(engine, [each for each in wanted if each.attribute not in shapes]):
+        stored, shapes, observed = _shapes(engine, wanted)
     new = [each for each in wanted if (of := shapes.get(each.attribute)) is None or of.content not in well_formed]
     if new:
         _end_if(malformed(engine, new))
@@ -248,6 +250,23 @@ def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     _end_if(_uncovered(engine, wanted))
     _note_origins(engine, wanted, shapes, observed)
     engine.drop(STAGED)
+
+
+def _stage_missing_values(engine: Engine, empty: Sequence[TaxonomyLoad]) -> int:
+    """Stage NULL for taxonomies of columns that have no other value; return the number of these taxonomies."""
+    read = [(each, each.source.relation) for each in empty if each.taxonomy.needs_source and each.source is not None]
+    for each, relation in read:
+        made_by = each.taxonomy.coarser or each.taxonomy.rules or ()
+        rows = SQL.query(
+            "missing_values",
+            attribute=string(each.attribute),
+            source=relation,
+            name=each.name,
+            levels=number(len(made_by) + 2),
+            top=string(TOP),
+        )
+        engine.execute(exp.insert(rows, STAGED.table), f'the taxonomy of "{each.attribute}"')
+    return len(read)
 
 
 def _end_if(refused: Refused) -> None:

@@ -18,10 +18,13 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import did_you_mean, unknown_names
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.kit.macros import text
+from sqlanon.queries.kit.nodes import column
 from sqlanon.queries.source import SourceColumn, TaxonomyShape
 from sqlanon.queries.tables import taxonomies as queries
 from sqlanon.queries.tables.spelled import fractional_types, spelled, spelled_taxonomy
 from sqlanon.queries.tables.taxonomies import leaves_of
+from sqlanon.queries.tables.typed import typed
 
 
 def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earlier: bool = False) -> BoundPolicy:
@@ -43,6 +46,9 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
     policy = spelled_like_taxonomies(engine, policy)
     read = as_policy_says(engine, source, policy).relation
     columns = columns if read is source.relation else engine.describe(read)
+    if missing := {found.name: text(column(found.name)) for found in columns if found.traits.is_missing}:
+        read = typed(read, missing)
+        columns = engine.describe(read)
     relation, columns = spelled(read, columns, policy.columns)
     population = resolve_population(engine, policy)
     shapes = _shapes(engine, policy)

@@ -18,6 +18,9 @@ EXACT_NUMBERS = frozenset(
 )
 FLOATS = frozenset(("FLOAT", "DOUBLE"))
 
+MISSING = '"NULL"'
+"""The type of columns that are all missing, in frames and where no rows say more."""
+
 ONE_TEXT_PER_VALUE = EXACT_NUMBERS | frozenset(
     (*("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "UUID", "ENUM"),)
 )
@@ -49,6 +52,7 @@ def _traits(type_name: str) -> Traits:
     return Traits(
         is_text=kind == "VARCHAR",
         is_enum=_is_enum(type_name),
+        is_missing=type_name == MISSING,
         is_json=kind == "JSON",
         is_float=kind in FLOATS,
         is_number=kind in EXACT_NUMBERS | FLOATS and not is_list,
@@ -60,7 +64,7 @@ def _traits(type_name: str) -> Traits:
         has_one_text=kind in ONE_TEXT_PER_VALUE,
         has_one_form=kind in ONE_FORM_PER_VALUE,
         has_name=NAMELESS.search(type_name) is None,
-        released_as=_without_enums(type_name),
+        released_as=_released_as(type_name),
     )
 
 
@@ -74,8 +78,10 @@ def _is_enum(type_name: str) -> bool:
     return type_name.upper().startswith("ENUM(") and type_name.endswith(")")
 
 
-def _without_enums(type_name: str) -> str:
-    """A type with texts in place of an ENUM wherever it stands in the type."""
+def _released_as(type_name: str) -> str:
+    """A type with texts in place of an ENUM wherever it stands in the type; text where all values are missing."""
+    if type_name == MISSING:
+        return "VARCHAR"
     if "ENUM" not in type_name.upper():
         return type_name
     if _is_enum(type_name):

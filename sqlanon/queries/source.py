@@ -14,6 +14,7 @@ class Traits:
     Attributes:
         is_text: its values are texts.
         is_enum: they are texts out of a list that the type holds.
+        is_missing: whether no row has a value, so that there is no type.
         is_json: they are documents of JSON.
         is_float: they are floating-point numbers.
         is_number: they are numbers of whatever kind.
@@ -30,6 +31,7 @@ class Traits:
 
     is_text: bool
     is_enum: bool
+    is_missing: bool
     is_json: bool
     is_float: bool
     is_number: bool

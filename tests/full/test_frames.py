@@ -230,6 +230,60 @@ class TestColumnsOfPandas:
                     engine.unguessed(mixed)
 
 
+class TestColumnsWithoutValues:
+    """They have no type, and no value but NULL."""
+
+    FRAME = pd.DataFrame({"age": [1, 2, 3, 4] * 40, "gone": [None] * 160, "illness": ["flu", "cold"] * 80})
+
+    @pytest.mark.parametrize("into", ["released", "released.csv", "released.parquet"])
+    def test_published_as_they_are(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str) -> None:
+        monkeypatch.chdir(tmp_path)
+        roles: dict[str, Any] = {"quasi_identifiers": ["age"], "insensitive": ["gone"], "rest": "identifier"}
+        policy = sa.Policy(**roles, taxonomies={"age": "flat"}, privacy=[sa.KAnonymity(2)])
+        with sa.connect() as session:
+            found = session.anonymize(self.FRAME, policy, into).to_arrow()
+            assert (found.schema.field("gone").type, found["gone"].null_count) == (pa.string(), 160)
+            assert session.verify(into, policy, source=self.FRAME).met
+            session.partitions.fit(self.FRAME, policy, "gone.fit", accept_observed_domain=True)
+            assert session.partitions.apply(self.FRAME, "gone.fit", "part.csv").to_arrow().num_rows == 160
+            session.flatten(self.FRAME, "flat.csv", individual="age", event="illness", order="illness", first=1)
+
+    def test_as_quasi_identifiers_of_every_method(self, tmp_path: Path) -> None:
+        budget, observed = sa.Budget(1, "1e-6"), {"accept_observed_domain": True}
+        illness = {"sensitive": ("illness",)}
+        synthetic = sa.Synthetic(budget=budget, nulls=["gone"], **observed)
+        methods: list[tuple[Any, dict[str, Any]]] = [
+            (sa.FullDomain(), {"privacy": [sa.KAnonymity(2)], "minimum_levels": {"gone": 1}}),
+            (sa.LocalRecoding(), {"privacy": [sa.KAnonymity(2)]}),
+            (sa.Relocation(k=2), illness),
+            (sa.HCeiling(k=2, h=0.5), illness),
+            (sa.Histogram(budget=budget, **observed), illness),
+            (sa.EpsilonSafe(k=10, beta="1/2", **observed), {}),
+            (synthetic, {}),
+        ]
+        refused = [
+            (sa.Synthetic(budget=budget, **observed), {}, '"gone" has no value but NULL: name it in nulls'),
+            (sa.TopDownSpecialization(k=2, target="illness"), illness, '"gone" is NULL in 160 rows'),
+            (sa.DiffGen("illness", **observed), illness, "only NULL is in the taxonomies.*\n.*gone"),
+        ]
+        given = {"quasi_identifiers": ("age", "gone"), "rest": "identifier"}
+        taxonomies = {"age": "flat", "gone": "flat"}
+        with sa.connect(ledger=tmp_path / "ledger.duckdb") as session:
+            session.connection.register("frame", self.FRAME)
+            session.connection.execute("CREATE TABLE people AS FROM frame")
+            for method, more in methods:
+                policy = sa.Policy(**given, taxonomies=taxonomies, method=method, **more)
+                release = session.anonymize("people", policy, "released", replace=True)
+                assert {*release.to_arrow()["gone"].to_pylist()} < {None, "*"}, method.model
+            assert session.report("released", policy=policy, source="people").to_html()
+            assert session.verify("released", policy).met
+            for method, more, reason in refused:
+                known = taxonomies | ({"illness": "flat"} if isinstance(method, sa.DiffGen) else {})
+                policy = sa.Policy(**given, taxonomies=known, method=method, **more)
+                with pytest.raises(sa.PolicyError, match=reason):
+                    session.anonymize("people", policy, "released", replace=True)
+
+
 class TestWhatIsNoSource:
     def test_columns_that_cannot_be_read(self) -> None:
         """All of them at once, by name."""

@@ -321,6 +321,17 @@ class TestColumns:
         session.taxonomies.load("hostile", sa.Taxonomy.columns([*HOSTILE]), source="t")
         assert stored(session, "hostile") == {"a": (*labels.values(), "*")}
 
+    def test_a_column_without_values(self, session: sa.Session) -> None:
+        """NULL is the only value, and every level above has the label of the top."""
+        session.connection.execute("CREATE TABLE t AS SELECT CAST(NULL AS VARCHAR) AS x, 'a' AS y FROM range(3)")
+        kinds = (sa.Taxonomy.columns(["y"]), sa.Taxonomy.flat(), sa.Taxonomy.intervals([10, 20]))
+        for kind, above in zip(kinds, (2, 1, 3), strict=True):
+            session.taxonomies.load("x", kind, source="t")
+            assert stored(session, "x") == {None: ("*",) * above}
+        session.connection.execute("DELETE FROM t")
+        with pytest.raises(sa.TaxonomyError, match="it has no values"):
+            session.taxonomies.load("x", sa.Taxonomy.flat(), source="t")
+
     def test_an_empty_table_and_one_row(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE t (x VARCHAR, y VARCHAR)")
         with pytest.raises(sa.TaxonomyError, match="it has no values"):

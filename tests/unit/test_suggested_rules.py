@@ -21,9 +21,9 @@ from sqlanon.suggestion.taxonomies import flat, of_ordered, of_texts, suggested
 from sqlanon.suggestion.writing import Draft, text_of
 
 NUMBERS = Traits(
-    is_text=False, is_enum=False, is_json=False, is_float=False, is_number=True, is_fractional=False, is_date=False,
-    is_list=False, is_instant=False, depends_on_time_zone=False, has_one_text=True, has_one_form=True, has_name=True,
-    released_as="INTEGER",
+    is_text=False, is_enum=False, is_missing=False, is_json=False, is_float=False, is_number=True, is_fractional=False,
+    is_date=False, is_list=False, is_instant=False, depends_on_time_zone=False, has_one_text=True, has_one_form=True,
+    has_name=True, released_as="INTEGER",
 )  # fmt: skip
 TEXTS = replace(NUMBERS, is_text=True, is_number=False, released_as="VARCHAR")
 LISTS = replace(NUMBERS, is_number=False, is_list=True, has_one_form=False)

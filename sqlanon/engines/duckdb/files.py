@@ -48,13 +48,13 @@ INSTEAD_OF_CSV = "cast them to VARCHAR in a view, or write to a .parquet file or
 
 
 def file_columns(compute: Compute, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
-    """The columns of a query as files have them, which have texts for the values of an ENUM.
+    """The columns of a query as files have them: texts for the values of an ENUM, and where all values are missing.
 
     Raises:
         EngineError: Parquet has no type for some, nor any for the same values; or CSV no form, as for lists and bytes.
     """
     columns = [
-        column_of(found.name, found.traits.released_as) if found.traits.is_enum else found
+        column_of(found.name, found.traits.released_as) if found.traits.is_enum or found.traits.is_missing else found
         for found in compute.describe(subquery(query.copy(), "anon_written"))
     ]
     if file_format == "CSV":

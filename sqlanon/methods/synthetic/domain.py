@@ -69,7 +69,7 @@ def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -
     Args:
         engine: the database.
         bound: the policy.
-        problems: gets a line for each column with too many labels, or single values, that says what to do.
+        problems: gets a line for each column with too many labels or single values, or with none, that says what to do.
     """
     settings = settings_of(bound)
     names = settings.columns(bound.policy)
@@ -97,6 +97,7 @@ def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -
         )
         for position, name in enumerate(names)
     ]
+    problems += [f'"{each.name}" has no value but NULL: name it in nulls' for each in found if not each.size]
     return tuple(
         _refined(engine, position, each, problems) if each.name in settings.refine else each
         for position, each in enumerate(found)

@@ -70,7 +70,8 @@ def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counte
     impossible = domain.impossible_sets(bound, columns, problems)
     weights = candidates_of(sizes, settings.sets(bound.policy), settings.max_cells)
     problems += checks.out_of_types(engine, bound, columns)
-    problems += checks.too_large(sizes, weights, impossible, settings.max_cells)
+    if all(sizes):
+        problems += checks.too_large(sizes, weights, impossible, settings.max_cells)
     if problems:
         raise PolicyError(f"the policy does not fit {bound.description}, its taxonomies and bins:", problems)
     workload = [each for each in settings.sets(bound.policy) if each in weights]

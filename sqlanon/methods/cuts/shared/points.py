@@ -107,6 +107,9 @@ def found_axes(
         numeric: the predictors with a range.
         sets: those that are sets of items.
         target: the position and the column of classes, behind all predictors, if a taxonomy has them.
+
+    Raises:
+        PolicyError: a taxonomy has no value but NULL.
     """
     predictors = bound.policy.quasi_identifiers
     attributes = [*(each for each in enumerate(predictors) if each[1] not in numeric), *target]
@@ -116,6 +119,8 @@ def found_axes(
         labels[int(row["position"])].append(row)
     sizes = {position: sum(label["depth"] == 0 for label in found) for position, found in labels.items()}
     axes: list[Axis] = []
+    if empty := [f'"{name}"' for position, name in attributes if position not in sizes]:
+        raise PolicyError("only NULL is in the taxonomies of these columns, and rows with NULL are left out:", empty)
     for position, name in enumerate(predictors):
         if name in numeric:
             axes.append(NumericAxis(position, name, numeric[name].size))

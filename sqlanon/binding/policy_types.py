@@ -76,7 +76,9 @@ def _named(columns: Sequence[SourceColumn], names: Iterable[str]) -> list[Source
 
 
 def _is_whole(policy: Policy, name: str) -> bool:
-    """Whether the numbers of a column are published as whole ones: all edges of its bins are."""
-    bins = policy.method.numeric if isinstance(policy.method, Synthetic) else {}
-    edges = (edge for column, each in bins.items() if folded(column) == folded(name) for edge in each.edges)
-    return bool(bins) and all(edge % 1 == 0 for edge in edges)
+    """Whether the numbers of a column are published as whole ones: its step is, or else all edges of its bins are."""
+    if not isinstance(policy.method, Synthetic):
+        return False
+    own = next(each for each in policy.method.numeric if folded(each) == folded(name))
+    step = policy.method.step.get(own)
+    return all(edge % 1 == 0 for edge in (policy.method.numeric[own].edges if step is None else (step,)))

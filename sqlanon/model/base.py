@@ -81,6 +81,7 @@ NAMING_COLUMNS = (
     "node",
     "target",
     "numeric",
+    "step",
     "sets",
     "impossible",
     "levels",

@@ -13,7 +13,14 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.shared.leaves import leaf_of
-from sqlanon.methods.synthetic.domain import CODES, ModelledColumn, settings_of, whole_edges
+from sqlanon.methods.synthetic.domain import (
+    CODES,
+    Combination,
+    ModelledColumn,
+    impossible_combinations,
+    settings_of,
+    whole_edges,
+)
 from sqlanon.methods.synthetic.tree import Columns, cells_of
 from sqlanon.model.methods.synthetic import Bins
 from sqlanon.queries.cells.encoding import ROW_COUNT
@@ -35,7 +42,7 @@ from sqlanon.queries.kit.nodes import (
 )
 
 CELLS = Relation("anon_coded_cells", "cell")
-"""How many rows have each combination of numbers; that of a value out of the domain is NULL."""
+"""How many rows have each combination of numbers; that of a value out of the domain is NULL. None is impossible."""
 
 SQL = Queries("synthetic", {"codes": CODES, "cells": CELLS})
 
@@ -44,15 +51,24 @@ def read_cells(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledCo
     """Make :data:`CELLS` of the rows of a source.
 
     Raises:
-        PolicyError: numbers are out of their bins, or NULL is not declared, and that is refused; says how many, by
-            column.
+        PolicyError: numbers are out of their bins, NULL is not declared, or rows have what is impossible, and that is
+            refused; says how many, by column.
         TaxonomyError: a taxonomy does not know some values; says how many, by column.
     """
     codes = {code_column(position): _code(position, each) for position, each in enumerate(columns)}
     codes |= {fine_column(position): _fine(position, each) for position, each in enumerate(columns) if each.fine}
     rows = subquery(select([aliased(code, name) for name, code in codes.items()], source.copy()), "anon_rows")
     engine.run(Step(CELLS, SQL.query("cells", rows=rows, codes=[*codes]), "rows as numbers of labels and bins"))
-    _refuse_outside(engine, bound, columns, source)
+    impossible = [_has(combination) for combination in impossible_combinations(bound, columns)]
+    _refuse_outside(engine, bound, columns, source, impossible)
+    if impossible:
+        engine.execute(exp.delete(CELLS.table, where=exp.or_(*impossible)), "leave out what is impossible")
+
+
+def _has(combination: Combination) -> exp.Expr:
+    """Whether a cell has one of the labels of a combination in each of its columns."""
+    labels = [column(code_column(position)).isin(*map(number, codes)) for position, codes in combination.items()]
+    return exp.and_(*labels)
 
 
 def marginals(engine: Compute, sizes: Sequence[int], sets: Iterable[Columns]) -> dict[Columns, Integers]:
@@ -148,7 +164,13 @@ def _code_of_bin(name: str, bins: Bins) -> exp.Expr:
     return exp.case().when(exp.and_(value >= first, value < last, copy=False), reached)
 
 
-def _refuse_outside(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledColumn], source: exp.Expr) -> None:
+def _refuse_outside(
+    engine: Compute,
+    bound: BoundPolicy,
+    columns: Sequence[ModelledColumn],
+    source: exp.Expr,
+    impossible: Sequence[exp.Expr],
+) -> None:
     """Refuse values out of the domain: those that no taxonomy has always, the others if the policy says so."""
     rows = [
         aliased(
@@ -156,6 +178,10 @@ def _refuse_outside(engine: Compute, bound: BoundPolicy, columns: Sequence[Model
             code_column(position),
         )
         for position in range(len(columns))
+    ]
+    rows += [
+        aliased(f.coalesce(filtered(f.sum(column(ROW_COUNT)), cannot), number(0)), f"impossible_{place}")
+        for place, cannot in enumerate(impossible)
     ]
     counts = engine.fetch(select(rows, CELLS.table), "values out of the domain")[0]
     outside = {each: int(counts[code_column(position)]) for position, each in enumerate(columns)}
@@ -167,12 +193,17 @@ def _refuse_outside(engine: Compute, bound: BoundPolicy, columns: Sequence[Model
         raise unknown_values(engine, bound.description, unknown, bound.taxonomy, bound.known, max(outside.values()))
     if settings_of(bound).outside == "drop":
         return
-    problems = []
-    for each, count in outside.items():
-        if each.name in nulls:
-            problems.append(f'"{each.name}": NULL in {nulls[each.name]:,} rows; name it in nulls of the method')
-        if numbers := count - nulls.get(each.name, 0):
-            problems.append(f'"{each.name}": {numbers:,} numbers out of its bins; widen them')
+    problems = [
+        f'"{each.name}": {numbers:,} numbers out of its bins; widen them'
+        for each, count in outside.items()
+        if (numbers := count - nulls.get(each.name, 0))
+    ]
+    problems += [f'"{name}": NULL in {count:,} rows; name it in nulls of the method' for name, count in nulls.items()]
+    problems += [
+        f"impossible[{place}]: {counts[name]:,} rows have that combination; take it out of the list"
+        for place in range(len(impossible))
+        if counts[name := f"impossible_{place}"]
+    ]
     if problems:
         raise PolicyError(
             f'{bound.description} has rows out of the public domain; or take outside = "drop", which leaves them out:',

@@ -38,6 +38,9 @@ MAX_ROW_NOISE = 1_000_000
 MAX_COUNTED_CELLS = 50_000_000
 """The cells of all candidates together: their counts are held in memory, 8 bytes each."""
 
+EXACT_IN_FLOATS = 2**53
+"""Whole numbers up to this are floating-point numbers."""
+
 WHOLE = range(-(2**63), 2**63)
 """The whole numbers that are drawn."""
 
@@ -49,6 +52,7 @@ def misfits(bound: BoundPolicy) -> list[str]:
     for found in bound.columns:
         if (bins := settings.numeric.get(found.name)) is not None:
             problems += _misfits_of_bins(found, bins, is_refined=found.name in settings.refine)
+            problems += _misfits_of_step(found, bins, settings.step.get(found.name))
         elif found.name in settings.columns(bound.policy) and not found.traits.can_be_rebuilt:
             problems.append(no_category(found))
     for name, level in settings.levels.items():
@@ -73,6 +77,28 @@ def _misfits_of_bins(found: SourceColumn, bins: Bins, *, is_refined: bool) -> It
         for label, low, high in zip(bins.labels, ends, ends[1:], strict=False):
             if low == high:
                 yield f"{kind}, and its bin {label} has no whole number"
+
+
+def _misfits_of_step(found: SourceColumn, bins: Bins, step: Decimal | None) -> Iterator[str]:
+    if step is None:
+        return
+    unit = Fraction(step)
+    if not found.traits.is_fractional and unit.denominator > 1:
+        yield f'"{found.name}" is {found.type}, and its step is not a whole number'
+    largest = max(abs(Fraction(edge)) * unit.denominator for edge in bins.edges)
+    if found.traits.is_fractional and max(largest, unit.denominator) > EXACT_IN_FLOATS:
+        yield f'"{found.name}" is {found.type}, which has not all multiples of its step: give a larger one'
+
+
+def fractions_to_declare(bound: BoundPolicy) -> list[str]:
+    """A note for each column of fractions whose edges are whole, since its numbers may be whole, too."""
+    settings, types = settings_of(bound), {found.name: found for found in bound.columns}
+    return [
+        f'numbers of "{name}" ({types[name].type}) are drawn as fractions; if it is public that all are whole, give '
+        f"the method step = {{ {name} = 1 }}"
+        for name, bins in settings.numeric.items()
+        if types[name].traits.is_fractional and name not in settings.step and all(edge % 1 == 0 for edge in bins.edges)
+    ]
 
 
 def out_of_types(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledColumn]) -> list[str]:

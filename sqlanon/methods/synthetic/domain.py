@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING
+from decimal import ROUND_CEILING, Decimal
 from math import prod
 
 import numpy as np
@@ -37,6 +37,7 @@ class ModelledColumn:
         name: the column.
         labels: its labels or, as intervals, its bins.
         bins: the latter, None for a column with a taxonomy.
+        step: of which numbers in bins are multiples, if that is declared.
         level: that of the labels.
         has_null: whether NULL is one more value, the last one.
         fine: its single values, if they are counted, too: whole numbers, or texts.
@@ -48,6 +49,7 @@ class ModelledColumn:
     bins: Bins | None
     level: int
     has_null: bool
+    step: Decimal | None = None
     fine: tuple[int, ...] | tuple[str, ...] = ()
     fine_codes: tuple[int, ...] = ()
 
@@ -94,6 +96,7 @@ def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -
             settings.numeric.get(name),
             settings.levels.get(name, 0),
             name in settings.nulls,
+            settings.step.get(name),
         )
         for position, name in enumerate(names)
     ]
@@ -109,6 +112,33 @@ def whole_edges(bins: Bins) -> list[int]:
     return [int(edge.to_integral_value(rounding=ROUND_CEILING)) for edge in bins.edges]
 
 
+Combination = dict[int, list[int]]
+"""By column, the numbers of some of its labels."""
+
+
+def impossible_combinations(
+    bound: BoundPolicy, columns: Sequence[ModelledColumn], problems: list[str] | None = None
+) -> list[Combination]:
+    """The combinations that cannot occur, in the order of the settings.
+
+    Args:
+        bound: the policy.
+        columns: those of the model.
+        problems: gets a line for each column with labels that are not in its domain.
+    """
+    positions = {each.name: position for position, each in enumerate(columns)}
+    found: list[Combination] = []
+    for combination in settings_of(bound).impossible:
+        codes: Combination = {}
+        for position, name, labels in sorted((positions[name], name, labels) for name, labels in combination.items()):
+            places = {label: place for place, label in enumerate(columns[position].labels)}
+            if problems is not None and (unknown := [label for label in labels if label not in places]):
+                problems.append(f'"{name}" has {len(unknown)} labels in impossible that are not in its domain')
+            codes[position] = [places[label] for label in labels if label in places]
+        found.append(codes)
+    return found
+
+
 def impossible_sets(
     bound: BoundPolicy, columns: Sequence[ModelledColumn], problems: list[str]
 ) -> dict[Columns, NDArray[np.bool_]]:
@@ -117,28 +147,19 @@ def impossible_sets(
     Args:
         bound: the policy.
         columns: those of the model.
-        problems: gets a line for each column with labels that are not in its domain.
+        problems: gets a line for each column with labels that are not in its domain, and for sets of too many cells.
     """
-    positions = {each.name: position for position, each in enumerate(columns)}
     found: dict[Columns, NDArray[np.bool_]] = {}
     most = settings_of(bound).max_cells
-    for combination in settings_of(bound).impossible:
-        wanted = sorted((positions[name], name, labels) for name, labels in combination.items())
-        codes = []
-        for position, name, labels in wanted:
-            places = {label: place for place, label in enumerate(columns[position].labels)}
-            if unknown := [label for label in labels if label not in places]:
-                problems.append(f'"{name}" has {len(unknown)} labels in impossible that are not in its domain')
-            codes.append([places[label] for label in labels if label in places])
-        key = tuple(position for position, _, _ in wanted)
-        shape = [columns[position].size for position in key]
+    for codes in impossible_combinations(bound, columns, problems):
+        shape = [columns[position].size for position in codes]
         if (cells := prod(shape)) > most:
-            names = ", ".join(name for _, name, _ in wanted)
+            names = ", ".join(columns[position].name for position in codes)
             problems.append(
                 f"impossible combinations of {names} are among {cells:,} cells, more than {most:,}: give fewer"
             )
-        elif all(codes):
-            found.setdefault(key, np.zeros(shape, dtype=bool))[np.ix_(*codes)] = True
+        elif all(codes.values()):
+            found.setdefault((*codes,), np.zeros(shape, dtype=bool))[np.ix_(*codes.values())] = True
     return found
 
 

@@ -22,6 +22,7 @@ from sqlanon.methods.base import TakesEnums
 from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.synthetic import domain, rows
+from sqlanon.methods.synthetic.checks import fractions_to_declare
 from sqlanon.methods.synthetic.measuring import checked, counted, measured
 from sqlanon.methods.synthetic.report import SyntheticReport, measured_marginals
 from sqlanon.model.labels import LabelsRecord
@@ -30,7 +31,10 @@ from sqlanon.model.release import Report, Spent
 
 MARGINALS = "marginals"
 
-WITHIN = "everybody may know that all values are within the domain: that a run is refused says that some are not"
+WITHIN = (
+    "everybody may know that all values are within the domain, and no row is impossible: that a run is refused says "
+    "that some are not"
+)
 
 
 class SyntheticRun(PrivateRun):
@@ -103,6 +107,7 @@ class SyntheticRun(PrivateRun):
             SyntheticReport,
             into,
             seconds,
+            fractions_to_declare(self.bound),
             spent=(Spent(step=MARGINALS, budget=self.portions.whole, position=self.portions.given[-1].position),),
             thresholds={},
             rho=float(self.portions.rho),

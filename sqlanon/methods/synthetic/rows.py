@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -84,10 +85,13 @@ class DrawnColumn:
         return found
 
     def _numbers(self, bins: Bins, codes: Codes, generator: Generator) -> NDArray[np.int64 | np.float64]:
-        if self.is_whole:
-            edges = np.array(whole_edges(bins))
-            whole: NDArray[np.int64] = generator.integers(edges[codes], edges[codes + 1])
-            return whole
+        step = self.modelled.step
+        if self.is_whole or step is not None:
+            unit = Fraction(1 if step is None else step)
+            edges = np.array([math.ceil(edge / unit) for edge in map(Fraction, bins.edges)])
+            multiples: NDArray[np.int64] = generator.integers(edges[codes], edges[codes + 1])
+            # A quotient of whole numbers is the nearest float: 3 / 10 is 0.3, and 3 * 0.1 is not.
+            return multiples * unit.numerator if self.is_whole else multiples * unit.numerator / unit.denominator
         bounds = np.array([float(edge) for edge in bins.edges])
         found: Floats = bounds[codes] + generator.random(len(codes)) * (bounds[codes + 1] - bounds[codes])
         below: Floats = np.minimum(found, np.nextafter(bounds[codes + 1], -np.inf))

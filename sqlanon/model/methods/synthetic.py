@@ -36,7 +36,7 @@ MAX_MODEL_CELLS = 10_000_000
 """Beyond it one step of a fit takes more than a second."""
 
 Outside = Literal["refuse", "drop"]
-"""What rows with an undeclared NULL, or with a number out of its bins, do: end the run, or be left out."""
+"""What rows out of the public domain do: end the run, or be left out."""
 
 Labels = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
 """A label, or several."""
@@ -176,7 +176,10 @@ class Synthetic(PaidMethod):
         target: a column that is to be predicted from the others: its marginals with all pairs of these join the
             workload.
         numeric: by column of numbers its public bins, in place of a taxonomy: a list of edges, or (low, high, width).
-            Numbers of CSV files and frames are rounded down, and published as whole ones, if all edges are whole.
+            Numbers of CSV files and frames are rounded down, and published as whole ones, if all edges are whole and
+            ``step`` says nothing else.
+        step: by column of ``numeric`` how far apart its numbers are, which is public: multiples of it are drawn, by 1
+            whole numbers in a column of floats. Floats without a step lie anywhere in their bins.
         levels: by column the public level of its taxonomy at which it is modelled, 0 if not given.
         nulls: the columns that may hold NULL, which is public; NULL is then one more value of them.
         refine: the columns whose single values are counted, too, so that rows have them in place of their labels, or as
@@ -187,8 +190,8 @@ class Synthetic(PaidMethod):
         report_share: the share of the budget that is spent on an estimate of how wrong the rows are.
         max_cells: how many cells the model may have: more of them cost time and memory, and answer more counts.
         rounds: about how many marginals are measured; 5 for each column if not given.
-        outside: what becomes of rows with a NULL that is not in ``nulls``, or with a number out of its bins:
-            ``"refuse"`` ends the run, ``"drop"`` leaves them out.
+        outside: what becomes of rows with a NULL that is not in ``nulls``, with a number out of its bins, or with an
+            impossible combination: ``"refuse"`` ends the run, ``"drop"`` leaves them out.
         rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
             anything is counted, if the policy says by ``individual`` whose row it is.
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
@@ -202,6 +205,7 @@ class Synthetic(PaidMethod):
     workload: Workload = "pairs"
     target: str | None = None
     numeric: NumericBins = Field(default_factory=dict)
+    step: dict[str, Bound] = Field(default_factory=dict)
     levels: dict[str, Level] = Field(default_factory=dict)
     nulls: tuple[str, ...] = ()
     refine: tuple[str, ...] = ()
@@ -274,6 +278,7 @@ class Synthetic(PaidMethod):
         for name in self.numeric:
             if name in policy.taxonomies or name in self.levels:
                 yield f'"{name}" has bins: it takes no taxonomy, and no level of one'
+        yield from self._steps()
         measured = len(self.columns(policy)) + len(self.refine)
         if self.rounds is not None and self.rounds < measured:
             yield f"method.rounds: take {measured} or more, one for each column, and for each of refine"
@@ -282,9 +287,21 @@ class Synthetic(PaidMethod):
         if any(len(each) < 2 for each in self.impossible):
             yield "method.impossible: a combination has two columns or more; leave single labels out of the domain"
 
+    def _steps(self) -> Iterable[str]:
+        for name, step in self.step.items():
+            if name not in self.numeric:
+                yield f'method.step: "{name}" has no bins'
+            elif step <= 0 or any(Fraction(edge) % Fraction(step) for edge in self.numeric[name].edges):
+                yield f'method.step: the edges of the bins of "{name}" must be multiples of its step, which is above 0'
+
     def _strangers(self, policy: Requirements) -> Iterable[str]:
         """Columns of settings that are not modelled."""
-        given: dict[str, Iterable[str]] = {"numeric": self.numeric, "levels": self.levels, "nulls": self.nulls}
+        given: dict[str, Iterable[str]] = {
+            "numeric": self.numeric,
+            "step": self.step,
+            "levels": self.levels,
+            "nulls": self.nulls,
+        }
         given |= {"refine": self.refine, "impossible": dict.fromkeys(name for each in self.impossible for name in each)}
         if self.target is not None:
             given["target"] = (self.target,)

@@ -123,11 +123,16 @@ class PrivateRun(Run):
             )
 
     def private_report(
-        self, kind: type[APrivateReport], into: str, seconds: Mapping[str, float], **facts: Any
+        self,
+        kind: type[APrivateReport],
+        into: str,
+        seconds: Mapping[str, float],
+        more_notes: Sequence[str] = (),
+        **facts: Any,
     ) -> APrivateReport:
-        """The report of the run, with facts by the names of its fields."""
+        """The report of the run, with notes of the method and facts by the names of its fields."""
         wanted, (rows, groups) = private_method(self.bound.policy), self.sizes
-        notes = []
+        notes = [*more_notes]
         if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
             notes.append(f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain")
         if rows == 0:

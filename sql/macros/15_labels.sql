@@ -4,7 +4,7 @@
 -- The half-open interval of a given width that a number falls into, [start, end), counted from an origin. Numbers
 -- below `lower` and from `upper` on share the open ends; give NULL for no open end. Exact to nine decimals.
 --
--- Returns: VARCHAR.
+-- Returns: VARCHAR; NULL for a value that is not a number below 1e28.
 -- Example:
 --   SELECT anon.interval_label(34, 10, 0, NULL, 90) AS decade, anon.interval_label(93, 10, 0, NULL, 90) AS old;
 CREATE OR REPLACE MACRO anon.interval_label(value, width, origin, lower, upper) AS (
@@ -27,14 +27,25 @@ CREATE OR REPLACE MACRO anon.interval_label(value, width, origin, lower, upper) 
             END) AS anon_start
         FROM (
             SELECT
-                anon_exact.anon_number,
-                CAST(floor((anon_exact.anon_number - origin) / width) AS BIGINT) AS anon_step
+                anon_rough.anon_number,
+                -- Beyond 2^53 it lands far from the boundary: what is left is divided once more.
+                CASE
+                    WHEN abs(anon_rough.anon_step) < 9007199254740992 THEN anon_rough.anon_step
+                    ELSE anon_rough.anon_step + CAST(
+                        floor((anon_rough.anon_number - origin - width * anon_rough.anon_step) / width) AS HUGEINT
+                    )
+                END AS anon_step
             FROM (
-                -- DuckDB 1.5 takes 100 times as long for the larger type.
-                SELECT coalesce(
-                    TRY_CAST(anon.as_read(value) AS DECIMAL(18, 9)), TRY_CAST(anon.as_read(value) AS DECIMAL(38, 9))
-                ) AS anon_number
-            ) AS anon_exact
+                SELECT
+                    anon_exact.anon_number,
+                    CAST(floor((anon_exact.anon_number - origin) / width) AS HUGEINT) AS anon_step
+                FROM (
+                    -- DuckDB 1.5 takes 100 times as long for the larger type, into which it casts floats with other digits.
+                    SELECT coalesce(
+                        TRY_CAST(anon.as_read(value) AS DECIMAL(18, 9)), TRY_CAST(anon.text_of(value) AS DECIMAL(37, 9))
+                    ) AS anon_number
+                ) AS anon_exact
+            ) AS anon_rough
         ) AS anon_guess
     ) AS anon_start
 );
@@ -50,10 +61,10 @@ CREATE OR REPLACE MACRO anon.bin_label(value, bounds) AS
 -- A lambda names the place of the lower bound: DuckDB 1.5 finds no column of a query around a subquery inside one.
 list_transform(
     [len(list_filter(
-        bounds, lambda anon_bound: CAST(anon_bound AS DECIMAL(38, 9)) <= TRY_CAST(anon.as_read(value) AS DECIMAL(38, 9))
+        bounds, lambda anon_bound: CAST(anon_bound AS DECIMAL(38, 9)) <= TRY_CAST(anon.text_of(value) AS DECIMAL(38, 9))
     ))],
     lambda anon_lower: CASE
-        WHEN TRY_CAST(anon.as_read(value) AS DECIMAL(38, 9)) IS NULL THEN NULL
+        WHEN TRY_CAST(anon.text_of(value) AS DECIMAL(38, 9)) IS NULL THEN NULL
         WHEN anon_lower = 0 THEN '< ' || CAST(bounds[1] AS VARCHAR)
         WHEN anon_lower = len(bounds) THEN '>= ' || CAST(bounds[anon_lower] AS VARCHAR)
         ELSE concat('[', bounds[anon_lower], ', ', bounds[anon_lower + 1], ')')

@@ -140,3 +140,27 @@ def test_a_fit_lists_the_range_for_parts_with_other_values(session: sa.Session, 
     session.partitions.fit("SELECT i % 3 AS n FROM range(9) AS rows (i)", asked, tmp_path / "n.fit")
     part = "SELECT 15000 + i % 3 AS n FROM range(9) AS rows (i)"
     assert session.partitions.apply(part, tmp_path / "n.fit", into=tmp_path / "1.csv").report.rows.released == 9
+
+
+def test_numbers_at_the_ends_of_types() -> None:
+    """No run overflows, and no digit of a label is lost."""
+    end = 2**63
+    cases = [
+        (f"{end - 1} - i % 50", {"widths": [100]}, {f"[{end - 108}, {end - 8})", f"[{end - 8}, {end + 92})"}),
+        (
+            "if(i % 2 = 0, 1e22, 5.0)",
+            {"widths": [100]},
+            {"[0, 100)", "[10000000000000000000000, 10000000000000000000100)"},
+        ),
+        (f"{end * 2 - 1}::UBIGINT - (i % 2)::UBIGINT", {"widths": [7]}, {f"[{end * 2 - 2}, {end * 2 + 5})"}),
+    ]
+    with sa.connect() as session:
+        for value, rule, labels in cases:
+            session.connection.execute(f"CREATE OR REPLACE TABLE far AS SELECT {value} AS x FROM range(200) AS r (i)")
+            given = {"taxonomies": {"x": {"kind": "intervals", **rule}}, "minimum_levels": {"x": 1}}
+            asked = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(2)], **given)
+            release = session.anonymize("far", asked, "out", replace=True)
+            assert {*release.to_arrow()["x"].to_pylist()} == labels
+            assert session.verify("out", asked, source="far").met
+    with pytest.raises(sa.PolicyError, match="must be below 2\\^63 - 1"):
+        policy(taxonomies={"pay": RULES["pay"], "age": {**RULES["age"], "minimum": end - 100, "maximum": end - 1}})

@@ -70,6 +70,8 @@ def misfits_of_range(minimum: int | None, maximum: int | None) -> list[str]:
         return [] if minimum is maximum else ["minimum and maximum go together"]
     if minimum > maximum:
         return [f"minimum {minimum} is greater than maximum {maximum}"]
+    if minimum < -(2**63) or maximum >= 2**63 - 1:
+        return ["minimum and maximum must be below 2^63 - 1, and not below -2^63: declare none, or cuts"]
     if maximum - minimum < MAX_RANGE_VALUES:
         return []
     return [

@@ -273,6 +273,11 @@ FROM :levels AS anon_levels;
 -- :levels (level INTEGER, value VARCHAR, label VARCHAR)
 SELECT anon_levels.value FROM :levels AS anon_levels WHERE anon_levels.level = 0;
 
+-- name: first_of_equal_rows
+-- the first of equal rows of taxonomies
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+SELECT min(rowid) AS first_row FROM :taxonomy GROUP BY attribute, level, value, label;
+
 -- name: rows_of
 -- rows of some taxonomies
 -- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)

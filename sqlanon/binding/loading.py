@@ -26,14 +26,18 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
+from sqlanon.model.taxonomy.hierarchies import Hierarchy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.queries.kit.nodes import Relation, Step, number, select, string, subquery
+from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import is_respelled, with_spellings
 from sqlanon.queries.tables.taxonomies import SQL
 
 STAGED = Relation("anon_staged", "node")
+
+MAX_NAMED_LINES = 5
+"""Of those with one problem in a file."""
 
 MAX_STAGED_ROWS = 50_000
 """Of one statement, whose parameters are Python objects. Fewer take longer: see tests.benchmarks.hierarchies."""
@@ -171,7 +175,16 @@ def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str
     if taxonomy.rules and any(row["problem"] == "empty label" for row in found):
         # Of one level alone: a rule that does not apply to a value applies to it at none.
         return [_without_label(engine, wanted.attribute, taxonomy.rules[0].takes)]
-    return [described(row) for row in found]
+    lines = taxonomy.rows.lines_of_problems() if isinstance(taxonomy.rows, Hierarchy) and found else {}
+    return [f"{described(row)}{_at(lines.get((str(row['problem']), int(row['level'])), ()))}" for row in found]
+
+
+def _at(lines: Sequence[int]) -> str:
+    """Where a problem is in a file: the first few lines."""
+    if not lines:
+        return ""
+    named = ", ".join(map(str, lines[:MAX_NAMED_LINES]))
+    return f", line{'s' * (len(lines) > 1)} {named}{' …' * (len(lines) > MAX_NAMED_LINES)}"
 
 
 def _of_columns(columns: Sequence[str], row: Mapping[str, Any]) -> str:
@@ -244,7 +257,14 @@ def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
         stored, shapes, observed = _shapes(engine, wanted)
     new = [each for each in wanted if (of := shapes.get(each.attribute)) is None or of.content not in well_formed]
     if new:
-        _end_if(malformed(engine, new))
+        refused = malformed(engine, new)
+        if refused:  # it may be that lines are there twice, which are one
+            firsts = exp.Subquery(this=SQL.query("first_of_equal_rows", taxonomy=STAGED))
+            is_another = exp.not_(exp.In(this=column("rowid"), query=firsts))
+            engine.execute(exp.delete(STAGED.table, where=is_another), "make equal rows one")
+            stored, shapes, observed = _shapes(engine, wanted)
+            refused = malformed(engine, new)
+        _end_if(refused)
         keep_well_formed(shapes.values())
     _replace(engine, [each.attribute for each in wanted], stored)
     _end_if(_uncovered(engine, wanted))

@@ -35,6 +35,11 @@ def read_codebook(path: str | Path) -> dict[str, str]:
         lines = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig").splitlines(keepends=True)
         delimiter = max(",;\t", key=lines[0].count) if lines else ","
         rows = [*csv.reader(lines, delimiter=delimiter)]
+    except UnicodeDecodeError:
+        convert = "iconv -f windows-1252 -t utf-8"
+        raise PolicyError(
+            f"the codebook {path} is not UTF-8: save it as UTF-8, with `{convert}` if it is in Windows-1252 or Latin-1"
+        ) from None
     except (OSError, ValueError, csv.Error) as error:
         raise PolicyError(f"the codebook {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     header = [name.strip().lower() for name in rows[0]] if rows else []

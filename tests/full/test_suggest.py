@@ -475,11 +475,21 @@ class TestDescriptions:
         suggested = session.suggest(source, codebook={"v1": "nothing of use"})
         assert [*roles(suggested).values()] == ["?", "sensitive", "?"]
 
-    @pytest.mark.parametrize("text", [None, "", "a,b\nname,meaning\n", "column,description\n\xff"])
-    def test_a_codebook_that_is_none_is_refused(self, text: str | None, session: sa.Session, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            (None, "cannot be read"),
+            ("", "needs a header"),
+            ("a,b\nname,meaning\n", "needs a header"),
+            ("variable;label\nv2;männlich\n", "is not UTF-8: save it as UTF-8, with `iconv -f windows-1252 -t utf-8`"),
+        ],
+    )
+    def test_a_codebook_that_is_none_is_refused(
+        self, text: str | None, reason: str, session: sa.Session, tmp_path: Path
+    ) -> None:
         if text is not None:
             (tmp_path / "codes.csv").write_text(text, encoding="latin-1")
-        with pytest.raises(sa.PolicyError, match="codebook"):
+        with pytest.raises(sa.PolicyError, match=f"codebook .*{reason}"):
             session.suggest("SELECT 1 AS a", codebook=tmp_path / "codes.csv")
 
 

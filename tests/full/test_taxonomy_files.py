@@ -48,7 +48,7 @@ def test_batches_are_stored_and_checked_together(tmp_path: Path, monkeypatch: py
         path.write_text("x;X;*\ny;X;*\nz;Z;*\nx;Z;*\n")  # the same value in two batches
         with pytest.raises(sa.TaxonomyError) as caught:
             session.taxonomies.load("a", path)
-        assert {'"a" level 0: several labels (1)', '"a" level 1: several labels (1)'} <= {*caught.value.problems}
+        assert '"a" level 1: several labels (1), line 4' in caught.value.problems
         assert (
             session.connection.execute("SELECT attribute, level, value, label FROM anon.taxonomy").fetchall() == stored
         )
@@ -72,6 +72,32 @@ def test_files_that_are_too_large(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(hierarchies.MAX_FILE_MB * 1_000_000 + 1)  # a sparse file
     with pytest.raises(sa.TaxonomyError, match=r"is larger than 1,000 MB"):
+        sa.Taxonomy.from_csv(path)
+
+
+def test_equal_lines_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("m;*\nf;*\nf;*\n")
+    with sa.connect() as session:
+        session.taxonomies.load("a", path)
+        assert session.connection.execute("SELECT count(*) FROM anon.taxonomy").fetchone() == (4,)
+        session.taxonomies.load("b", sa.Taxonomy.from_rows([("m", "*"), ("m", "*")]))
+        assert session.connection.execute("SELECT count(*) FROM anon.taxonomy").fetchone() == (6,)
+
+
+def test_problems_name_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('m;x;*\nf;y;*\nf;z;*\nd;;*\n"a\nb";x;*\nq;x;+\n' + "f;x;*\n" * 6)
+    with sa.connect() as session, pytest.raises(sa.TaxonomyError) as caught:
+        session.taxonomies.load("a", path)
+    assert {*caught.value.problems} == {
+        '"a" level 1: several labels (1), lines 3, 8, 9, 10, 11 …',
+        '"a" level 1: empty label (1), line 4',
+        '"a" level 1: not nested (1), line 7',
+        '"a" level 2: several top labels (2), line 7',
+    }
+    path.write_text("m;x;*\nf;x;*\n\nd;*\n")
+    with pytest.raises(sa.TaxonomyError, match="by ';' line 4 has 2 where the first line has 3"):
         sa.Taxonomy.from_csv(path)
 
 

@@ -567,7 +567,8 @@ class TestToml:
         ("content", "message"),
         [
             (b"k = ", "not valid TOML"),
-            (b"\xff\xfe", "not valid TOML"),
+            (b"\xff\xfe", "is not UTF-8: save it as UTF-8"),
+            ("\ufeffk = ".encode(), "not valid TOML"),
             (b"[quality]\nmodel = 'entropi'\n", 'did you mean "entropy"?'),
             (b"[quality]\nkind = 'entropy'\n", 'has no "model"'),
             (b"[[privacy]]\nmodel = 'k-anonimity'\nk = 2\n", 'did you mean "k-anonymity"?'),
@@ -585,6 +586,12 @@ class TestToml:
             sa.Policy.from_toml(path)
         assert message in str(caught.value)
         assert str(path) in str(caught.value)
+
+    def test_the_mark_of_utf_8_may_stand_before_it(self, tmp_path: Path) -> None:
+        text = 'quasi_identifiers = ["sex"]\nprivacy = [{ model = "k-anonymity", k = 5 }]\n'
+        for name, encoding in (("plain.toml", "utf-8"), ("marked.toml", "utf-8-sig")):
+            (tmp_path / name).write_text(text, encoding=encoding)
+        assert sa.Policy.from_toml(tmp_path / "marked.toml") == sa.Policy.from_toml(tmp_path / "plain.toml")
 
     def test_no_file(self, tmp_path: Path) -> None:
         for path in (tmp_path / "none.toml", tmp_path):

@@ -295,8 +295,11 @@ def _read_toml(path: str | Path) -> dict[str, Any]:
         PolicyError: the file cannot be read, or is not TOML; it names the file.
     """
     try:
-        values = tomllib.loads(read_whole(Path(path), MAX_FILE_MB).decode(), parse_float=WrittenFloat)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        text = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig")  # with the mark that editors of Windows write
+        values = tomllib.loads(text, parse_float=WrittenFloat)
+    except UnicodeDecodeError:
+        raise PolicyError(f"the policy file {path} is not UTF-8: save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
         raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
     except RecursionError:
         raise PolicyError(f"the policy file {path} is not valid TOML: its values are nested too deep") from None

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -76,9 +77,35 @@ class Hierarchy:
 
     def __iter__(self) -> Iterator[tuple[str | None, ...]]:
         """The labels of each line; an empty value is None."""
+        return (row for _, row in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, tuple[str | None, ...]]]:
+        """The number of each line, from 1, and its labels."""
         # A file, not splitlines: a quoted label may hold a line break.
         lines = io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig")
-        return ((line[0] or None, *line[1:]) for line in csv.reader(lines, delimiter=self.delimiter) if line)
+        reader = csv.reader(lines, delimiter=self.delimiter)
+        return ((reader.line_num, (line[0] or None, *line[1:])) for line in reader if line)
+
+    def lines_of_problems(self) -> dict[tuple[str, int], list[int]]:
+        """The numbers of lines that make a hierarchy malformed, by problem and level of ``anon.taxonomy_problems``.
+
+        Of two lines that contradict each other it is the later one.
+        """
+        found: dict[tuple[str, int], list[int]] = defaultdict(list)
+        rows: dict[str | None, tuple[str | None, ...]] = {}
+        above: dict[tuple[int, str | None], str | None] = {}
+        for line, row in self.numbered():
+            first, height = rows.setdefault(row[0], row), len(row) - 1
+            for level, label in enumerate(row[1:], start=1):
+                if label != first[level]:
+                    found["several labels", level].append(line)
+                if not label:
+                    found["empty label", level].append(line)
+                if level < height and above.setdefault((level, label), row[level + 1]) != row[level + 1]:
+                    found["not nested", level].append(line)
+            if above.setdefault((height, None), row[-1]) != row[-1]:
+                found["several top labels", height].append(line)
+        return found
 
 
 def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain]:
@@ -127,8 +154,18 @@ def _split(content: bytes, delimiters: Sequence[str], path: Path) -> Hierarchy:
     raise TaxonomyError(
         f"the taxonomy file {path} is not a hierarchy: no delimiter among "
         f"{', '.join(map(repr, delimiters))} splits every line into the same two or more fields; "
-        'quote a field with a delimiter in it, as "1,5"'
+        f'quote a field with a delimiter in it, as "1,5"{_first_misfit(candidates)}'
     )
+
+
+def _first_misfit(candidates: Sequence[Hierarchy]) -> str:
+    """The first line with another number of fields than the first line, by the delimiter that splits most of that."""
+    widest = max(candidates, key=lambda each: len(next(iter(each), ())))
+    fields = len(next(iter(widest), ()))
+    for line, row in widest.numbered():
+        if len(row) != fields:
+            return f"; by {widest.delimiter!r} line {line} has {len(row)} where the first line has {fields}"
+    return ""
 
 
 def _has_one_top(hierarchy: Hierarchy, path: Path) -> bool | None:

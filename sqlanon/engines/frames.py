@@ -32,7 +32,7 @@ REFUSED = {
     ("pandas", "Series"): "a pandas Series is one column of a table: give its to_frame()",
     ("pyarrow", "ChunkedArray"): "an Arrow array is one column of a table: give a table, pyarrow.table({name: array})",
 }
-"""What hands out values and is no table, by package and class, and what helps."""
+"""Objects with values that cannot be a source, by package and class, and what helps."""
 
 ACCEPTED = (
     "a source is a name, path or query as text, a pandas or polars DataFrame, an Arrow table, record batch, reader or "

@@ -85,8 +85,8 @@ def _misfits_of_step(found: SourceColumn, bins: Bins, step: Decimal | None) -> I
     unit = Fraction(step)
     if not found.traits.is_fractional and unit.denominator > 1:
         yield f'"{found.name}" is {found.type}, and its step is not a whole number'
-    largest = max(abs(Fraction(edge)) * unit.denominator for edge in bins.edges)
-    if found.traits.is_fractional and max(largest, unit.denominator) > EXACT_IN_FLOATS:
+    parts: list[Fraction | int] = [unit.denominator, *(abs(Fraction(edge)) * unit.denominator for edge in bins.edges)]
+    if found.traits.is_fractional and any(part > EXACT_IN_FLOATS for part in parts):
         yield f'"{found.name}" is {found.type}, which has not all multiples of its step: give a larger one'
 
 

@@ -37,7 +37,7 @@ class ModelledColumn:
         name: the column.
         labels: its labels or, as intervals, its bins.
         bins: the latter, None for a column with a taxonomy.
-        step: of which numbers in bins are multiples, if that is declared.
+        step: the number whose multiples are drawn within bins, if it is declared.
         level: that of the labels.
         has_null: whether NULL is one more value, the last one.
         fine: its single values, if they are counted, too: whole numbers, or texts.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.duckdb.reading.pandas_frames import readable
@@ -16,6 +15,9 @@ from sqlanon.engines.frames import DATASET, PANDAS, POLARS, RELATION, STREAM, de
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NUMBERS = itertools.count()
 
@@ -128,11 +130,15 @@ def _files_of(dataset: Any) -> tuple[str, ...]:
 
 
 def _reader(stream: Any) -> pa.RecordBatchReader:
+    import pyarrow as pa
+
     return stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
 
 
 def _columns(frame: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The name and type of each column of a frame that is no relation, and a frame of it without rows."""
+    """The name and type of each column of a frame, and a frame of that column without rows."""
+    import pyarrow as pa
+
     if isinstance(getattr(frame, "schema", None), pa.Schema):
         for field in frame.schema:
             yield field.name, field.type, pa.schema([field]).empty_table()
@@ -143,14 +149,13 @@ def _columns(frame: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _refuse_equal_names(frame: Any, description: str) -> None:
-    """Refuse names that DuckDB would change, since it tells columns apart by their names in lower case.
+    """Refuse names that DuckDB would change, which compares them in lower case.
 
     Raises:
         EngineError: there are some; names them.
     """
-    names = getattr(frame, "columns", None) if description in {PANDAS, POLARS} else None
-    if names is None:
-        names = getattr(getattr(frame, "schema", None), "names", ())
+    has_columns = description in {PANDAS, POLARS}
+    names: Any = frame.columns if has_columns else getattr(getattr(frame, "schema", None), "names", ())
     groups: dict[str, list[str]] = {}
     for name in map(str, names):
         groups.setdefault(name.lower(), []).append(f'"{name}"')

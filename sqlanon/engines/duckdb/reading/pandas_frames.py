@@ -1,11 +1,9 @@
-"""Columns of pandas that DuckDB cannot read, or of which it guesses the type from a sample: exact copies of them."""
+"""Exact copies of columns of pandas that DuckDB cannot read, or whose type it guesses from a sample."""
 
 from __future__ import annotations
 
 from numbers import Real
 from typing import Any
-
-import pyarrow as pa
 
 from sqlanon.errors import EngineError
 
@@ -64,14 +62,15 @@ def _of_one_type(column: Any) -> Any:
     Raises:
         TypeError: the texts of its objects would be their addresses.
     """
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped,unused-ignore]
+    import pyarrow as pa
 
     if pd.api.types.infer_dtype(column) == "string":
         return column
     # A class and whether its values lack a time zone: Arrow would take a local time for one in UTC.
     kinds = {(type(value), getattr(value, "tzinfo", None) is None) for value in column.dropna()}
-    classes = {kind for kind, _ in kinds}
-    if any(kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__ for kind in classes):
+    classes: set[Any] = {kind for kind, _ in kinds}
+    if any((kind.__str__, kind.__repr__) == (object.__str__, object.__repr__) for kind in classes):
         raise TypeError
     if len(kinds) == 1 and classes <= {pd.Timestamp, pd.Timedelta, pd.Period, pd.Interval}:
         inferred = column.infer_objects()

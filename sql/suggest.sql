@@ -44,6 +44,15 @@ FROM (
     FROM (SELECT :value AS anon_value, count(*) AS anon_rows FROM :source AS anon_source GROUP BY :value) AS anon_grouped
 ) AS anon_counts;
 
+-- name: sampled_rows
+-- some rows of the source
+-- They are the same in every run, as rows are numbered in the order of the source.
+-- :most 10000
+SELECT * EXCLUDE (anon_row_number)
+FROM (SELECT *, row_number() OVER () AS anon_row_number FROM :source AS anon_source) AS anon_numbered
+ORDER BY hash(anon_row_number) ASC
+LIMIT :most;
+
 -- name: shapes
 -- shapes of values
 -- How many of the texts of each column look like what.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,13 +47,15 @@ class Preparations(Part):
             PolicyError: the codebook cannot be read, or rows are not in the database.
             EngineError: the source is not there, or cannot be read.
         """
+        from sqlanon.run.trials import tried
         from sqlanon.suggestion.codebook import read_codebook
         from sqlanon.suggestion.suggest import SuggestionRequest, suggest
 
         if isinstance(codebook, str | Path):
             codebook = read_codebook(codebook)
         written = {name.lower(): text for name, text in (codebook or {}).items()}
-        return suggest(self._engine, self._opened.resolve(source), SuggestionRequest(profile, k, written))
+        asked = SuggestionRequest(profile, k, written, partial(tried, self._engine))
+        return suggest(self._engine, self._opened.resolve(source), asked)
 
     @exclusive
     def flatten(

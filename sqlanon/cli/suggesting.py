@@ -82,7 +82,7 @@ def init(
 
 def next_commands(found: Suggestion, source: str, database: Path | None, policy: Path) -> list[str]:
     """What to run next; nothing where no run could succeed."""
-    if found.quasi_identifiers is None or found.row_count < found.k or found.in_the_way:
+    if not found.runs:
         return []
     from sqlanon.suggestion.sets import MAX_NODES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,8 +11,10 @@ from sqlglot import exp
 from sqlanon.binding.taxonomies import shapes
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.model.extras import installed_version
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release.trial import Trial
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import decimal_commas, relations, safe_harbor, taxonomies
@@ -24,9 +26,11 @@ from sqlanon.suggestion.sets import MAX_NODES, MeasuredSets, coarsened, lattice_
 from sqlanon.suggestion.suggestion import Profile, SuggestedColumn, Suggestion
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
 from sqlanon.suggestion.visible_identifiers import shown_kinds
-from sqlanon.suggestion.writing import LIST_OF_ROLE, Draft
+from sqlanon.suggestion.writing import LIST_OF_ROLE, Draft, policy_of
 
 SUPPRESSION_LIMIT = 0.05
+SAMPLED_ROWS = 10_000
+"""Rows on which a suggested policy is tried, at most."""
 MAX_QUASI_IDENTIFIERS = 10
 MAX_NAMED_COLUMNS = 3
 """Columns that are named where there are many quasi-identifiers."""
@@ -40,11 +44,13 @@ class SuggestionRequest:
         profile: for whom the release is.
         k: rows of a class, at least; that of the profile if it is None.
         codebook: what is written about columns, by their names in lower case.
+        tried: runs a policy on rows of the source, which has more, and keeps nothing but the figures.
     """
 
     profile: Profile
     k: int | None
     codebook: Mapping[str, str]
+    tried: Callable[[ResolvedSource, Policy, int], Trial]
 
 
 def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> Suggestion:
@@ -53,8 +59,11 @@ def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest) ->
         raise PolicyError(
             f"a policy is suggested by values, which stay where they are: copy some of {source.description}"
         )
-    with engine.transaction(), engine.scratch():
-        return _Table(engine, source, asked).suggestion()
+    with engine.scratch():
+        with engine.transaction():
+            table = _Table(engine, source, asked)
+            suggestion = table.suggestion()
+        return table.with_trial(suggestion)
 
 
 class _Table:
@@ -102,6 +111,31 @@ class _Table:
         )
         suggestion._draft = self._draft(decisions, made, suggestion)
         return suggestion
+
+    def with_trial(self, suggestion: Suggestion) -> Suggestion:
+        """The suggestion after a run on some rows, by the method that is of more use."""
+        if suggestion.runs and suggestion.lattice_nodes <= MAX_NODES:
+            trial = self._trial(policy_of(suggestion._draft))
+            draft = suggestion._draft.with_trial(trial)
+            suggestion = suggestion.model_copy(
+                update={"trial": trial, "method": draft.method, "notes": (*suggestion.notes, *trial.sentences)}
+            )
+            suggestion._draft = draft
+        return suggestion
+
+    def _trial(self, policy: Policy) -> Trial:
+        relation = self._relation
+        if self._rows > SAMPLED_ROWS:
+            step = queries.sampled(relation, SAMPLED_ROWS)
+            self._engine.run(step)
+            relation = step.makes.table
+        sample = ResolvedSource(relation, self._source.description)
+        try:
+            return self._asked.tried(sample, policy, self._rows)
+        except SqlanonError as error:
+            reason = "; ".join(getattr(error, "problems", ())) or str(error)
+            rows, columns = min(self._rows, SAMPLED_ROWS), len(policy.quasi_identifiers)
+            return Trial(source_rows=self._rows, rows=rows, columns=columns, reason=reason)
 
     @property
     def _k(self) -> int:

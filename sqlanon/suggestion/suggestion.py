@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 from pydantic import PrivateAttr
 
 from sqlanon.model.release.measurement import Result
+from sqlanon.model.release.trial import Trial
 from sqlanon.report.document import Document, Table, Text, count, facts, notes, percent
 from sqlanon.suggestion.evidence import Role
-from sqlanon.suggestion.writing import Draft, text_of, write
+from sqlanon.suggestion.writing import Draft, SuggestedMethod, text_of, write
 
 Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]
 
@@ -72,6 +73,8 @@ class Suggestion(Result):
         lattice_nodes: of the suggested taxonomies.
         in_the_way: the columns for which the warehouse stores a taxonomy, and the profile needs another one.
         notes: what is to be known before a run.
+        method: by which the policy anonymizes.
+        trial: what a run on some rows has shown; None if there was none, as no run could succeed or be quick.
     """
 
     source: str
@@ -85,8 +88,15 @@ class Suggestion(Result):
     lattice_nodes: int
     in_the_way: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    method: SuggestedMethod = "full-domain"
+    trial: Trial | None = None
 
     _draft: Draft = PrivateAttr()
+
+    @property
+    def runs(self) -> bool:
+        """Whether a run of the policy could succeed."""
+        return self.quasi_identifiers is not None and self.row_count >= self.k and not self.in_the_way
 
     @property
     def undecided(self) -> tuple[str, ...]:

@@ -9,15 +9,20 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release.trial import Trial
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.publish.files import cannot_be_written, staged_file
 from sqlanon.report.document import printable
 from sqlanon.suggestion.evidence import Role
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
+
+SuggestedMethod: TypeAlias = Literal["full-domain", "local-recoding"]
 
 OWNER_ALONE = 0o600
 
@@ -43,6 +48,8 @@ class Draft:
         settings: other keys with a comment each.
         privacy: models.
         taxonomies: by quasi-identifier.
+        method: by which it anonymizes.
+        compared: what this method and the other one lose, as far as it is known.
     """
 
     heading: Sequence[str]
@@ -50,6 +57,28 @@ class Draft:
     settings: Mapping[str, tuple[Any, str]]
     privacy: Sequence[Mapping[str, Any]]
     taxonomies: Mapping[str, SuggestedTaxonomy]
+    method: SuggestedMethod = "full-domain"
+    compared: str = "each class has labels of its own"
+
+    def with_trial(self, trial: Trial) -> Draft:
+        """The same, by the method that a trial asks for."""
+        method: SuggestedMethod = "local-recoding" if trial.asks_for_local_recoding else "full-domain"
+        return replace(self, method=method, compared=self.compared if trial.local_loss is None else trial.compared)
+
+
+def policy_of(draft: Draft) -> Policy:
+    """The policy that the file of a draft has, for full domains.
+
+    Raises:
+        PolicyError: the draft makes no policy.
+    """
+    rules = {
+        name: Taxonomy.from_rows(taxonomy.labels) if taxonomy.labels else taxonomy.rule
+        for name, taxonomy in draft.taxonomies.items()
+    }
+    values: dict[str, Any] = {name: value for name, (value, _) in draft.settings.items()}
+    roles = {name: tuple(columns) for name, columns in draft.columns.items()}
+    return Policy(**roles, **values, privacy=draft.privacy, taxonomies=rules)
 
 
 def text_of(draft: Draft, stem: str) -> str:
@@ -59,6 +88,8 @@ def text_of(draft: Draft, stem: str) -> str:
     for name in LIST_OF_ROLE.values():
         lines += _list(name, draft.columns.get(name, {}))
     lines += (f"{name} = {_value(value)}  {_comment(why)}" for name, (value, why) in draft.settings.items())
+    mark = "# " if draft.method == "full-domain" else ""
+    lines.append(f'{mark}method = "local-recoding"  {_comment(draft.compared)}')
     for model in draft.privacy:
         lines += ["", "[[privacy]]", *(f"{name} = {_value(value)}" for name, value in model.items())]
     lines += ["", "[quality]", 'model = "lm"']

@@ -419,6 +419,56 @@ class TestTables:
         assert session.anonymize("t", tmp_path / "policy.toml", into="out").report.rows.released == 400
 
 
+class TestTrials:
+    def test_of_full_domains_that_say_nothing_ask_for_local_recoding(self, session: sa.Session, tmp_path: Path) -> None:
+        rare = (
+            f"CASE WHEN i % 9 = {place} THEN 2 + hash(i) % 4 ELSE hash(i + {place}000) % 2 END || '{name}' AS {name}"
+            for place, name in enumerate(["city", "job", "country", "education", "marital"])
+        )
+        session.connection.execute(NUMBER.format(", ".join(rare), 400))
+        found = session.suggest("t")
+        assert found.trial is not None
+        assert found.trial.rows == found.trial.source_rows == 400
+        assert len(found.trial.at_top) >= 3
+        assert found.method == "local-recoding"
+        found.write(tmp_path / "policy.toml")
+        local = session.anonymize("t", tmp_path / "policy.toml", into="local")
+        without = sa.Policy.from_toml(tmp_path / "policy.toml").changed(
+            {"method": sa.FullDomain(suppression_limit=0.05)}
+        )
+        full = session.anonymize("t", without, into="full")
+        assert full.report.loss == pytest.approx(found.trial.loss)
+        assert local.report.loss == pytest.approx(found.trial.local_loss, abs=0.1)
+        shown = " ".join(found.notes)
+        assert f"{found.trial.loss:.2g} of 1, with * in all rows of " in shown
+        assert f"local recoding loses about {found.trial.local_loss:.2g} there, so the policy asks for it" in shown
+
+    def test_of_useful_full_domains_leave_the_method(self, suggested: sa.Suggestion, session: sa.Session) -> None:
+        session.connection.execute(NUMBER.format("i % 50 AS age, i % 2 AS sex", 30_000))
+        found = session.suggest("t")
+        assert found.trial is not None
+        assert (found.method, found.trial.rows, found.trial.loss) == ("full-domain", 10_000, 0.0)
+        assert '\n# method = "local-recoding"  # local recoding loses about 0, full domains lose 0\n' in found.to_toml()
+        assert any("in a trial on 10,000 of 30,000 rows" in note for note in found.notes)
+
+    def test_leave_nothing_in_the_warehouse(self, folder: Path) -> None:
+        def tables() -> list[tuple[str, ...]]:
+            with duckdb.connect(folder / "w.duckdb", read_only=True) as connection:
+                return connection.execute("SELECT schema_name, table_name FROM duckdb_tables()").fetchall()
+
+        before = tables()
+        with sa.connect(folder / "w.duckdb") as session:
+            found = session.suggest("people")
+            assert session.connection.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchone() == (0,)
+        assert found.trial is not None
+        assert tables() == before
+
+    def test_that_make_no_release_say_why(self, session: sa.Session) -> None:
+        session.connection.execute(NUMBER.format("'p' || i // 5 AS patient_id, i % 50 AS age, i % 2 AS sex", 100))
+        [note] = (note for note in session.suggest("t", k=60).notes if "trial" in note)
+        assert note.startswith("a trial on all 100 rows made no release: ")
+
+
 class TestDescriptions:
     STATEMENT = NUMBER.format("i % 50 AS v1, i % 9 AS v2, i % 4 AS v3", 300)
     CODEBOOK = "Column;Description\nV1;Age of the respondent in years\nv2;Monthly income (net)\n"

@@ -34,6 +34,7 @@ CELLS = Relation("anon_suggested_cells", "cell")
 REPEATED = (Relation("anon_repeated_cells_0", "cell"), Relation("anon_repeated_cells_1", "cell"))
 LONE = (Relation("anon_lone_cells_0", "cell"), Relation("anon_lone_cells_1", "cell"))
 COPY = Relation("anon_copied_source", "row")
+SAMPLE = Relation("anon_sampled_source", "row")
 
 TEXTS = "anon_texts"
 
@@ -49,6 +50,11 @@ SHARE_OF_OWN_LABEL = 0.02
 def copied(source: exp.Expr) -> Step:
     """All rows of a source, where reading it again and again would take longer."""
     return Step(COPY, select([exp.Star()], source.copy()), "read the source")
+
+
+def sampled(source: exp.Expr, most: int) -> Step:
+    """As many rows of a source, the same ones in every run."""
+    return Step(SAMPLE, SQL.query("sampled_rows", source=source, most=most), "a sample of the source")
 
 
 def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:

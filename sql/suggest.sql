@@ -53,6 +53,47 @@ FROM (SELECT *, row_number() OVER () AS anon_row_number FROM :source AS anon_sou
 ORDER BY hash(anon_row_number) ASC
 LIMIT :most;
 
+-- name: text_forms
+-- how texts are written
+-- A row of a column of texts: how many of its values differ in more than case and blanks around them, and how many of its
+-- rows are days, points in time, digits or capital letters.
+-- :place 0
+-- :value age
+-- :dmy CAST(NULL AS DATE)
+-- :mdy CAST(NULL AS DATE)
+SELECT
+    :place AS place,
+    count(DISTINCT trim(anon_text)) AS trimmed_count,
+    count(DISTINCT lower(trim(anon_text))) AS folded_count,
+    coalesce(bool_or(trim(anon_text) = ''), FALSE) AS has_blank,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_text = upper(anon_text)), 0) AS BIGINT) AS upper_rows,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_moment IS NOT NULL), 0) AS BIGINT) AS moment_rows,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_moment <> date_trunc('day', anon_moment)), 0) AS BIGINT) AS time_rows,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_dmy IS NOT NULL), 0) AS BIGINT) AS dmy_rows,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_mdy IS NOT NULL), 0) AS BIGINT) AS mdy_rows,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_dmy <> anon_mdy), 0) AS BIGINT) AS unlike_rows,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_digits > 0), 0) AS BIGINT) AS digit_rows,
+    coalesce(min(anon_digits), 0) AS fewest_digits,
+    coalesce(max(anon_digits), 0) AS most_digits
+FROM (
+    SELECT
+        anon_text,
+        anon_rows,
+        -- TRY_CAST takes 12.5 for the fifth of December.
+        CASE
+            WHEN regexp_matches(anon_text, '^\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}') THEN TRY_CAST(anon_text AS TIMESTAMP)
+        END AS anon_moment,
+        :dmy AS anon_dmy,
+        :mdy AS anon_mdy,
+        CASE WHEN regexp_full_match(trim(anon_text), '[0-9]+') THEN length(trim(anon_text)) END AS anon_digits
+    FROM (
+        SELECT CAST(:value AS VARCHAR) COLLATE "binary" AS anon_text, count(*) AS anon_rows
+        FROM :source AS anon_source
+        WHERE :value IS NOT NULL
+        GROUP BY CAST(:value AS VARCHAR) COLLATE "binary"
+    ) AS anon_counted
+) AS anon_written;
+
 -- name: shapes
 -- shapes of values
 -- How many of the texts of each column look like what.

@@ -137,6 +137,17 @@ GROUP BY attribute;
 -- :attribute 'age'
 SELECT value FROM :taxonomy WHERE attribute = :attribute AND level = 0;
 
+-- name: uneven_digits
+-- digits of values
+-- The taxonomies whose values are digits alone, and not as many in all of them: one may have lost zeros at its beginning.
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :attributes 'age', 'sex'
+SELECT attribute, min(length(value)) AS fewest_digits, max(length(value)) AS most_digits
+FROM :taxonomy
+WHERE level = 0 AND attribute IN (:attributes) AND value IS NOT NULL
+GROUP BY attribute
+HAVING bool_and(regexp_full_match(value, '[0-9]+')) AND min(length(value)) < max(length(value));
+
 -- name: values_without_label
 -- values without a label
 -- The texts of a column, the most frequent first. They are taken behind a barrier: a CSV would give those that stand in

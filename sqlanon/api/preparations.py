@@ -54,7 +54,7 @@ class Preparations(Part):
         if isinstance(codebook, str | Path):
             codebook = read_codebook(codebook)
         written = {name.lower(): text for name, text in (codebook or {}).items()}
-        asked = SuggestionRequest(profile, k, written, partial(tried, self._engine))
+        asked = SuggestionRequest(profile, k, written, isinstance(source, str | Path), partial(tried, self._engine))
         return suggest(self._engine, self._opened.resolve(source), asked)
 
     @exclusive

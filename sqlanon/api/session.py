@@ -43,9 +43,10 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
     ``progress``, cannot call the session.
 
     A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
-    query. A folder stands for all files in it and below, which are of one kind; folders ``column=value`` are columns,
-    and a release that is a folder reads as it was released. A column of a CSV file has a type only where every value is
-    spelled as its type is, and is text otherwise; a query reads files that are not in UTF-8, or have no line of names:
+    query, or the path of a ``.sql`` file that has one. A folder stands for all files in it and below, which are of one
+    kind; folders ``column=value`` are columns, and a release that is a folder reads as it was released. A column of a
+    CSV file has a type only where every value is spelled as its type is, and is text otherwise; a query reads files
+    that are not in UTF-8, or have no line of names:
     ``"FROM read_csv('x.csv', encoding = 'latin-1', all_varchar = true)"``.
 
     A frame is a source as well: a pandas or polars DataFrame, an Arrow table, record batch, reader or dataset, or a

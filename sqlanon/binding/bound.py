@@ -12,7 +12,7 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.taxonomy.hierarchies import ambiguous_note
+from sqlanon.model.taxonomy.hierarchies import ambiguous_note, uneven_note
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.cells.encoding import CellSpec
 from sqlanon.queries.cells.unknown import UnknownValues, known_rows
@@ -41,6 +41,7 @@ class BoundPolicy:
         leaves: the counts of labels of ranges that are not listed, if there are any.
         known: the values of each taxonomy as users can read them, for messages.
         ambiguous: how many labels of each taxonomy are also values with another label at the same level.
+        uneven: the fewest and the most digits of values that are labelled by their first characters, if they differ.
     """
 
     policy: Policy
@@ -56,6 +57,7 @@ class BoundPolicy:
     roots: Mapping[str, str] = field(default_factory=dict)
     leaves: exp.Table | None = None
     ambiguous: Mapping[str, int] = field(default_factory=dict)
+    uneven: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def lattice(self) -> Lattice:
@@ -129,8 +131,9 @@ class BoundPolicy:
 
     @property
     def label_notes(self) -> tuple[str, ...]:
-        """A note on each taxonomy with ambiguous labels."""
-        return tuple(ambiguous_note(name, labels) for name, labels in self.ambiguous.items() if labels)
+        """A note on each taxonomy with ambiguous labels, and on each whose values may have lost zeros."""
+        ambiguous = (ambiguous_note(name, labels) for name, labels in self.ambiguous.items() if labels)
+        return (*ambiguous, *(uneven_note(name, *digits) for name, digits in self.uneven.items()))
 
     @property
     def taxonomy_hashes(self) -> dict[str, str]:

@@ -58,7 +58,7 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
     counted = any(name in engine.made_by and engine.made_by[name].shape for name in bound.all_shapes)
     leaves = leaves_of(engine.taxonomy) if counted else None
     known = known_values(engine, tuple(bound.all_shapes), types)
-    return replace(bound, known=known, leaves=leaves, ambiguous=_ambiguous(engine, bound))
+    return _with_notes(engine, replace(bound, known=known, leaves=leaves))
 
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
@@ -84,12 +84,15 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
     policy, shapes = bound.policy, _shapes(engine, bound.policy)
     roots, known, leaves = _roots(engine, policy, shapes), bound.known, bound.leaves
     bound = bind(policy, bound.whole, bound.description, bound.columns, shapes, bound.taxonomy, bound.population, roots)
-    return replace(bound, known=known, leaves=leaves, ambiguous=_ambiguous(engine, bound))
+    return _with_notes(engine, replace(bound, known=known, leaves=leaves))
 
 
-def _ambiguous(engine: Engine, bound: BoundPolicy) -> dict[str, int]:
-    """The number of ambiguous labels of each taxonomy; all of them are well-formed."""
-    return taxonomies.ambiguous_labels(engine, bound.all_shapes)
+def _with_notes(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
+    """The same with what is to be noted of its taxonomies; all of them are well-formed."""
+    policy = bound.policy
+    by_prefix = [name for name, rule in policy.taxonomies.items() if rule.kind in ("prefixes", "zip")]
+    uneven = {} if policy.has_private_method else taxonomies.uneven_digits(engine, by_prefix)
+    return replace(bound, ambiguous=taxonomies.ambiguous_labels(engine, bound.all_shapes), uneven=uneven)
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:

@@ -135,6 +135,14 @@ def ambiguous_labels(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dic
     return {name: engine.ambiguous[shape.content] for name, shape in shapes.items()}
 
 
+def uneven_digits(engine: Engine, attributes: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """The fewest and the most digits of the values of taxonomies of digits, by attribute, where they differ."""
+    if not attributes:
+        return {}
+    rows = engine.fetch(taxonomies.uneven_digits(engine.taxonomy, attributes), "digits of values")
+    return {str(row["attribute"]): (row["fewest_digits"], row["most_digits"]) for row in rows}
+
+
 def _counted_labels(engine: Engine, attributes: Sequence[str]) -> dict[str, int]:
     rows = engine.fetch(taxonomies.ambiguous_labels(engine.taxonomy, attributes), "check a taxonomy")
     return {str(row["attribute"]): int(row["ambiguous_labels"]) for row in rows}

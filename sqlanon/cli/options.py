@@ -21,7 +21,7 @@ Source = Annotated[
     Argument(
         metavar="SOURCE",
         help="A table or view, the path, glob or folder of Parquet or CSV files, delta:FOLDER or "
-        "iceberg:CATALOG.NAMESPACE.TABLE, or a SELECT query.",
+        "iceberg:CATALOG.NAMESPACE.TABLE, or a SELECT query, which may be in a .sql file.",
     ),
 ]
 Database = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file.")]

@@ -27,7 +27,8 @@ def init(
         "policy.toml"
     ),
     k: Annotated[
-        int | None, Option("--k", metavar="K", help="How many rows look alike at least; else the k of the profile.")
+        int | None,
+        Option("--k", metavar="K", min=2, help="How many rows look alike at least; else the k of the profile."),
     ] = None,
     codebook: Annotated[
         Path | None,
@@ -45,6 +46,14 @@ def init(
             help="Who gets the data: research (k = 5), public (k = 10), or hipaa-safe-harbor.",
         ),
     ] = "research",
+    clean: Annotated[
+        Path | None,
+        Option(
+            "--clean",
+            metavar="FILE.sql",
+            help="Write a query there that cleans values, if some need it, and suggest a policy for what it returns.",
+        ),
+    ] = None,
     replace: Annotated[bool, Option("--replace", help="Replace the policy and taxonomies that are there.")] = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -59,20 +68,26 @@ def init(
 
     if profile not in PROFILES:
         raise BadParameter(f'"{profile}" is not one of {", ".join(PROFILES)}', param_hint="--profile")
-    if k is not None and k < 2:
-        raise BadParameter("k is at least 2", param_hint="--k")
+    if clean is not None and clean.suffix != ".sql":
+        raise BadParameter("the name of a query ends in .sql", param_hint="--clean")
     from sqlanon.model.taxonomy.arguments import counted
 
     with reading(database) as session:
         found = session.suggest(source, k=k, profile=profile, codebook=codebook)
-    files = found.write(out, replace=replace)
-    commands = next_commands(found, source, database, out)
+        query = None if clean is None else found.cleaning
+        if query is not None:
+            found = session.suggest(query, k=k, profile=profile, codebook=codebook)
+    queries = {} if clean is None or query is None else {clean: query}
+    files = found.write(out, replace=replace, beside=queries)
+    commands = next_commands(found, source, database, out, read=str(clean) if queries else source)
     if as_json:
         write_json({**found.model_dump(mode="json"), "files": [str(file) for file in files], "next": commands})
         return
     show(found.document())
     beside = f" and {counted(len(files) - 1, 'file')} beside it" if files[1:] else ""
     say(f"Wrote {out}{beside}.")
+    for line in _on_cleaning(found, source, clean, query):
+        say(line)
     if found.undecided:
         say(f"{counted(len(found.undecided), 'column')} to decide: marked with a ? there, and dropped until then.")
     say("Next:" if commands else "It cannot run yet: see the notes.")
@@ -80,8 +95,25 @@ def init(
         say(f"  {command}")
 
 
-def next_commands(found: Suggestion, source: str, database: Path | None, policy: Path) -> list[str]:
-    """What to run next; nothing where no run could succeed."""
+def _on_cleaning(found: Suggestion, source: str, clean: Path | None, query: str | None) -> list[str]:
+    """What became of values that should be cleaned, or what can become of them; nothing if there are none."""
+    if query is not None:
+        return [f"Read {clean}, which cleans values: it stands for {source} from now on."]
+    if found.cleaning is not None:
+        return ["Some values should be cleaned: --clean FILE.sql writes the query, and a policy for what it returns."]
+    return [] if clean is None else ["Nothing is to be cleaned."]
+
+
+def next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:
+    """What to run next; nothing where no run could succeed.
+
+    Args:
+        found: what was suggested.
+        source: what the release is called by.
+        database: the warehouse.
+        policy: the policy that was written.
+        read: what is anonymized: the source, or a query over it.
+    """
     if not found.runs:
         return []
     from sqlanon.suggestion.sets import MAX_NODES
@@ -91,9 +123,9 @@ def next_commands(found: Suggestion, source: str, database: Path | None, policy:
     given = ["--db", str(database)] if database is not None else []
     limit = ["--time-limit", str(TIME_LIMIT)] if found.lattice_nodes > MAX_NODES else []
     with_policy = ["--policy", str(policy)]
-    run = ["sqlanon", "run", source, *given, *with_policy, "--into", str(release), *limit]
+    run = ["sqlanon", "run", read, *given, *with_policy, "--into", str(release), *limit]
     page = str(release.with_suffix(".html"))
-    report = ["sqlanon", "report", str(release), *given, *with_policy, "--source", source, "--out", page]
+    report = ["sqlanon", "report", str(release), *given, *with_policy, "--source", read, "--out", page]
     return [shlex.join(run), shlex.join(report)]
 
 

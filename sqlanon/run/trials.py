@@ -1,4 +1,4 @@
-"""A run of full domains of which nothing stays but its figures."""
+"""A run of full domains that leaves nothing but its figures."""
 
 from __future__ import annotations
 

@@ -9,27 +9,27 @@ from sqlglot import exp
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.taxonomy.arguments import listed
-from sqlanon.queries.kit.nodes import DIALECT, column, f, string
+from sqlanon.queries.kit.nodes import DIALECT, string
 
 SHAPE = "decimal_comma"
 
 
+def is_one_file(source: ResolvedSource) -> bool:
+    """Whether a source is a CSV file, which DuckDB can read with a decimal comma."""
+    return len(source.files) == 1 and source.files[0].lower().endswith(CSV_SUFFIXES)
+
+
 def note_on(names: list[str], source: ResolvedSource) -> str:
-    """What some columns of a source have, and the query that reads them, which names no folder.
+    """What some columns of a CSV file have, and the query that reads them, which names no folder.
 
     Args:
         names: the columns, one at least.
-        source: what has them.
+        source: the file.
     """
     have = "has" if len(names) == 1 else "have"
-    are_texts = f"{listed(names)} {have} numbers with a decimal comma, read as texts"
-    files = source.files
-    if len(files) == 1 and files[0].lower().endswith(CSV_SUFFIXES):
-        return f'{are_texts}; give init and run this query in place of the file: "FROM {_reading(files[0])}"'
-    number = exp.TryCast(this=f.replace(column(names[0]), string(","), string(".")), to=exp.DataType.build("DOUBLE"))
     return (
-        f"{are_texts}; give init and run a query in place of the source, with {number.sql(DIALECT)}, which is NULL for "
-        "texts that are not numbers"
+        f"{listed(names)} {have} numbers with a decimal comma, read as texts; give init and run this query in place of "
+        f'the file: "FROM {_reading(source.files[0])}"'
     )
 
 

@@ -18,6 +18,7 @@ from sqlanon.model.release.trial import Trial
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import decimal_commas, relations, safe_harbor, taxonomies
+from sqlanon.suggestion.cleaning import advice_on, cleanings, query_of
 from sqlanon.suggestion.codebook import described_in
 from sqlanon.suggestion.evidence import evidence_of
 from sqlanon.suggestion.profiles import PROFILES, SAFE_HARBOR, for_profile, protected
@@ -44,12 +45,14 @@ class SuggestionRequest:
         profile: for whom the release is.
         k: rows of a class, at least; that of the profile if it is None.
         codebook: what is written about columns, by their names in lower case.
+        can_be_queried: whether a query can name the source, as it cannot name a frame.
         tried: runs a policy on rows of the source, which has more, and keeps nothing but the figures.
     """
 
     profile: Profile
     k: int | None
     codebook: Mapping[str, str]
+    can_be_queried: bool
     tried: Callable[[ResolvedSource, Policy, int], Trial]
 
 
@@ -71,7 +74,7 @@ class _Table:
 
     def __init__(self, engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> None:
         self._engine, self._source, self._asked = engine, source, asked
-        self._relation: exp.Expr = source.relation
+        self._relation = source.relation
         if not (isinstance(source.relation, exp.Table) and source.dataset and not source.files):
             step = queries.copied(source.relation)
             engine.run(step)
@@ -92,7 +95,9 @@ class _Table:
         fine = self._taxonomies(decisions, wanted, stored)
         made = coarsened(fine)
         measured = measured_sets(self._engine, self._relation, [self._evidence[name] for name in wanted])
-        notes = [*self._notes(decisions, measured, fine, made)]
+        has_commas = not decimal_commas.is_one_file(self._source)
+        mended = cleanings(self._engine, self._relation, self._evidence, decisions, has_commas=has_commas)
+        notes = [*self._notes(decisions, measured, fine, made), *advice_on(mended)]
         in_the_way = tuple(name for name in stored if made[name].rule)
         if in_the_way:
             notes.append(_removal(in_the_way))
@@ -108,6 +113,7 @@ class _Table:
             lattice_nodes=lattice_nodes(made),
             in_the_way=in_the_way,
             notes=tuple(notes),
+            cleaning=query_of(self._source.relation, mended) if mended and self._asked.can_be_queried else None,
         )
         suggestion._draft = self._draft(decisions, made, suggestion)
         return suggestion
@@ -124,12 +130,11 @@ class _Table:
         return suggestion
 
     def _trial(self, policy: Policy) -> Trial:
-        relation = self._relation
+        sample = ResolvedSource(self._relation, self._source.description)
         if self._rows > SAMPLED_ROWS:
-            step = queries.sampled(relation, SAMPLED_ROWS)
+            step = queries.sampled(self._relation, SAMPLED_ROWS)
             self._engine.run(step)
-            relation = step.makes.table
-        sample = ResolvedSource(relation, self._source.description)
+            sample = replace(sample, relation=step.makes.table)
         try:
             return self._asked.tried(sample, policy, self._rows)
         except SqlanonError as error:
@@ -263,7 +268,8 @@ class _Table:
             least = ", ".join(measured.least_telling[:MAX_NAMED_COLUMNS])
             yield f"{len(made)} quasi-identifiers make a release coarse; without {least} least would be given away less"
         yield from self._notes_on_columns(decisions)
-        if names := [name for name, found in self._evidence.items() if found.shape == decimal_commas.SHAPE]:
+        names = [name for name, found in self._evidence.items() if found.shape == decimal_commas.SHAPE]
+        if names and decimal_commas.is_one_file(self._source):
             yield decimal_commas.note_on(names, self._source)
         yield from PROFILES[self._asked.profile].notes
 

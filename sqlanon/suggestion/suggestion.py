@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -9,7 +10,7 @@ from pydantic import PrivateAttr
 
 from sqlanon.model.release.measurement import Result
 from sqlanon.model.release.trial import Trial
-from sqlanon.report.document import Document, Table, Text, count, facts, notes, percent
+from sqlanon.report.document import Code, Document, Table, Text, count, facts, notes, percent
 from sqlanon.suggestion.evidence import Role
 from sqlanon.suggestion.writing import Draft, SuggestedMethod, text_of, write
 
@@ -73,6 +74,7 @@ class Suggestion(Result):
         lattice_nodes: of the suggested taxonomies.
         in_the_way: the columns for which the warehouse stores a taxonomy, and the profile needs another one.
         notes: what is to be known before a run.
+        cleaning: a query over the source that writes its values in one way; None if nothing is to be cleaned.
         method: by which the policy anonymizes.
         trial: what a run on some rows has shown; None if there was none, as no run could succeed or be quick.
     """
@@ -88,6 +90,7 @@ class Suggestion(Result):
     lattice_nodes: int
     in_the_way: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    cleaning: str | None = None
     method: SuggestedMethod = "full-domain"
     trial: Trial | None = None
 
@@ -103,7 +106,9 @@ class Suggestion(Result):
         """The columns that a person has to decide."""
         return tuple(column.name for column in self.columns if column.is_undecided)
 
-    def write(self, path: str | Path, *, replace: bool = False) -> tuple[Path, ...]:
+    def write(
+        self, path: str | Path, *, replace: bool = False, beside: Mapping[Path, str] | None = None
+    ) -> tuple[Path, ...]:
         """Write the policy, with a comment a column, and the files of its taxonomies beside it.
 
         Taxonomy files hold values of the source: their owner alone may read them.
@@ -111,6 +116,7 @@ class Suggestion(Result):
         Args:
             path: the policy file; the names of others begin as its own.
             replace: whether files that are there may be replaced.
+            beside: texts that are written in the same step, such as ``cleaning``, by their files.
 
         Returns:
             all files that were written, the policy first.
@@ -118,7 +124,7 @@ class Suggestion(Result):
         Raises:
             EngineError: one of them is there, or cannot be written.
         """
-        return write(self._draft, Path(path), replace=replace)
+        return write(self._draft, Path(path), replace=replace, beside=beside)
 
     def to_toml(self, stem: str = "policy") -> str:
         """The policy file as a text; files of taxonomies begin with its stem."""
@@ -139,9 +145,10 @@ class Suggestion(Result):
         ]
         left = [f"{len(shown) - MAX_SHOWN:,} more columns are in the policy"] if len(shown) > MAX_SHOWN else []
         table = Table(("column", "role", "why", "generalized to"), rows)
+        query = (Code(self.cleaning, "A query that cleans these values"),) if self.cleaning else ()
         return Document(
             f"A policy for {self.source}",
-            (facts(self._figures()), table, *notes("Notes", [*self.notes, *left])),
+            (facts(self._figures()), table, *notes("Notes", [*self.notes, *left]), *query),
         )
 
     def _figures(self) -> list[tuple[str, str]]:

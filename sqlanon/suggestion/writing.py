@@ -76,9 +76,9 @@ def policy_of(draft: Draft) -> Policy:
         name: Taxonomy.from_rows(taxonomy.labels) if taxonomy.labels else taxonomy.rule
         for name, taxonomy in draft.taxonomies.items()
     }
-    values: dict[str, Any] = {name: value for name, (value, _) in draft.settings.items()}
-    roles = {name: tuple(columns) for name, columns in draft.columns.items()}
-    return Policy(**roles, **values, privacy=draft.privacy, taxonomies=rules)
+    fields: dict[str, Any] = {name: value for name, (value, _) in draft.settings.items()}
+    fields |= {name: tuple(columns) for name, columns in draft.columns.items()}
+    return Policy(**(fields | {"privacy": draft.privacy, "taxonomies": rules}))
 
 
 def text_of(draft: Draft, stem: str) -> str:
@@ -102,12 +102,15 @@ def text_of(draft: Draft, stem: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(draft: Draft, path: Path, *, replace: bool) -> tuple[Path, ...]:
-    """Write the policy and its files, the policy last; see :meth:`sqlanon.Suggestion.write`."""
+def write(draft: Draft, path: Path, *, replace: bool, beside: Mapping[Path, str] | None = None) -> tuple[Path, ...]:
+    """Write the policy and its files, and texts beside it, the policy last; see :meth:`sqlanon.Suggestion.write`."""
     written = [path]
     with ExitStack() as files:
         # What is opened first is published last.
         _stage(files, path, text_of(draft, path.stem), replace=replace)
+        for target, text in (beside or {}).items():
+            _stage(files, target, text, replace=replace)
+            written.append(target)
         for name, file in _files(draft, path.stem).items():
             target, text = path.with_name(file), _hierarchy(draft.taxonomies[name])
             note = note_text("observed", hashlib.sha256(text.encode()).hexdigest())

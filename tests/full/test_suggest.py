@@ -373,7 +373,7 @@ class TestTables:
         [note] = (
             note for note in session.suggest("t").notes if note.startswith('"height" has numbers with a decimal comma')
         )
-        [number] = re.findall(r"with (TRY_CAST\(.*\)), which is NULL", note)
+        [number] = re.findall(r"missing: (TRY_CAST\(.*\))$", note)
         found = session.suggest(f"SELECT * REPLACE ({number} AS height) FROM t")
         assert tomllib.loads(found.to_toml())["taxonomies"]["height"]["kind"] == "intervals"
 
@@ -417,6 +417,108 @@ class TestTables:
         assert [line.split(";")[0] for line in lines] == [f"e{i * 7 % 12}" for i in range(12)]
         assert lines[2].split(";") == ["e2", "e2 – e9", "e0 – e9", "e0 – e1", "*"]
         assert session.anonymize("t", tmp_path / "policy.toml", into="out").report.rows.released == 400
+
+
+class TestCleaning:
+    def test_one_query_mends_all_and_runs_as_it_is(self, session: sa.Session, folder: Path) -> None:
+        rows = [
+            (
+                str(number), str([1067, 1069, 4103, 41061][number % 4]),
+                "unbekannt" if number % 50 == 0 else f"{number % 28 + 1:02}.{number % 12 + 1:02}.{1950 + number % 9}",
+                ["f", "F ", "m", "M"][number // 5 % 4], ["E11.9", "e11.9", "I10"][number % 3], f"{number % 9}/3/2020",
+            )
+            for number in range(300)
+        ]  # fmt: skip
+        text = "".join(";".join(row) + "\n" for row in [("id", "plz", "birth", "sex", "dx", "visit_date"), *rows])
+        (folder / "messy.csv").write_text(text)
+        ran = sqlanon("init", "messy.csv", "--clean", "clean.sql", "--json", folder=folder)
+        found = document(ran)
+        assert found["cleaning"] is None
+        assert found["files"][:2] == ["policy.toml", "clean.sql"]
+        policy = tomllib.loads((folder / "policy.toml").read_text())
+        assert policy["taxonomies"]["birth"] == {"kind": "dates", "units": ["year", "decade"]}
+        cleaned = sqlanon(*shlex.split(found["next"][0])[1:], folder=folder)
+        assert (cleaned.returncode, "clean.sql" in found["next"][0]) == (0, True), cleaned.stderr
+        assert sqlanon(*shlex.split(found["next"][1])[1:], folder=folder).returncode == 0
+        query = (folder / "clean.sql").read_text()
+        session.connection.execute(f"SET file_search_path = '{folder}'; CREATE TABLE c AS {query}")
+        assert session.connection.execute(
+            "SELECT count(*), count(birth), typeof(any_value(birth)) FROM c"
+        ).fetchall() == [(300, 294, "DATE")]
+        for column, expected in {
+            "plz": ["01067", "01069", "04103", "41061"], "sex": ["f", "m"], "dx": ["E11.9", "I10"],
+            "visit_date": sorted({row[5] for row in rows}),
+        }.items():  # fmt: skip
+            values = session.connection.execute(f"SELECT DISTINCT {column} FROM c ORDER BY ALL").fetchall()
+            assert [value for (value,) in values] == expected, column
+        again = sqlanon("init", "messy.csv", "--clean", "clean.sql", "--out", "other.toml", folder=folder)
+        assert (again.returncode, (folder / "other.toml").exists()) == (2, False)
+
+    def test_what_is_wrong_is_said_of_each_column(self, session: sa.Session) -> None:
+        session.connection.execute(
+            NUMBER.format(
+                "[' x', 'X', 'y'][1 + i % 3] AS city, ['a', 'b '][1 + i % 2] AS region, "
+                "CASE WHEN i % 90 = 0 THEN 'n/a' ELSE '2024-01-0' || 1 + i % 9 END AS admitted, "
+                "format('{:02}/{:02}/1970', 1 + i % 12, 1 + i % 28) AS born, "
+                "CASE WHEN i % 90 = 0 THEN '' ELSE 'c' || i % 3 END AS country, 501 + i % 2 * 12000 AS zip, "
+                "1000.0::DOUBLE + i % 9 AS postcode, ['Ab', 'aB'][1 + i % 2] || i AS name",
+                360,
+            )
+        )
+        found = session.suggest("t")
+        said = {note.split('"')[1]: note for note in found.notes if note.startswith('"') and ": " in note}
+        assert said == {
+            "city": '"city" has 3 texts, 2 without regard to case and blanks: LOWER(TRIM("city"))',
+            "admitted": '"admitted" has dates as texts; other texts become missing in 4 rows: '
+            'TRY_CAST("admitted" AS DATE)',
+            "born": '"born" has dates as texts: CAST(TRY_STRPTIME(TRIM("born"), '
+            "['%m/%d/%Y', '%m-%d-%Y', '%m.%d.%Y', '%Y-%m-%d']) AS DATE)",
+            "zip": '"zip" has codes of 3 to 5 digits, as if zeros at their beginning were lost: '
+            "LPAD(CAST(\"zip\" AS TEXT), 5, '0')",
+        }
+        assert found.cleaning is not None
+        session.connection.execute(f"CREATE TABLE c AS {found.cleaning}")
+        zips = session.connection.execute("SELECT DISTINCT zip FROM c ORDER BY ALL").fetchall()
+        assert zips == [("00501",), ("12501",)]
+        assert session.suggest("c").cleaning is None
+
+    def test_what_cannot_be_told_apart_stays(self, session: sa.Session) -> None:
+        session.connection.execute(
+            NUMBER.format(
+                "format('{:02}/{:02}/1970', 1 + i % 12, 1 + i % 11) AS born, i % 5 AS age, 1000 + i % 9 AS zip, "
+                "['12345', '1234', '12345-6789'][1 + i % 3] AS postcode, "
+                "CASE WHEN i % 2 = 0 THEN 'A' ELSE 'a' END || i AS last_name",
+                360,
+            )
+        )
+        assert session.suggest("t").cleaning is None
+
+    def test_a_frame_gets_advice_and_no_query(self, session: sa.Session) -> None:
+        frame = pa.table({"sex": ["f", "F"] * 40, "age": [*range(40)] * 2})
+        found = session.suggest(frame)
+        assert (found.cleaning, any("2 texts, 1 without" in note for note in found.notes)) == (None, True)
+
+    def test_decimal_commas_of_a_query_are_mended(self, folder: Path) -> None:
+        (folder / "lab.csv").write_text(
+            "sex;HbA1c\n" + "".join(f"{'fm'[i % 2]};{7 + i % 3},{i % 10}\n" for i in range(80)) + "f;k.A.\n"
+        )
+        source = "FROM read_csv('lab.csv', all_varchar = true, delim = ';')"
+        ran = sqlanon("init", source, "--clean", "lab.sql", folder=folder)
+        assert ran.returncode == 0, ran.stderr
+        assert "TRY_CAST(REPLACE(\"HbA1c\", ',', '.') AS DOUBLE)" in (folder / "lab.sql").read_text()
+        assert sqlanon("init", "lab.sql", "--out", "again.toml", folder=folder).returncode == 0
+        assert "comma" not in heading_of(folder / "again.toml")
+
+    def test_zeros_that_were_lost_are_noted_at_a_run(self, session: sa.Session) -> None:
+        session.connection.execute(NUMBER.format("[1067, 1069, 41061][1 + i % 3] AS plz", 60))
+        policy = {"quasi_identifiers": ["plz"], "privacy": [{"model": "k-anonymity", "k": 5}]}
+        policy["taxonomies"] = {"plz": {"kind": "prefixes", "keep": [3]}}
+        notes = session.anonymize("t", policy, into="out").report.notes
+        assert any('"plz" has values of 4 to 5 digits' in note for note in notes)
+        padded = session.anonymize(
+            "SELECT lpad(plz::VARCHAR, 5, '0') AS plz FROM t", policy, into="padded"
+        ).report.notes
+        assert not any("digits" in note for note in padded)
 
 
 class TestTrials:

@@ -57,6 +57,14 @@ def ambiguous_note(attribute: str, labels: int) -> str:
     return f"{are} at the same level: a reader may take the ones for the others; rename the labels"
 
 
+def uneven_note(attribute: str, fewest: int, most: int) -> str:
+    """A note on a taxonomy of first characters whose values are digits, and not equally many."""
+    return (
+        f'"{attribute}" has values of {fewest} to {most} digits, whose first characters make labels: if zeros at their '
+        "beginning were lost, different areas share a label; sqlanon init --clean writes a query that restores them"
+    )
+
+
 DELIMITERS = (";", ",", "\t")
 
 MAX_FILE_MB = 1000

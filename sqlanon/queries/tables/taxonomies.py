@@ -121,6 +121,11 @@ def ambiguous_labels(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Quer
     return at(table_call("ambiguous_labels", names(list(attributes))), taxonomy)
 
 
+def uneven_digits(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Select:
+    """``attribute``, ``fewest_digits``, ``most_digits`` of taxonomies of digits whose values differ in their number."""
+    return SQL.query("uneven_digits", taxonomy=taxonomy, attributes=[*map(string, attributes)])
+
+
 def values_of(taxonomy: Taxonomies, attribute: str) -> exp.Select:
     """``value``: those of a stored taxonomy."""
     return SQL.query("values_of", taxonomy=taxonomy, attribute=string(attribute))

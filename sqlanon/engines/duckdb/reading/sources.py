@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -25,10 +26,15 @@ from sqlanon.engines.relations import Origins, ResolvedSource, Stored
 from sqlanon.errors import EngineError, PolicyError, Refusal
 from sqlanon.model.datasets import dataset_named, dataset_of_files
 from sqlanon.model.names import folded, possible
+from sqlanon.model.whole_files import read_whole
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.tables import csv_values
+
+QUERY_SUFFIX = ".sql"
+MAX_QUERY_MB = 1
+"""Of a file with a query."""
 
 PlanOf = Callable[[exp.Query], str]
 """The plan of a query before it is optimized, in JSON."""
@@ -58,12 +64,30 @@ def resolve(
     if catalog.is_path(source):
         dataset = dataset_of_files(_at_home(source, rows))
         return _files(source, [source], rows, describe, forms, dataset)
-    if catalog.is_query(source):
-        query = catalog.parse_query(source)
+    is_in_file = source.lower().endswith(QUERY_SUFFIX) and not restricted
+    if is_in_file or catalog.is_query(source):
+        query = _query_in(source) if is_in_file else catalog.parse_query(source)
         if restricted:
             refuse_forbidden(query.relation, rows)
         return _with_files(query, rows)
     raise catalog.not_found(rows, source)
+
+
+def _query_in(path: str) -> ResolvedSource:
+    """The query that a file has.
+
+    Raises:
+        EngineError: the file is not there, cannot be read as UTF-8, or is not one SELECT query.
+    """
+    try:
+        text = read_whole(Path(path), MAX_QUERY_MB).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = f"the query {path} cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise EngineError(reason, step="source") from None
+    try:
+        return dataclasses.replace(catalog.parse_query(text), description=f"the query {path}")
+    except EngineError as error:
+        raise error.reworded(f"{path} is not one SELECT query", step="source") from None
 
 
 def _table(source: str, found: Stored, rows: Rows, warehouse: str) -> ResolvedSource:

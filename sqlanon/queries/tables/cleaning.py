@@ -1,0 +1,69 @@
+"""How the texts of a source are written, and expressions that write them in one way: see ``sql/suggest.sql``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.queries.kit.nodes import cast, column, f, number, string, union_all
+from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.tables.suggestions import SQL
+
+DAY_FORMATS = {
+    "dmy": ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d"),
+    "mdy": ("%m/%d/%Y", "%m-%d-%Y", "%m.%d.%Y", "%Y-%m-%d"),
+}
+"""How days are written, by the order of the day, the month and the year."""
+
+
+def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
+    """A row per column of texts by its place: how many rows are written in which way."""
+    return union_all(
+        SQL.query(
+            "text_forms",
+            source=source,
+            place=place,
+            value=name,
+            dmy=moment("anon_text", "dmy"),
+            mdy=moment("anon_text", "mdy"),
+        )
+        for place, name in enumerate(names)
+    )
+
+
+def moment(name: str, kind: str) -> exp.Expr:
+    """A text as a day or a point in time, NULL if it is none.
+
+    Args:
+        name: the column.
+        kind: the type of texts as ISO 8601 has them, or the order of days in :data:`DAY_FORMATS`.
+    """
+    if kind not in DAY_FORMATS:
+        return exp.TryCast(this=column(name), to=exp.DataType.build(kind))
+    formats = exp.Array(expressions=[string(each) for each in DAY_FORMATS[kind]])
+    return cast(f.try_strptime(f.trim(column(name)), formats), "DATE")
+
+
+def padded(found: SourceColumn, digits: int) -> exp.Expr:
+    """A code with zeros at its beginning, so that it has a number of digits."""
+    value: exp.Expr = column(found.name)
+    if found.traits.is_text:
+        value = f.trim(value)
+    else:
+        value = cast(cast(value, "BIGINT") if found.traits.is_fractional else value, "VARCHAR")
+    return f.lpad(value, number(digits), string("0"))
+
+
+def in_one_case(name: str, case: str, *, has_blank: bool) -> exp.Expr:
+    """A text without blanks around it, in ``upper`` or ``lower`` case, or as it is; NULL if nothing is left."""
+    value: exp.Expr = f.trim(column(name))
+    if case:
+        value = getattr(f, case)(value)
+    return f.nullif(value, string("")) if has_blank else value
+
+
+def with_point(name: str) -> exp.Expr:
+    """A number with a decimal comma as a number, NULL if it is none."""
+    text = f.replace(column(name), string(","), string("."))
+    return exp.TryCast(this=text, to=exp.DataType.build("DOUBLE"))

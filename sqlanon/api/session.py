@@ -185,6 +185,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         csv_formulas: CsvFormulas | None = None,
         progress: Progress = silent,
         time_limit: float | None = None,
+        max_loss: float | None = None,
         stop: Callable[[], bool] | None = None,
         dataset: str | None = None,
         public: str | Sequence[str] = (),
@@ -217,6 +218,9 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
                 looks at the clock after each batch of nodes, so it checks one at least; what is published is written
                 and verified as always. The report says how far it can be from optimal (``gap``). Local recoding then
                 looks at few of the more general nodes, where all rows find a class, and its report notes the stop.
+            max_loss: the loss up to which a release is of use, in the unit of the loss in its report; one that loses
+                more is not published. A policy with the objective ``"privacy"`` has a setting of that name, by which
+                its search goes.
             stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
             dataset: whose budget a private method spends; that of the table or the files of the source if not given.
             public: tables and files that a query reads for a private method, and that everybody may know: they are
@@ -239,8 +243,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
                 ``ledger_mode="capped"``; nothing was spent.
             TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
             UnsatisfiableError: no node meets the privacy models within the suppression limit; its ``explanation`` has
-                what could be asked for instead. Or none was found before the search was stopped, or the given node does
-                not meet the policy.
+                what could be asked for instead. Or the release would lose more than ``max_loss``, none was found before
+                the search was stopped, or the given node does not meet the policy.
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
@@ -262,6 +266,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             tables=tables or {},
             pseudonym_key=key,
             keeps_taxonomies=keep_taxonomies,
+            max_loss=max_loss,
         )
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         target = with_csv_formulas(target, csv_formulas)

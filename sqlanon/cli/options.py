@@ -96,6 +96,15 @@ KeepTaxonomies = Annotated[
 TimeLimit = Annotated[
     float | None, Option("--time-limit", metavar="SECONDS", help="After this time, take the best node that was found.")
 ]
+MaxLoss = Annotated[
+    float | None,
+    Option(
+        "--max-loss",
+        metavar="LOSS",
+        min=0,
+        help="Publish nothing that loses more: exit code 3. Most losses are 0 to 1.",
+    ),
+]
 GivenNode = Annotated[
     list[str] | None,
     Option(

@@ -41,7 +41,10 @@ class ExitCode(IntEnum):
     DONE = 0, "done, or met"
     FAILED = 1, "the database or the file system refused a step"
     USAGE = 2, "wrong usage, policy or taxonomy; or a target that is not free, or cannot be one"
-    NOT_MET = 3, "not met: a table or release falls short, a mechanism is not private, or nothing meets the policy"
+    NOT_MET = (
+        3,
+        "not met: a table falls short or loses too much, a mechanism is not private, or nothing meets the policy",
+    )
     OVERSPENT = 4, "the ledger has less budget left than was asked for"
     WITHDRAWN = 5, "the written release fell short, and was withdrawn"
     INTERRUPTED = 130, "interrupted"
@@ -76,6 +79,7 @@ SPELLINGS = (
     ('replace="anything"', "--replace-anything"),
     ("ledger_mode=", "--ledger-mode "),
     ("ledger=", "--ledger"),
+    ("where max_loss is", "where --max-loss is"),
     ("dataset=", "--dataset"),
     ("public=", "--public"),
     (" or partitions.fit", ""),

@@ -62,6 +62,7 @@ class Request:
         pseudonym_key: what pseudonyms are made with.
         earlier: the releases that the policy holds the present one together with, as they were found.
         keeps_taxonomies: whether those that the policy carries stay in the warehouse, if the target is a table there.
+        max_loss: the loss up to which a release is of use; one that loses more is not published.
         is_dry_run: whether only the statements of the run are to be read: an empty source is accepted, and
             nothing is charged.
     """
@@ -77,6 +78,7 @@ class Request:
     pseudonym_key: PseudonymKey | None = None
     earlier: Sequence[EarlierRelease] = ()
     keeps_taxonomies: bool = True
+    max_loss: float | None = None
     is_dry_run: bool = False
 
     @property
@@ -158,6 +160,9 @@ class Run(ABC):
         if (request.names_account and not self.is_private) or (request.random_source is not None and not draws):
             names = "dataset and public" if self.is_random else "dataset, public and random_source"
             raise PolicyError(f"{names} are for private methods, and this one is not private")
+        if request.max_loss is not None and (self.is_private or not request.max_loss >= 0):
+            why = "a private method measures none" if self.is_private else "it is 0 or more"
+            raise PolicyError(f"max_loss is the loss that a release may have: {why}")
         if request.node is not None and not self.takes_node:
             raise PolicyError(f"{policy.method} takes no node: {self.instead_of_node}")
 

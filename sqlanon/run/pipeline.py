@@ -14,6 +14,7 @@ from sqlanon.binding.kept_taxonomies import keep_taxonomies
 from sqlanon.binding.prepare import read_by, refuse_columns
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Request, Run, method_of
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared.findings import examine, with_findings
@@ -22,7 +23,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord
-from sqlanon.model.release import Guarantee, Release
+from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, table_of, tables_beside, target_for
@@ -80,6 +81,7 @@ def anonymize(
             inputs = made_from(bound, read, into, run.node)
             published = published_earlier(engine, source, into, inputs, replace=replace)
             if published is not None:
+                refuse_useless(published.report, request.max_loss)
                 notes = note_unchanged(engine, source, into)
                 return published.model_copy(update={"report": with_notes(published.report, notes)})
         with (
@@ -141,6 +143,7 @@ def carry_out(
                 examined = examined_beside(engine, examined, listed, publication.node, written)
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
         report = with_notes(run.report(target.name, stages.seconds), notes)
+        refuse_useless(report, run.request.max_loss)
         # Findings come after that: no method can have them travel with a release.
         record = run.record(report, inputs).model_copy(
             update={"earlier": tuple(each.record for each in run.request.earlier)}
@@ -158,6 +161,24 @@ def carry_out(
         node=report.node,
         guarantee=_promised(run.guarantee(report), bound.policy, target),
         report=report if examined is None else with_local_loss(with_findings(report, examined), local),
+    )
+
+
+def refuse_useless(report: Report, max_loss: float | None) -> None:
+    """Refuse a release that loses more than the user wants to publish.
+
+    Raises:
+        UnsatisfiableError: it does, or its loss is not known.
+    """
+    if max_loss is None or (report.loss is not None and report.loss <= max_loss):
+        return
+    loses = "no known number" if report.loss is None else f"{report.loss:.4g}"
+    raise UnsatisfiableError(
+        f"the release would lose {loses} ({report.quality}), where max_loss is {max_loss:g}; nothing is published:",
+        [
+            "what can help: another method, fewer quasi-identifiers, more levels in between, a smaller k, or a larger "
+            "suppression_limit"
+        ],
     )
 
 

@@ -121,6 +121,41 @@ class TestReport:
         ]
 
 
+class TestMaxLoss:
+    def test_what_loses_more_is_not_published(self, clinic: Clinic, tmp_path: Path) -> None:
+        session, loss = clinic.session, clinic.release.report.loss
+        assert loss is not None
+        for target in ("useless", tmp_path / "useless.csv"):
+            with pytest.raises(sa.UnsatisfiableError, match=r"would lose .* nothing is published") as caught:
+                session.anonymize("visits", POLICY, target, max_loss=loss / 2)
+        assert caught.value.explanation is None
+        assert [*tmp_path.iterdir()] == []
+        assert session.connection.execute("FROM duckdb_tables() WHERE table_name = 'useless'").fetchall() == []
+        assert "useless" not in str(session.releases.list())
+        kept = session.anonymize("visits", POLICY, into=tmp_path / "kept.parquet", max_loss=loss)
+        assert kept.report.loss == loss
+
+    def test_a_release_that_is_there_is_judged_too(self, tmp_path: Path) -> None:
+        (tmp_path / "t.csv").write_text("age\n" + "".join(f"{30 + place % 2}\n" for place in range(9)))
+        policy = {"quasi_identifiers": ["age"], "privacy": [{"model": "k-anonymity", "k": 5}]}
+        policy["taxonomies"] = {"age": {"kind": "flat"}}
+        (tmp_path / "p.json").write_text(json.dumps(policy))
+        with sa.connect(threads=1) as session:
+            session.anonymize(tmp_path / "t.csv", policy, into=tmp_path / "out.csv")
+            with pytest.raises(sa.UnsatisfiableError, match=r"max_loss is 0\.2"):
+                session.anonymize(tmp_path / "t.csv", policy, into=tmp_path / "out.csv", max_loss=0.2)
+            assert (tmp_path / "out.csv").exists()
+            for wrong in (-1, float("nan")):
+                with pytest.raises(sa.PolicyError, match="0 or more"):
+                    session.anonymize(tmp_path / "t.csv", policy, into=tmp_path / "b.csv", max_loss=wrong)
+
+    def test_a_private_method_measures_none(self, clinic: Clinic) -> None:
+        roles = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": ["diagnosis"], "rest": "identifier"}
+        private = {**roles, "method": {"model": "ipa", "budget": {"epsilon": "1.0", "delta": "0.1"}}}
+        with pytest.raises(sa.PolicyError, match="a private method measures none"):
+            clinic.session.anonymize("visits", private, into="private", max_loss=0.5)
+
+
 class TestRecord:
     def test_the_table_and_the_file_say_the_same(self, clinic: Clinic) -> None:
         [(comment,)] = clinic.session.connection.execute(

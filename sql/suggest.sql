@@ -30,6 +30,8 @@ SELECT
     count(*) FILTER (WHERE anon_number <> floor(anon_number)) AS fraction_count,
     min(anon_number) AS minimum,
     max(anon_number) AS maximum,
+    sum(anon_number * anon_rows) / sum(anon_rows) FILTER (WHERE anon_number IS NOT NULL) AS mean,
+    count(*) FILTER (WHERE regexp_matches(anon_text, '[0-9]')) AS digit_count,
     count(anon_moment) AS moment_count,
     count(*) FILTER (WHERE anon_moment <> date_trunc('day', anon_moment)) AS daytime_count,
     date_diff('day', min(anon_moment), max(anon_moment)) AS day_span,

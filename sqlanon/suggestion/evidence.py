@@ -35,6 +35,8 @@ class Evidence:
         has_empty, has_leading_zeros: whether a text is empty, or digits with a zero before them.
         numbers, fractions: values that are numbers, and those that are not whole.
         minimum, maximum: of the numbers.
+        mean: of the numbers of all rows.
+        digit_values: texts with a digit; None if that is not known.
         moments, daytimes: values that are dates or points in time, and those with a time of day.
         days: from the first to the last of them.
         shape: what its texts look like; empty if they look like nothing, or differ.
@@ -57,6 +59,8 @@ class Evidence:
     daytimes: int
     days: int
     shape: str
+    mean: float | None = None
+    digit_values: int | None = None
     smallest: int = 0
     unique_rows: int = 0
     distinction: float | None = None
@@ -87,6 +91,11 @@ class Evidence:
     def is_whole(self) -> bool:
         """Whether all values are whole numbers."""
         return self.is_number and not self.fractions
+
+    @property
+    def has_words_alone(self) -> bool:
+        """Whether no value has a digit, as those of ids and dates have."""
+        return self.digit_values == 0 < self.values
 
     @property
     def is_moment(self) -> bool:
@@ -144,6 +153,8 @@ def _evidence(column: SourceColumn, row: Mapping[str, Any], shape: str) -> Evide
         fractions=row["fraction_count"],
         minimum=row["minimum"],
         maximum=row["maximum"],
+        mean=row["mean"],
+        digit_values=row["digit_count"] if column.traits.is_text else None,
         moments=row["moment_count"],
         daytimes=row["daytime_count"],
         days=row["day_span"] or 0,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,6 +23,15 @@ KNOWN_TO_OTHERS = frozenset(("age", "year", "date", "zip", "place", "region", "s
 
 WHOLE_NAMES = frozenset(("status",))
 """Kinds of words that say something as a whole name alone: nobody knows what the status of something is."""
+
+PER = frozenset(("per", "pro", "par", "por", "je"))
+"""What a name counts by stands behind these: ``hours_tv_per_school_day``."""
+
+LONG, LATITUDES = "long", frozenset(("lat", "latitude"))
+"""The short name of a longitude, which is an adjective unless a latitude stands beside it."""
+
+MIN_SHARING = 5
+"""Columns that begin with the same word, from which this says what they are all about."""
 
 MIN_PIECE = 3
 MIN_IDENTIFYING_PIECE = 4
@@ -74,7 +85,7 @@ def side_words(kind: str) -> frozenset[str]:
 
     Args:
         kind: ``filler``, beside a word within a name; ``link``, where what follows narrows the beginning of a sentence;
-            ``unit``, by which a sentence counts, or says when.
+            ``unit``, by which a sentence counts, or says when; ``quantity``, which says how much of what is beside it.
     """
     return frozenset(text for line in _lines() if line["kind"] == kind for text in _texts(line))
 
@@ -115,8 +126,55 @@ def word_of(name: str, without: Collection[str] = ()) -> Word | None:
     whole = known.get("".join(parts)) or known.get("".join(part for part in parts if not part.isdigit()))
     if whole and whole.kind not in without:
         return Word(whole.role, whole.kind, whole.text, is_whole=True)
-    found = [word for _, _, word in words_in(parts) if word.kind not in WHOLE_NAMES and word.kind not in without]
-    return max(found, key=lambda word: (_care(word), len(word.text)), default=None)
+    head = [*itertools.takewhile(lambda part: part not in PER, parts)]
+    found = [each for each in words_in(head) if each[2].kind not in (*WHOLE_NAMES, *without)]
+    others = [each for each in found if each[2].text not in side_words("quantity")]
+    beside = [each for each in others if _is_beside_quantity(head, each)]
+    if not others and not all(part in known or part in side_words("filler") or part.isdigit() for part in head):
+        return None  # hours that are not known to be worked
+    return max(beside or others or found, key=_rank, default=(0, 0, None))[2]
+
+
+def _is_beside_quantity(parts: Sequence[str], found: tuple[int, int, Word]) -> bool:
+    """Whether a word stands beside a number of hours or days: the hours of ``school_night_hours_sleep`` are slept."""
+    start, end, word = found
+    around = [*parts[max(0, start - 1) : start], *parts[end : end + 1]]
+    return not _care(word) and any(part in side_words("quantity") for part in around)
+
+
+def _rank(found: tuple[int, int, Word]) -> tuple[int, int]:
+    """Which of several words counts; the last one of those that others know, which is the head of a name."""
+    _, end, word = found
+    return _care(word), end if word.kind in KNOWN_TO_OTHERS else len(word.text)
+
+
+def shared_words(names: Sequence[str]) -> frozenset[str]:
+    """The first parts of names that say nothing of a column: many have them, and what others know is not among them.
+
+    A table of the answers to questions on jobs has ``job_stress``, ``job_autonomy`` and so on, none of which is a job.
+    """
+    firsts = Counter(parts[0] for parts in map(parts_of, names) if any(map(str.isalpha, parts[1:])))
+    known = known_words()
+    return frozenset(
+        first
+        for first, count in firsts.items()
+        if count >= MIN_SHARING and first in known and not _care(known[first]) and known[first].role != "identifier"
+    )
+
+
+def without_first(name: str) -> str:
+    """A name without its first part."""
+    return " ".join(parts_of(name)[1:])
+
+
+def longitude_of(name: str, names: Collection[str]) -> Word | None:
+    """The word for a longitude, if a name has it in short and another one has the latitude in its place."""
+    parts = parts_of(name)
+    if LONG not in parts:
+        return None
+    others = {tuple(parts_of(each)) for each in names}
+    pairs = (tuple(lat if part == LONG else part for part in parts) for lat in LATITUDES)
+    return Word("quasi-identifier", "place", LONG) if any(pair in others for pair in pairs) else None
 
 
 def words_in(parts: list[str]) -> Iterator[tuple[int, int, Word]]:

@@ -56,11 +56,18 @@ class Decision:
     is_individual: bool = False
 
 
-def decided(found: Evidence) -> Decision:
-    """The role of a column by itself."""
+DAYS = frozenset(("weekday", "day", "month", "tag", "monat", "jour", "mois", "dia", "mes"))
+"""Words for dates that have names."""
+
+MEAN_OF_WEIGHTS = (0.8, 1.2)
+"""The mean of survey weights; no body weighs as little."""
+
+
+def decided(found: Evidence, names_beside: Sequence[str] = ()) -> Decision:
+    """The role of a column by itself, and by the names of all columns of the table."""
     if found.rows >= MIN_ROWS and not found.filled:
         return Decision("insensitive", "constant", "missing in all rows")
-    decision = _by_shape(found) or _by_words(found) or _by_counts(found)
+    decision = _by_shape(found) or _by_words(found, names_beside) or _by_counts(found)
     if decision.role == "quasi-identifier" and not _can_be_generalized(found):
         return undecided(f"{decision.reason}; {_seen(found)}, which no rule generalizes")
     return decision
@@ -77,9 +84,12 @@ def _by_shape(found: Evidence) -> Decision | None:
     return Decision(*SHAPES_OF_ROLES[found.shape]) if found.shape in SHAPES_OF_ROLES else None
 
 
-def _by_words(found: Evidence) -> Decision | None:
+def _by_words(found: Evidence, names_beside: Sequence[str]) -> Decision | None:
+    longitude = names.longitude_of(found.name, names_beside) if found.is_number else None
+    if longitude is not None:
+        return _by_word(found, longitude, "by its name")
     for text, word_of, where in (
-        (found.name, names.word_of, "by its name"),
+        (_own_name(found, names_beside), names.word_of, "by its name"),
         (found.description, descriptions.word_of, "by its description"),
     ):
         word = word_of(text)
@@ -89,9 +99,23 @@ def _by_words(found: Evidence) -> Decision | None:
             if other is None or other.role == "identifier":
                 return undecided(f"{_because(word, where)}, but its values repeat: {_seen(found)}")
             word = other
+        if word is not None and word.kind == "date" and _is_no_date(found, word):
+            word = word_of(text, {"date"})
         if word is not None:
             return _by_word(found, _key_of(found, word) or word, where)
     return None
+
+
+def _own_name(found: Evidence, names_beside: Sequence[str]) -> str:
+    """The name of a column without the word that it shares with many others; of two values it may be the only one."""
+    first = names.parts_of(found.name)[:1]
+    is_shared = found.values > 2 and first and first[0] in names.shared_words(names_beside)
+    return (names.without_first(found.name) if is_shared else "") or found.name
+
+
+def _is_no_date(found: Evidence, word: Word) -> bool:
+    """Whether a column has words, as the type of an admission; months and days have names."""
+    return found.has_words_alone and word.text not in DAYS
 
 
 def _key_of(found: Evidence, word: Word) -> Word | None:
@@ -126,13 +150,23 @@ def _because(word: Word, where: str) -> str:
 def _by_word(found: Evidence, word: Word, where: str) -> Decision:
     reason = _because(word, where)
     repeats = not found.is_unique and not found.counts_rows
+    if word.kind == "body" and _is_survey_weight(found, word):
+        return Decision("identifier", "weight", f'survey weight, by its name ("{word.text}") and its mean near 1')
     if word.kind in ("id", "person") and repeats:
         return _repeated_id(found, word, reason)
     return Decision(word.role, word.kind, reason)
 
 
+def _is_survey_weight(found: Evidence, word: Word) -> bool:
+    low, high = MEAN_OF_WEIGHTS
+    is_near_1 = found.mean is not None and low <= found.mean <= high and found.fractions > 0
+    return is_near_1 and word.text in ("weight", "weights", "gewicht", "poids", "peso")
+
+
 def _repeated_id(found: Evidence, word: Word, reason: str) -> Decision:
     """Of a person if there are more values than rows a value, and every row has one."""
+    if found.has_words_alone:
+        return undecided(f"{reason}, but its values are words: {_seen(found)}")
     if word.kind == "person" and found.filled == found.rows and found.values**2 > found.filled:
         return Decision(
             "identifier", "individual", f"{reason}, on several rows each: {_seen(found)}", is_individual=True

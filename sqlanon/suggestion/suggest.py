@@ -147,7 +147,8 @@ class _Table:
         return self._asked.k or PROFILES[self._asked.profile].k
 
     def _decisions(self) -> dict[str, Decision]:
-        found = {name: decided(each) for name, each in self._evidence.items()}
+        names = [*self._evidence]
+        found = {name: decided(each, names) for name, each in self._evidence.items()}
         counts = self._pair_counts(relations.twin_candidates(self._evidence))
         twins = relations.twins(counts, self._evidence)
         found = with_twins(found, [*twins, *relations.monotone_twins(self._engine, self._relation, self._evidence)])

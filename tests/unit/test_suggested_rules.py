@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -198,6 +199,67 @@ class TestRoles:
     )  # fmt: skip
     def test_follow_from_evidence(self, found: Evidence, expected: str) -> None:
         assert role(found) == expected
+
+    @pytest.mark.parametrize(
+        ("found", "beside", "role", "kind"),
+        [
+            # Visits and stays in a hospital, as MIMIC has them.
+            (evidence("length_of_stay", NUMBERS), (), "sensitive", "treatment"),
+            (evidence("los", NUMBERS), (), "sensitive", "treatment"),
+            (evidence("dose_strep_g"), (), "sensitive", "treatment"),
+            (evidence("drug"), (), "sensitive", "treatment"),
+            (evidence("admission_type", digit_values=0), (), "undecided", ""),
+            (evidence("admission_location", digit_values=0), (), "quasi-identifier", "place"),
+            (evidence("discharge_location", digit_values=0), (), "quasi-identifier", "place"),
+            (evidence("admission", digit_values=40), (), "quasi-identifier", "date"),
+            (evidence("birth_month", digit_values=0), (), "quasi-identifier", "date"),
+            (evidence("subject_id", NUMBERS, values=300), (), "identifier", "individual"),
+            (evidence("hospital_expire_flag", NUMBERS, values=2), (), "undecided", ""),
+            (evidence("diagnosis_date", moments=40), (), "quasi-identifier", "date"),
+            # Health surveys, as NHANES and YRBSS.
+            (evidence("school_night_hours_sleep"), (), "sensitive", "measure"),
+            (evidence("hours_tv_per_school_day"), (), "undecided", ""),
+            (evidence("days_hospitalized", NUMBERS), (), "sensitive", "treatment"),
+            (evidence("weeks_worked", NUMBERS), (), "quasi-identifier", "work"),
+            (evidence("years_education", NUMBERS), (), "quasi-identifier", "education"),
+            (evidence("hours", NUMBERS), (), "quasi-identifier", "work"),
+            (evidence("WTMEC2YR", NUMBERS), (), "identifier", "weight"),
+            (evidence("WTINT2YR", NUMBERS), (), "identifier", "weight"),
+            (evidence("weight", NUMBERS, mean=1.0, fractions=30), (), "identifier", "weight"),
+            (evidence("weight", NUMBERS, mean=71.3, fractions=30), (), "quasi-identifier", "body"),
+            (evidence("weight", NUMBERS, mean=1.0), (), "quasi-identifier", "body"),
+            (evidence("birthweight", NUMBERS, mean=1.0, fractions=30), (), "quasi-identifier", "body"),
+            (evidence("body_weight_kg", NUMBERS, mean=71.3), (), "quasi-identifier", "body"),
+            # Places.
+            (evidence("long", NUMBERS), ("lat",), "quasi-identifier", "place"),
+            (evidence("home_long", NUMBERS), ("home_lat",), "quasi-identifier", "place"),
+            (evidence("Long", NUMBERS), ("Latitude",), "quasi-identifier", "place"),
+            (evidence("long", NUMBERS), ("height",), "undecided", ""),
+            (evidence("long"), ("lat",), "undecided", ""),
+            (evidence("pickup_long", NUMBERS), ("home_lat",), "undecided", ""),
+            # Words that many columns share say what all are about.
+            (evidence("job_stress"), [f"job_{each}" for each in "abcd"], "undecided", ""),
+            (evidence("job_stress"), ["job_a", "job_b"], "quasi-identifier", "work"),
+            (evidence("job_income"), [f"job_{each}" for each in "abcd"], "sensitive", "money"),
+            (evidence("job_1"), [f"job_{each}" for each in "2345"], "quasi-identifier", "work"),
+            (evidence("job_nurse", values=2), [f"job_{each}" for each in "abcd"], "quasi-identifier", "work"),
+            (evidence("date_first"), [f"date_{each}" for each in "abcd"], "quasi-identifier", "date"),
+            (evidence("phone_home"), [f"phone_{each}" for each in "abcd"], "identifier", "contact"),
+            # Subjects of lessons and of studies.
+            (evidence("subject", digit_values=0), (), "undecided", ""),
+            (evidence("subject", digit_values=300, values=300), (), "identifier", "individual"),
+            (evidence("Subject", NUMBERS, values=180), (), "identifier", "individual"),
+            # Censuses.
+            (evidence("country_of_birth"), (), "quasi-identifier", "origin"),
+            (evidence("region_of_birth", digit_values=0), (), "quasi-identifier", "region"),
+            (evidence("household_income", NUMBERS), (), "quasi-identifier", "family"),
+        ],
+    )  # fmt: skip
+    def test_fit_the_headers_of_known_tables(
+        self, found: Evidence, beside: Sequence[str], role: str, kind: str
+    ) -> None:
+        decision = decided(found, [found.name, *beside])
+        assert ("undecided" if decision.is_undecided else decision.role, decision.kind) == (role, kind), decision.reason
 
     def test_repeated_ids_of_persons_name_individuals(self) -> None:
         assert decided(evidence("patient_id", NUMBERS, values=300)).is_individual

@@ -72,7 +72,7 @@ def latest(
             # Of a fit, partitions before the last one may be out.
             is_out = state in ("there", "unseen") or (state == "unconfirmed" and row.fit_sha256 is not None)
             if id(row) in wanted and is_out:
-                found.append(_shown(row, state))
+                found.append(shown(row, state))
     return found[::-1], len(left)
 
 
@@ -140,7 +140,7 @@ def _looked_up(engine: Engine, rows: Sequence[Row], wanted: Sequence[Row]) -> Re
     targets = [own for own in _by_target(rows).values() if not chosen.isdisjoint(map(id, own))]
     stored = _stored_at(engine, targets)
     states = {id(row): state for own in targets for row, state in zip(own, _states(engine, own, stored), strict=True)}
-    found = [_shown(row, states[id(row)]) for row in wanted]
+    found = [shown(row, states[id(row)]) for row in wanted]
     return ReleaseList(database=engine.warehouse.name, releases=tuple(found))
 
 
@@ -161,7 +161,7 @@ def _stored_at(engine: Engine, targets: Iterable[Sequence[Row]]) -> dict[str, St
     return dict(zip(seen, engine.find_all(*seen.values()), strict=True))
 
 
-def _shown(row: Row, state: State) -> ListedRelease:
+def shown(row: Row, state: State) -> ListedRelease:
     return ListedRelease(**{name: value for name, value in vars(row).items() if value is not None}, state=state)
 
 

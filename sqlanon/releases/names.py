@@ -33,9 +33,9 @@ def target_name(engine: Engine, into: Destination, table: exp.Table | None) -> s
     if table is not None:
         return _table_name(table, engine.warehouse.name)
     if into.kind == "file":
-        return _place(into.path)
+        return place(into.path)
     if into.kind == "folder":
-        return f"{_place(into.path)}/"
+        return f"{place(into.path)}/"
     if into.name.startswith(DELTA):
         return f"{DELTA}{dataset_of_files(into.name).removeprefix(DELTA)}"
     return into.name
@@ -68,15 +68,15 @@ def comparable(target: str) -> str:
     """A target of the list as all its spellings are: a table without regard to case, a path without links to it."""
     if TABLE.fullmatch(target):
         return dataset_named(target)
-    return target if target.startswith(ICEBERG) or "://" in target else _place(Path(target.removeprefix(DELTA)))
+    return target if target.startswith(ICEBERG) or "://" in target else place(Path(target.removeprefix(DELTA)))
 
 
 def comparables(name: str) -> tuple[str, ...]:
     """What a name that a user gives may be among the targets, likeliest first: a table or an address, or a path."""
-    return dataset_named(name), comparable(name), _place(Path(name).absolute())
+    return dataset_named(name), comparable(name), place(Path(name).absolute())
 
 
-def _place(path: Path) -> str:
+def place(path: Path) -> str:
     """A path with the links to its folder followed, but not the path itself: a link that is a target is replaced."""
     return str(Path(dataset_of_files(str(path.parent)), path.name))
 

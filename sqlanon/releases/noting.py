@@ -114,7 +114,7 @@ class Noting:
         if content != ContentRecord():  # that of a folder is known when it is published
             self.sha256 = record.sealed(content).record_sha256
         name = _name(self.engine, self.into, table_of(target), self.fit)
-        self.row = _row(name, self.datasets, record, self.fit, _now() if announced is None else announced.made_at)
+        self.row = row_of(name, self.datasets, record, self.fit, _now() if announced is None else announced.made_at)
         if self.engine.warehouse.is_read_only or not _is_in_reach(self.engine, target):
             _add(self.engine, self.row)
             return
@@ -204,7 +204,7 @@ def note_unchanged(
         name = _name(engine, into, None if stored is None else stored.table, fit)
         own = [row for row in known_rows(engine) if row.target == name]
         if all(row.record_sha256 != found.record_sha256 for row in own):
-            row = _row(name, datasets_of(engine, source), found, fit, _now())
+            row = row_of(name, datasets_of(engine, source), found, fit, _now())
             noted = [each for each in own if _as_announced(each) == _as_announced(row)]
             if not noted:
                 _add(engine, row)
@@ -280,7 +280,7 @@ def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOf
     return target_name(engine, into, table) if fit is None else dataset_of_files(str(fit.sidecar))
 
 
-def _row(name: str, datasets: Sequence[str], record: Record, fit: FitOfRelease | None, made_at: datetime) -> Row:
+def row_of(name: str, datasets: Sequence[str], record: Record, fit: FitOfRelease | None, made_at: datetime) -> Row:
     """The row of a release that is not confirmed."""
     assert record.policy is not None
     assert record.policy_sha256 is not None

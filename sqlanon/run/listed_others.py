@@ -10,6 +10,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
 from sqlanon.methods.shared.findings import is_accepted
 from sqlanon.model.datasets import table_named
+from sqlanon.model.destination import destination
 from sqlanon.model.names import enumerated
 from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.policy import Policy
@@ -17,7 +18,8 @@ from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.record import Record
 from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.model.release.listed import ListedRelease
-from sqlanon.releases.listing import latest
+from sqlanon.releases.beside import rows_beside
+from sqlanon.releases.listing import latest, shown
 from sqlanon.releases.names import comparable, comparables, datasets_of, table_called
 from sqlanon.releases.table import Row
 from sqlanon.run.earlier import WITHOUT_CLASSES, compare_releases
@@ -31,7 +33,7 @@ MOST = 5
 
 
 def latest_others(
-    engine: Engine, policy: Policy, datasets: Sequence[str], own: Iterable[str]
+    engine: Engine, policy: Policy, datasets: Sequence[str], own: Iterable[str], beside: Sequence[Row] = ()
 ) -> tuple[Sequence[ListedRelease], int]:
     """The latest releases of data sets that a policy does not name, and how many targets of older ones are on the list.
 
@@ -40,6 +42,7 @@ def latest_others(
         policy: the policy.
         datasets: the data sets.
         own: what the release of the policy may be called on the list.
+        beside: those of the same files that the list does not have.
     """
     if policy.earlier == "none" or policy.has_private_method or not datasets:
         return (), 0
@@ -50,7 +53,9 @@ def latest_others(
         is_private = row.min_class_size is None and row.fit_sha256 is None
         return not is_private and named.isdisjoint({row.target, comparable(row.target)})
 
-    return latest(engine, datasets, MOST, is_other)
+    found, left = latest(engine, datasets, MOST, is_other)
+    found = [*(shown(row, "there") for row in beside if is_other(row)), *found]
+    return found[-MOST:], left + max(0, len(found) - MOST)
 
 
 def judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[PrivacyModel]) -> OtherRelease:
@@ -109,7 +114,11 @@ def others_of(
         policy: its policy.
         name: what the user calls it.
     """
-    found, left = latest_others(engine, policy, datasets_of(engine, source), comparables(name))
+    datasets, into = datasets_of(engine, source), destination(name)
+    made_from = None if released.record is None else released.record.made_from
+    is_file = made_from is not None and into.kind == "file"
+    beside = rows_beside(engine, into.path, made_from.files_sha256, datasets) if is_file and made_from else []
+    found, left = latest_others(engine, policy, datasets, comparables(name), beside)
     compared = (_compared(engine, source, released, policy, name, other) for other in found)
     return tuple(other for other in compared if other is not None), left
 

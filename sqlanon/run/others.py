@@ -32,6 +32,7 @@ from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.released_classes import released_labels
+from sqlanon.releases.table import Row
 from sqlanon.run.earlier import MASKED, Found, bound_to, in_the_way
 from sqlanon.run.listed_others import (
     HELD_WITH_OTHERS,
@@ -69,9 +70,15 @@ class Others:
     with_more_columns: BoundPolicy | None = None
 
 
+# More than six parameters: a run, and where others of its data set are.
 @contextmanager
 def other_releases(
-    engine: Engine, source: ResolvedSource, bound: BoundPolicy, datasets: Sequence[str], target: str
+    engine: Engine,
+    source: ResolvedSource,
+    bound: BoundPolicy,
+    datasets: Sequence[str],
+    target: str,
+    beside: Sequence[Row] = (),
 ) -> Iterator[Others]:
     """The other releases of the data sets of a run, with tables of their labels for the time of a block.
 
@@ -83,8 +90,9 @@ def other_releases(
         bound: its policy, bound to that.
         datasets: its data sets.
         target: its target as the list has it, whose present release is replaced.
+        beside: releases of the same files beside the target, which the list does not have.
     """
-    found, left = latest_others(engine, bound.policy, datasets, [target])
+    found, left = latest_others(engine, bound.policy, datasets, [target], beside)
     if not found:
         yield Others()
         return

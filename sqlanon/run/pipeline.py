@@ -27,6 +27,7 @@ from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, table_of, tables_beside, target_for
+from sqlanon.releases.beside import rows_beside
 from sqlanon.releases.names import target_name
 from sqlanon.releases.noting import note_unchanged, noting
 from sqlanon.run.alternatives import local_loss, with_local_loss
@@ -95,7 +96,9 @@ def anonymize(
             own = target_name(engine, into, table_of(target))
             if run.is_private:
                 noted.announce(own, bound.policy)
-            with other_releases(engine, source, bound, noted.datasets, own) as listed:
+            is_file = into.kind == "file" and inputs is not None
+            beside = rows_beside(engine, into.path, inputs.files_sha256, noted.datasets) if is_file and inputs else []
+            with other_releases(engine, source, bound, noted.datasets, own, beside) as listed:
                 release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
     stages.finish()
     report = noted.reported(release.report)

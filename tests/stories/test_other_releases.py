@@ -148,6 +148,34 @@ class TestWhichAreCompared:
         assert session.anonymize(source, policy(), into, node=BY_SEX).report.findings is None
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_those_beside_a_file_without_a_list(suffix: str, tmp_path: Path) -> None:
+    """Each release of a file is judged with those in its folder, though no warehouse knows them."""
+    lines = [f"{number},{['f', 'm'][number % 2]},{20 + number // 4}" for number in range(40)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,sex,age", *lines, ""]))
+    (tmp_path / "notes.csv").write_text("a\n1\n")
+    (tmp_path / "notes.csv.sqlanon.json").write_text("{}")
+    rules = {"age": {"kind": "intervals", "widths": [2], "minimum": 20, "maximum": 29}, "sex": {"kind": "flat"}}
+    wanted = {"identifiers": ["id"], "privacy": [{"model": "k-anonymity", "k": 4}], "taxonomies": rules}
+    wanted["quasi_identifiers"] = ["age", "sex"]
+    source, first, other = (str(tmp_path / name) for name in ("people.csv", f"first{suffix}", f"other{suffix}"))
+
+    def released(target: str, node: dict[str, int], **fields: Any) -> Sequence[OtherRelease]:
+        with sa.connect(threads=1) as session:
+            return found_by(session.anonymize(source, {**wanted, **fields}, target, node=node))
+
+    assert released(first, {"age": 0, "sex": 1}) == ()
+    [found] = released(other, {"age": 1, "sex": 0})
+    assert (found.release, joint(found)) == (first, (2, 20))
+    assert found.proposal == f'earlier = ["{first}"]'
+    with sa.connect(threads=1) as session:
+        in_report = session.report(other, source=source).other_releases
+        assert [(each.release, joint(each)) for each in in_report] == [(first, (2, 20))]
+    assert released(str(tmp_path / f"third{suffix}"), {"age": 1, "sex": 0}, earlier="none") == ()
+    Path(source).write_text(Path(source).read_text() + "41,f,29\n")
+    assert released(str(tmp_path / f"later{suffix}"), {"age": 1, "sex": 1}) == ()
+
+
 def test_on_the_command_line(warehouse: Path, tmp_path: Path) -> None:
     fields = {"quasi_identifiers": ["age", "sex"], "identifiers": ["id"], "sensitive": ["illness"]}
     lines = [f"{name} = {json.dumps(value)}" for name, value in fields.items()]

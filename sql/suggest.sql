@@ -61,6 +61,7 @@ LIMIT :most;
 -- rows are days, points in time, digits or capital letters.
 -- :place 0
 -- :value age
+-- :ymd CAST(NULL AS TIMESTAMP)
 -- :dmy CAST(NULL AS DATE)
 -- :mdy CAST(NULL AS DATE)
 SELECT
@@ -81,18 +82,15 @@ FROM (
     SELECT
         anon_text,
         anon_rows,
-        -- TRY_CAST takes 12.5 for the fifth of December.
-        CASE
-            WHEN regexp_matches(anon_text, '^\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}') THEN TRY_CAST(anon_text AS TIMESTAMP)
-        END AS anon_moment,
+        :ymd AS anon_moment,
         :dmy AS anon_dmy,
         :mdy AS anon_mdy,
         CASE WHEN regexp_full_match(trim(anon_text), '[0-9]+') THEN length(trim(anon_text)) END AS anon_digits
     FROM (
-        SELECT CAST(:value AS VARCHAR) COLLATE "binary" AS anon_text, count(*) AS anon_rows
+        SELECT anon.text_of(:value) COLLATE "binary" AS anon_text, count(*) AS anon_rows
         FROM :source AS anon_source
         WHERE :value IS NOT NULL
-        GROUP BY CAST(:value AS VARCHAR) COLLATE "binary"
+        GROUP BY anon.text_of(:value) COLLATE "binary"
     ) AS anon_counted
 ) AS anon_written;
 

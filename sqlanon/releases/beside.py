@@ -21,7 +21,7 @@ from sqlanon.releases.table import Row
 
 SUFFIXES = (".csv", ".parquet")
 
-MOST_FILES = 100
+MAX_FILES = 100
 """Files of a folder whose records are looked at: the latest."""
 
 
@@ -59,7 +59,7 @@ def _latest_files(target: Path) -> list[tuple[float, Path]]:
             ]
     except OSError:
         return []
-    return sorted(files)[-MOST_FILES:]
+    return sorted(files)[-MAX_FILES:]
 
 
 def _record_at(engine: Engine, path: Path, files_sha256: str) -> Record | None:

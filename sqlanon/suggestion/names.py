@@ -143,7 +143,7 @@ def _is_beside_quantity(parts: Sequence[str], found: tuple[int, int, Word]) -> b
 
 
 def _rank(found: tuple[int, int, Word]) -> tuple[int, int]:
-    """Which of several words counts; the last one of those that others know, which is the head of a name."""
+    """How much a word counts among several; the last one of those that others know, which is the head of a name."""
     _, end, word = found
     return _care(word), end if word.kind in KNOWN_TO_OTHERS else len(word.text)
 
@@ -151,7 +151,7 @@ def _rank(found: tuple[int, int, Word]) -> tuple[int, int]:
 def shared_words(names: Sequence[str]) -> frozenset[str]:
     """The first parts of names that say nothing of a column: many have them, and what others know is not among them.
 
-    A table of the answers to questions on jobs has ``job_stress``, ``job_autonomy`` and so on, none of which is a job.
+    A table of the answers to questions on jobs has ``job_stress``, ``job_autonomy`` and so on: none is a job.
     """
     firsts = Counter(parts[0] for parts in map(parts_of, names) if any(map(str.isalpha, parts[1:])))
     known = known_words()

@@ -470,11 +470,12 @@ class TestCleaning:
         assert said == {
             "city": '"city" has 3 texts, 2 without regard to case and blanks: LOWER(TRIM("city"))',
             "admitted": '"admitted" has dates as texts; other texts become missing in 4 rows: '
-            'TRY_CAST("admitted" AS DATE)',
+            "CAST(TRY_STRPTIME(TRIM(\"admitted\"), ['%Y-%m-%d', '%Y-%m-%d %H:%M:%S', '%Y-%m-%dT%H:%M:%S', "
+            "'%Y-%m-%d %H:%M', '%Y-%m-%d %H:%M:%S.%f']) AS DATE)",
             "born": '"born" has dates as texts: CAST(TRY_STRPTIME(TRIM("born"), '
             "['%m/%d/%Y', '%m-%d-%Y', '%m.%d.%Y', '%Y-%m-%d']) AS DATE)",
             "zip": '"zip" has codes of 3 to 5 digits, as if zeros at their beginning were lost: '
-            "LPAD(CAST(\"zip\" AS TEXT), 5, '0')",
+            "FORMAT('{:05d}', CAST(\"zip\" AS BIGINT))",
         }
         assert found.cleaning is not None
         session.connection.execute(f"CREATE TABLE c AS {found.cleaning}")

@@ -17,6 +17,9 @@ DAY_FORMATS = {
 """How days are written, by the order of the day, the month and the year."""
 
 
+ISO_FORMATS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S.%f")
+
+
 def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
     """A row per column of texts by its place: how many rows are written in which way."""
     return union_all(
@@ -25,6 +28,7 @@ def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
             source=source,
             place=place,
             value=name,
+            ymd=moment("anon_text", "TIMESTAMP"),
             dmy=moment("anon_text", "dmy"),
             mdy=moment("anon_text", "mdy"),
         )
@@ -39,20 +43,17 @@ def moment(name: str, kind: str) -> exp.Expr:
         name: the column.
         kind: the type of texts as ISO 8601 has them, or the order of days in :data:`DAY_FORMATS`.
     """
-    if kind not in DAY_FORMATS:
-        return exp.TryCast(this=column(name), to=exp.DataType.build(kind))
-    formats = exp.Array(expressions=[string(each) for each in DAY_FORMATS[kind]])
-    return cast(f.try_strptime(f.trim(column(name)), formats), "DATE")
+    formats = exp.Array(expressions=[string(each) for each in DAY_FORMATS.get(kind, ISO_FORMATS)])
+    read = f.try_strptime(f.trim(column(name)), formats)
+    return read if kind == "TIMESTAMP" else cast(read, "DATE")
 
 
 def padded(found: SourceColumn, digits: int) -> exp.Expr:
     """A code with zeros at its beginning, so that it has a number of digits."""
-    value: exp.Expr = column(found.name)
     if found.traits.is_text:
-        value = f.trim(value)
-    else:
-        value = cast(cast(value, "BIGINT") if found.traits.is_fractional else value, "VARCHAR")
-    return f.lpad(value, number(digits), string("0"))
+        return f.lpad(f.trim(column(found.name)), number(digits), string("0"))
+    # The cast to text of a column would be left to the reader of a CSV file.
+    return f.format(string(f"{{:0{digits}d}}"), cast(column(found.name), "BIGINT"))
 
 
 def in_one_case(name: str, case: str, *, has_blank: bool) -> exp.Expr:

@@ -131,9 +131,13 @@ class BoundPolicy:
 
     @property
     def label_notes(self) -> tuple[str, ...]:
-        """A note on each taxonomy with ambiguous labels, and on each whose values may have lost zeros."""
-        ambiguous = (ambiguous_note(name, labels) for name, labels in self.ambiguous.items() if labels)
-        return (*ambiguous, *(uneven_note(name, *digits) for name, digits in self.uneven.items()))
+        """A note on each taxonomy with ambiguous labels."""
+        return tuple(ambiguous_note(name, labels) for name, labels in self.ambiguous.items() if labels)
+
+    @property
+    def value_notes(self) -> tuple[str, ...]:
+        """A note on each taxonomy whose values may have lost zeros: values may be of the source, so it stays there."""
+        return tuple(uneven_note(name, *digits) for name, digits in self.uneven.items())
 
     @property
     def taxonomy_hashes(self) -> dict[str, str]:

@@ -169,7 +169,7 @@ def _found(engine: Compute, run: FullDomainRun | LocalFitRun) -> Found:
         "proven_optimal": outcome.proven_optimal,
         "gap": proven_gap(outcome.loss, outcome.lower_bound),
     }
-    notes = (*decision.notes, *examined.notes, *table.bound.label_notes)
+    notes = (*decision.notes, *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
     return Found(table, context.lattice.named(node.levels), None, facts, notes, examined.findings)
 
 
@@ -186,7 +186,7 @@ def _found_classes(engine: Compute, run: LocalFitRun) -> Found:
         "gap": proven_gap(classes.loss, run.lower_bound),
         "class_count": len(classes.levels),
     }
-    notes = (*run_notes(table, classes), *examined.notes, *table.bound.label_notes)
+    notes = (*run_notes(table, classes), *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
     return Found(table, {}, PerClass(table.encoding).class_list, facts, notes, examined.findings)
 
 

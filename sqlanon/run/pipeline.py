@@ -157,6 +157,7 @@ def carry_out(
             tables = {name: _sealed(bound.policy, name, other, target.name) for name, other in companions.items()}
             record = record.model_copy(update={"tables": tables})
         target.add_record(record)
+        report = with_notes(report, bound.value_notes)
         stages.begin("publish")
     return Release(
         into=target.name,

@@ -33,6 +33,10 @@ SET GLOBAL autoinstall_known_extensions = FALSE;
 -- how much memory the database may take, as it spells it
 SELECT current_setting('memory_limit') AS memory_limit;
 
+-- name: time_zone
+-- the zone in which times with a zone are shown
+SELECT current_setting('TimeZone') AS time_zone;
+
 -- name: plan_settings
 -- how much of a plan EXPLAIN shows, and whether that can be changed
 SELECT current_setting('explain_output') AS explain_output, current_setting('lock_configuration') AS lock_configuration;
@@ -222,14 +226,20 @@ LIMIT 1;
 -- name: csv_delimiter
 -- what DuckDB takes for the sign between the fields of a CSV file
 -- $1 '/dev/null'
-SELECT "Delimiter" AS delimiter FROM sniff_csv($1, all_varchar = TRUE, comment = '', quote = '"', escape = '"');
+-- $2 '"'
+-- $3 0
+-- $4 'utf-8'
+SELECT "Delimiter" AS delimiter
+FROM sniff_csv($1, all_varchar = TRUE, comment = '', quote = $2, escape = $2, skip = $3, encoding = $4);
 
 -- name: csv_first_line
 -- the first line of a CSV file, NULL if nothing stands in it
 -- $1 '/dev/null'
+-- $2 0
+-- $3 'utf-8'
 SELECT line
 FROM read_csv(
     $1, auto_detect = FALSE, header = FALSE, delim = '\x01', quote = '', escape = '', nullstr = '', comment = '',
-    columns = {'line': 'VARCHAR'}, hive_partitioning = FALSE, strict_mode = FALSE
+    columns = {'line': 'VARCHAR'}, skip = $2, encoding = $3, hive_partitioning = FALSE, strict_mode = FALSE
 )
 LIMIT 1;

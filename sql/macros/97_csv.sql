@@ -52,6 +52,55 @@ CASE
     ELSE rtrim(rtrim(CAST(TRY_CAST(anon.as_read(written) AS DECIMAL(38, 9)) AS VARCHAR), '0'), '.')
 END;
 
+-- A text that has a number with another decimal point, or with a sign between groups of three digits, as SQL writes it:
+-- 1.234,50 is 1234.50 where the point stands between thousands and the comma before decimals.
+--
+-- decimal: the sign before decimals. thousands: the one between groups of three digits; an empty text for none.
+-- Returns: VARCHAR; NULL for any other text.
+-- Example:
+--   SELECT anon.plain_number('1.234,50', ',', '.') AS number, anon.plain_number('250.10', ',', '') AS code;
+CREATE OR REPLACE MACRO anon.plain_number(written, decimal, thousands) AS
+CASE
+    WHEN regexp_full_match(
+        translate(written, concat(thousands, decimal, ',.'), concat(repeat(',', length(thousands)), '.xx')),
+        '[+-]?([0-9]+|[0-9]{1,3}(,[0-9]{3})+)([.][0-9]+)?'
+    ) THEN translate(replace(written, thousands, ''), decimal, '.')
+END;
+
+-- The one type that all texts of a column are written in as anon.plain_number.
+--
+-- decimal, thousands: as in anon.plain_number.
+-- Returns: VARCHAR; NULL if some text is not such a number.
+-- Example:
+--   SELECT anon.plain_type_of_all(price, ',', '.') AS type FROM (VALUES ('1.234,50'), ('7,20'), (NULL)) AS prices (price);
+CREATE OR REPLACE MACRO anon.plain_type_of_all(written, decimal, thousands) AS
+CASE
+    WHEN count(written) = count(anon.plain_number(written, decimal, thousands))
+        THEN anon.written_type_of_all(anon.plain_number(written, decimal, thousands))
+END;
+
+-- A text that spells a day with two digits of its year, with all of them: 31.12.24 is 31.12.2024 if the first of the hundred
+-- years is 1925. Any other text stays as it is.
+--
+-- first_year: the first of the hundred years in which years of two digits are.
+-- Returns: VARCHAR.
+-- Example:
+--   SELECT anon.in_century('31.12.24', 1925) AS young, anon.in_century('31.12.25', 1925) AS old;
+CREATE OR REPLACE MACRO anon.in_century(written, first_year) AS
+CASE
+    WHEN regexp_full_match(written, '[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}([ T].*)?')
+        THEN regexp_replace(
+            written,
+            '^([0-9]{1,2}[./-][0-9]{1,2}[./-])[0-9]{2}',
+            concat(
+                '\1',
+                first_year + (TRY_CAST(regexp_extract(written, '^[0-9]+[./-][0-9]+[./-]([0-9]{2})', 1) AS INTEGER) - first_year % 100 + 100)
+                % 100
+            )
+        )
+    ELSE written
+END;
+
 -- The day that a text spells in numbers, such as 31.12.2024, 12/31/2024, 2024/12/31 or 2024-1-5, whatever time is behind it.
 --
 -- day_order: of days with the year at the end, dmy where the day stands before the month, mdy where the month does.

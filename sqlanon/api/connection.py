@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from sqlanon.model.names import possible
 if TYPE_CHECKING:
     from sqlanon.engines.base import Rows
     from sqlanon.engines.duckdb import Connection
+    from sqlanon.model.policy.csv_files import Csv
 
 
 def connect(
@@ -30,6 +31,7 @@ def connect(
     show_values: bool = False,
     rows: str | None = None,
     max_cells: int | None = None,
+    csv: Mapping[str, Any] | None = None,
 ) -> Session:
     """Open a session.
 
@@ -59,12 +61,15 @@ def connect(
             nothing but counts comes here. It needs the extra ``spark``.
         max_cells: how many rows a count on that server has at most that comes here, such as the cells of the source; 10
             million if it is not given. More cells stay there as a table of the run, which takes longer to search.
+        csv: how CSV files are read, by the settings of ``csv`` in a :class:`Policy`, whatever a policy says of them.
 
     Raises:
         EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
             an open connection, which has its own, the ledger is in memory, or its mode is unknown; or the address of a
             server does not begin with sc://, or the extra that reaches it is not installed.
+        PolicyError: lists what is wrong with ``csv``.
     """
+    settings = None if not csv else _csv(csv)
     resources, charged = Resources(memory_limit, temp_directory, threads, extensions), None
     checked_mode(ledger_mode)
     if ledger is not None:
@@ -75,8 +80,19 @@ def connect(
     if far is None and max_cells is not None:
         raise EngineError("max_cells is for rows on a server: give its address as rows", step="open")
     opened = open_database(database, read_only=read_only, resources=resources)
-    opened.shows_values, opened.far = show_values, far
+    opened.shows_values, opened.far, opened.csv = show_values, far, settings
     return Session(opened, charged, ledger_mode)
+
+
+def _csv(given: Mapping[str, Any]) -> Csv:
+    """How CSV files are read.
+
+    Raises:
+        PolicyError: as :func:`connect`.
+    """
+    from sqlanon.model.policy.csv_files import csv_of
+
+    return csv_of(given)
 
 
 def _server(address: str, max_cells: int | None) -> Rows:

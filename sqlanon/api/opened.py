@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.locks import CallLock
     from sqlanon.engines.relations import ResolvedSource, Source
     from sqlanon.model.destination import Destination
+    from sqlanon.model.policy.csv_files import Csv
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Published
 
@@ -28,9 +29,11 @@ class Opened(Protocol):
 
     Attributes:
         lock: held during each call; sessions on one connection share it.
+        csv: how CSV files are read, whatever a policy says; None if that is all that says so.
     """
 
     lock: CallLock
+    csv: Csv | None
 
     def engine(self) -> Engine:
         """What works on it: it takes longer to import than a database to be opened, so it is made when it is needed."""
@@ -86,7 +89,22 @@ class OpenedEngine:
             EngineError: the session is closed, or it is a callback that calls.
         """
         with self._opened.lock.held(), self.engine.reading_frames():
+            self.engine.read_as(None, "UTC")
             yield
+
+    def checked(self, given: GivenPolicy) -> Policy:
+        """The policy that a verb is given; what the call reads from now on is read as it says.
+
+        Raises:
+            PolicyError: it is not a policy, is not valid, or cannot be read.
+        """
+        from sqlanon.model.policy.policy import policy_of
+
+        policy, csv = policy_of(given), self._opened.csv
+        if csv is not None:
+            policy = policy.changed({"csv": csv if policy.csv is None else policy.csv.with_changes(csv)})
+        self.engine.read_as(policy.csv, policy.timezone)
+        return policy
 
     def callback(self, given: Callback) -> Callback:
         """A function of the user, if any, that a call is to call; it cannot call the session.
@@ -116,17 +134,6 @@ class Part:
     @property
     def _engine(self) -> Engine:
         return self._opened.engine
-
-
-def checked(given: GivenPolicy) -> Policy:
-    """The policy that a verb is given.
-
-    Raises:
-        PolicyError: it is not a policy, is not valid, or cannot be read.
-    """
-    from sqlanon.model.policy.policy import policy_of
-
-    return policy_of(given)
 
 
 class OfSession:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlanon.api.opened import Part, checked
+from sqlanon.api.opened import Part
 from sqlanon.engines.locks import exclusive
 from sqlanon.methods.progress import Progress, never, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
@@ -66,7 +67,7 @@ class Partitions(Part):
         """
         from sqlanon.partitions.fit import fit
 
-        wanted, stopped = checked(policy), stopping(time_limit, self._opened.callback(stop)) or never
+        wanted, stopped = self._opened.checked(policy), stopping(time_limit, self._opened.callback(stop)) or never
         return fit(
             self._engine,
             self._opened.resolve(source),
@@ -127,7 +128,6 @@ class Partitions(Part):
         may_go = replacing(replace)
         target = with_csv_formulas(destination(into), csv_formulas)
         progress = self._opened.callback(progress)
-        release = apply(
-            self._engine, self._opened.resolve(source), Path(sidecar), target, replace=may_go, progress=progress
-        )
+        find = partial(self._opened.resolve, source)
+        release = apply(self._engine, find, Path(sidecar), target, replace=may_go, progress=progress)
         return self._opened.with_rows(release, target)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlanon.api.opened import Part, checked
+from sqlanon.api.opened import Part
 from sqlanon.engines.locks import exclusive
 from sqlanon.errors import VerificationError
 from sqlanon.model.destination import destination
@@ -48,10 +48,12 @@ class Releases(Part):
             EngineError: a release cannot be found, or lacks its provenance.
         """
         from sqlanon.model.policy.earlier import Earlier
-        from sqlanon.run.earlier import compare_releases
+        from sqlanon.run.earlier import compare_releases, read_as_released
 
         given = [each if isinstance(each, Earlier) else Earlier(each) for each in releases]
         named = [each.model_copy(update={"key": each.key or key}) for each in given]
+        for each in named[:1]:
+            read_as_released(self._engine, each.release)
         return compare_releases(self._engine, self._opened.resolve(source), named)
 
     @exclusive
@@ -95,7 +97,7 @@ class Releases(Part):
         """
         from sqlanon.verification.verify import Asked, verify_release
 
-        asked, wanted = Asked(source, without_provenance, record_sha256), checked(policy)
+        asked, wanted = Asked(source, without_provenance, record_sha256), self._opened.checked(policy)
         verification = verify_release(self._engine, release, wanted, asked, self._opened.resolve)
         if safe_harbor:
             from sqlanon.suggestion.visible_identifiers import with_safe_harbor
@@ -141,7 +143,7 @@ class Releases(Part):
         """
         from sqlanon.run.release_reports import ReportRequest, release_report
 
-        asked = ReportRequest(None if policy is None else checked(policy), source, edition, alternatives)
+        asked = ReportRequest(None if policy is None else self._opened.checked(policy), source, edition, alternatives)
         return release_report(self._engine, release, asked, self._opened.resolve)
 
     @exclusive

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from sqlanon.api.ledger import Ledger, LedgerMode
-from sqlanon.api.opened import OfSession, Opened, OpenedEngine, checked
+from sqlanon.api.opened import OfSession, Opened, OpenedEngine
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
 from sqlanon.api.release_register import ReleaseRegister
@@ -127,7 +127,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
 
         may_go, target = replacing(replace, detects_changes=False), None if into is None else destination(into)
         progress = self._opened.callback(progress)
-        return lattice(self._engine, self._opened.resolve(source), checked(policy), progress, target, replace=may_go)
+        wanted = self._opened.checked(policy)
+        return lattice(self._engine, self._opened.resolve(source), wanted, progress, target, replace=may_go)
 
     @exclusive
     def explore(self, source: Source, policy: GivenPolicy, *, progress: Progress = silent) -> Explorer:
@@ -146,7 +147,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         """
         from sqlanon.run.explorer import explorer
 
-        return explorer(self._engine, self._opened.resolve(source), checked(policy), self._opened.callback(progress))
+        wanted = self._opened.checked(policy)
+        return explorer(self._engine, self._opened.resolve(source), wanted, self._opened.callback(progress))
 
     @exclusive
     def measure(self, source: Source, policy: GivenPolicy) -> Measurement:
@@ -157,7 +159,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         """
         from sqlanon.verification.measure import measure_source
 
-        return measure_source(self._engine, self._opened.resolve(source), checked(policy))
+        wanted = self._opened.checked(policy)
+        return measure_source(self._engine, self._opened.resolve(source), wanted)
 
     @exclusive
     def explain(self, source: Source, policy: GivenPolicy) -> ExplainedSteps:
@@ -169,7 +172,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         """
         from sqlanon.run.explain import explain
 
-        return explain(self._engine, self._opened.resolve(source), checked(policy))
+        wanted = self._opened.checked(policy)
+        return explain(self._engine, self._opened.resolve(source), wanted)
 
     @exclusive
     def anonymize(
@@ -252,7 +256,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         from sqlanon.model.pseudonym_key import key_for
         from sqlanon.run.pipeline import anonymize
 
-        wanted = checked(policy)
+        wanted = self._opened.checked(policy)
         key = key_for(wanted, pseudonym_key)
         stopped = stopping(time_limit, self._opened.callback(stop))
         request = Request(

@@ -10,7 +10,9 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded
+from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.kit.nodes import column
 from sqlanon.queries.tables import csv_values, typed
 
 DAY_ORDERS = ("dmy", "mdy")
@@ -36,8 +38,12 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
     labelled = {texts[folded(name)]: _taken_by(policy, name) for name in policy.taxonomies if folded(name) in texts}
     read = {name: csv_values.number_as_text(name) for name, taken in labelled.items() if "numbers" in taken}
     read |= {name: typed.number_of(name) for name in numbers}
-    dated = _day_orders(engine, source, [name for name, taken in labelled.items() if "dates" in taken])
-    read |= {name: csv_values.day_as_text(name, order) for name, order in dated.items()}
+    settings = policy.csv or Csv()
+    dated = _day_orders(engine, source, [name for name, taken in labelled.items() if "dates" in taken], settings)
+    read |= {
+        name: csv_values.day_as_text(csv_values.in_century(column(name), settings.century), order)
+        for name, order in dated.items()
+    }
     return replace(source, relation=typed.typed(source.relation, read)) if read else source
 
 
@@ -92,15 +98,16 @@ def _taken_by(policy: Policy, name: str) -> set[str]:
         return set()  # the load reports it
 
 
-def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> dict[str, str]:
+def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str], settings: Csv) -> dict[str, str]:
     """Whether the day or the month stands first in columns that spell days.
 
     Raises:
         PolicyError: it is not known of a column, since as many of its texts are days in either way.
     """
-    if not names:
-        return {}
-    found = engine.fetch(csv_values.written_days(source.relation, names, DAY_ORDERS), "orders of days")[0]
+    if not names or settings.dates:
+        return dict.fromkeys(names, str(settings.dates))
+    asked = csv_values.written_days(source.relation, names, DAY_ORDERS, settings.century)
+    found = engine.fetch(asked, "orders of days")[0]
     counts = {name: {order: found[f"{order}_{place}"] for order in DAY_ORDERS} for place, name in enumerate(names)}
     unclear = [
         f'"{name}"'
@@ -109,8 +116,8 @@ def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str]) -
     ]
     if unclear:
         raise PolicyError(
-            f"days of {source.description} can be read in two ways, since none is above the 12th: write them as "
-            "2024-12-31, in a query with strptime:",
+            f"days of {source.description} can be read in two ways, since none is above the 12th: say "
+            '[csv] dates = "dmy" or "mdy" (--csv dates=dmy):',
             unclear,
         )
     return {name: max(DAY_ORDERS, key=of_orders.__getitem__) for name, of_orders in counts.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -32,6 +32,7 @@ class _Machine(TypedDict, total=False):
     show_values: bool
     server: str | None
     max_cells: int | None
+    csv: list[str] | None
 
 
 PANEL = "The machine"
@@ -96,6 +97,14 @@ MACHINE: dict[str, Any] = {
             rich_help_panel=PANEL,
         ),
     ],
+    "csv": Annotated[
+        list[str] | None,
+        Option(
+            "--csv",
+            metavar="SETTING=VALUE",
+            help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR; repeat it.",
+        ),
+    ],
 }
 
 
@@ -130,7 +139,30 @@ def loading_options() -> list[str]:
     machine = _machine.get()
     server = machine.get("server")
     loaded = [word for name in machine.get("extensions") or () for word in ("--load", name)]
+    loaded += [word for setting in machine.get("csv") or () for word in ("--csv", setting)]
     return loaded if server is None else [*loaded, "--rows", without_secret(server)]
+
+
+def csv_settings(given: Sequence[str] | None) -> dict[str, Any]:
+    """The settings of every ``SETTING=VALUE``; those that are lists can be repeated, and names of columns have commas.
+
+    Raises:
+        BadParameter: one is not spelled so, or is there twice.
+    """
+    settings: dict[str, Any] = {}
+    for text in given or ():
+        name, is_there, value = text.partition("=")
+        if not is_there:
+            raise BadParameter(f'"{text}" is not SETTING=VALUE', param_hint="--csv")
+        if name == "nullstr":
+            settings.setdefault(name, []).append(value)
+        elif name.startswith("types."):
+            settings.setdefault("types", {})[name.removeprefix("types.")] = value
+        elif name in settings:
+            raise BadParameter(f'"{name}" is there twice', param_hint="--csv")
+        else:
+            settings[name] = value.split(",") if name == "header" and "," in value else value
+    return settings
 
 
 @contextmanager
@@ -262,13 +294,14 @@ def _connected(
 
     machine: dict[str, Any] = {**_machine.get()}
     rows, max_cells = machine.pop("server", None), machine.pop("max_cells", None)
+    csv = csv_settings(machine.pop("csv", None))
     try:
         check_resources(**{name: value for name, value in machine.items() if name != "show_values"})
     except EngineError as error:
         raise BadParameter(str(error)) from None
 
     opened = functools.partial(
-        connect, database, read_only=read_only, ledger=ledger, rows=rows, max_cells=max_cells, **machine
+        connect, database, read_only=read_only, ledger=ledger, rows=rows, max_cells=max_cells, csv=csv, **machine
     )
     # Another run may just be noting its ledger or its release in the warehouse.
     patience = A_MOMENT if ledger is None else PATIENCE

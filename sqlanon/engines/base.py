@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from sqlanon.model.policy.csv_files import Csv
+
     Small = Mapping[str, pa.Table]
 
 StatementObserver = Callable[[str, float | None], None]
@@ -208,7 +210,16 @@ class Warehouse(Protocol):
         """
 
     def reading_frames(self) -> AbstractContextManager[None]:
-        """Forget, when the block ends, the frames that were resolved in it."""
+        """Forget, when the block ends, the frames that were resolved in it, and what :meth:`read_as` has said."""
+
+    def read_as(self, csv: Csv | None, timezone: str | None = None) -> None:
+        """Read CSV files by some settings, and times with a zone in a zone, until :meth:`reading_frames` ends.
+
+        Settings that the session was opened with hold whatever is said here; None changes nothing.
+
+        Raises:
+            PolicyError: there is no such zone.
+        """
 
     def origins(self, source: ResolvedSource) -> Origins:
         """The tables and files that the rows of a source come from."""

@@ -154,6 +154,7 @@ class AuditedPolicy:
             raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
         engine, resolve = self._session._engine, self._session._opened.resolve
         with self._session._opened.call():
+            engine.read_as(self._policy.csv, self._policy.timezone)
             first, second = (self._prepared(resolve(name)) for name in (table, neighbour))
             found = engine.fetch(differences(first.cells, second.cells), "differences")[0]
         individual = self._policy.individual
@@ -169,6 +170,7 @@ class AuditedPolicy:
         found: dict[object, int] = {}
         for start in range(0, runs, RUNS_AT_ONCE):
             with self._session._opened.call():
+                self._session._engine.read_as(self._policy.csv, self._policy.timezone)
                 drawn = self._drawn(self._session._opened.resolve(table), min(RUNS_AT_ONCE, runs - start))
             for outcome, count in drawn:
                 found[outcome] = found.get(outcome, 0) + count

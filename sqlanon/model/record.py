@@ -17,6 +17,7 @@ from sqlanon.model.base import Level, respelled
 from sqlanon.model.budget import Budget
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.labels import LabelsRecord, Part
+from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.fields import Unknown
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee
 
@@ -42,9 +43,10 @@ class OpenPart(Part):
 
 
 class PolicyRecord(OpenPart):
-    """A policy, as JSON; read here is what it says of rows that are generalized like the release later."""
+    """A policy, as JSON; read here is what it says of rows that are generalized or read like the release later."""
 
     unknown: Unknown = Field(default_factory=dict)
+    csv: Csv | None = None
 
 
 class PolicyFile(Part):
@@ -120,6 +122,7 @@ class Inputs(Part):
         files_sha256: None for tables and queries, whose changes are not known.
         node: the node that was given; None if it was searched for.
         rows_per_file, partition_by, csv_formulas: of the target.
+        csv: how CSV files were read, as far as that was said.
     """
 
     policy_sha256: str
@@ -129,6 +132,7 @@ class Inputs(Part):
     rows_per_file: int | None
     partition_by: tuple[str, ...]
     csv_formulas: str
+    csv: dict[str, Any] | None = None
 
 
 class PartitionRecord(Part):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -49,7 +49,7 @@ NOTHING_WRITTEN = "these rows were published already: nothing was written"
 
 def apply(
     engine: Engine,
-    source: ResolvedSource,
+    resolve: Callable[[], ResolvedSource],
     sidecar: Path,
     into: Destination,
     *,
@@ -64,7 +64,7 @@ def apply(
 
     Args:
         engine: the database.
-        source: the partition.
+        resolve: finds the partition, once it is known how that is read.
         sidecar: the file that :func:`fit` has made.
         into: the target.
         replace: whether what has that name may be replaced; the rows of a partition that was published there
@@ -81,6 +81,8 @@ def apply(
     """
     stages = Stages(progress)
     with stages.watching(engine), opened(engine, sidecar) as known, taxonomies_of_fit(engine, known):
+        engine.read_as(known.fit.policy.csv, known.fit.policy.timezone)
+        source = resolve()
         partition = partition_of(engine, source, known, into, stages)
         refuse_rows_published_elsewhere(partition)
         if partition.replaced is not None and not replace:

@@ -21,6 +21,7 @@ from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier import Earlier, key_misfits
+from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import EarlierRecord, Record
 from sqlanon.model.release import Verification
@@ -159,6 +160,9 @@ def _releases(
     problems = [line for each in found if not isinstance(each, Found) for line in each]
     releases = [each for each in found if isinstance(each, Found)]
     policies = [*(each.policy for each in releases), *([] if present is None else [present])]
+    if present is not None:
+        engine.read_as(present.csv or Csv())
+    problems += [*_several_zones(engine, policies)]
     if not problems:
         far = [each for each in (source, *(found.origin for found in releases)) if engine.is_far(each.relation)]
         problems = [f"{each.description} is not in the database: copy it there" for each in far]
@@ -203,6 +207,25 @@ def read_with(releases: Sequence[EarlierRelease]) -> dict[str, ResolvedSource]:
     }
 
 
+def read_as_released(engine: Engine, release: str) -> None:
+    """Read CSV files and times as they were read for a release.
+
+    Raises:
+        EngineError: it cannot be found, or lacks its provenance.
+    """
+    _, _, policy = recorded_release(engine, release, engine.resolve, hashes_rows=False)
+    engine.read_as(policy.csv, policy.timezone)
+
+
+def _several_zones(engine: Engine, policies: Sequence[Policy]) -> Iterator[str]:
+    """That the days and hours of some releases are those of other time zones; else they are read in that of all."""
+    zones = dict.fromkeys(policy.timezone for policy in policies)
+    if len(zones) > 1:
+        yield f"their policies have several time zones: {', '.join(zones)}"
+    for zone in zones:
+        engine.read_as(None, zone)
+
+
 def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | list[str]:
     """The release of a name; what stands in the way if it cannot be held together with others."""
     # No hash of its rows is needed: its classes are counted beside its source, and none of them can be missing
@@ -212,6 +235,7 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     problems = [*in_the_way(release, record, policy), *_other_rows(engine, release, record)]
     if problems or record.labels is None:
         return [f"{release.source.description}: {problem}" for problem in problems]
+    engine.read_as(policy.csv)
     origin = source if named.source is None else engine.resolve(named.source, restricted=True)
     return Found(release, record, policy, origin, record.labels)
 

@@ -91,6 +91,7 @@ def release_report(
     if asked.alternatives:
         _refuse_alternatives(asked, policy, record)
     _refuse_lost_columns(found, policy)
+    engine.read_as(policy.csv, policy.timezone)
     source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
     table = _Reported(engine, policy, record, found, None if source is None else coded(engine, source, policy))
     attributes = verified_with(policy, has_source=source is not None)
@@ -143,7 +144,7 @@ def release_report(
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:
     """A recorded policy with what records leave out: files of taxonomies, and sources and keys of earlier releases."""
-    changes: dict[str, Any] = {"taxonomies": given.taxonomies}
+    changes: dict[str, Any] = {"taxonomies": given.taxonomies, "csv": given.csv or recorded.csv}
     named = [without_place(each.release) for each in given.held_with]
     if named and named == [each.release for each in recorded.held_with]:
         changes["earlier"] = given.held_with

@@ -47,6 +47,7 @@ def made_from(
         rows_per_file=into.rows_per_file,
         partition_by=into.partition_by,
         csv_formulas=into.csv_formulas,
+        csv=None if bound.policy.csv is None else bound.policy.csv.model_dump(mode="json", exclude_unset=True),
     )
 
 
@@ -160,8 +161,8 @@ def _differences(found: Record, before: Inputs, inputs: Inputs) -> Iterator[str]
         yield "made at another node" if inputs.node else "made at a node that was given"
     if inputs.files_sha256 is None:
         yield "made from a table or a query, which may have changed since"
-    elif before.files_sha256 != inputs.files_sha256:
-        yield "made from other files, or from files that have changed since"
+    elif (before.files_sha256, before.csv) != (inputs.files_sha256, inputs.csv):
+        yield "made from other files, or from files that have changed since or are read otherwise"
     layouts = [(each.rows_per_file, each.partition_by, each.csv_formulas) for each in (before, inputs)]
     if layouts[0] != layouts[1]:
         yield "made with its rows laid out otherwise"

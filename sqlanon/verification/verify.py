@@ -157,6 +157,8 @@ def verify_release(
         EngineError: there is no release, or it cannot be read.
     """
     found = published(engine, release, resolve, without_provenance=asked.without_provenance)
+    if policy.csv is None and found.record is not None and found.record.policy is not None:
+        engine.read_as(found.record.policy.csv)
     original = None if asked.source is None else resolve(asked.source)
     return verify_found(engine, found, policy, original, asked.record_sha256)
 

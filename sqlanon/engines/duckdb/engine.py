@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
 from sqlanon.engines.duckdb.reading import lake, lineage, sources
 from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
+from sqlanon.engines.duckdb.reading.zone import Zone
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+    from sqlanon.model.policy.csv_files import Csv
+
 
 class Opened(Protocol):
     """A database that is open; see :class:`sqlanon.engines.duckdb.opening.OpenedDatabase`, which imports this one."""
@@ -43,6 +46,7 @@ class Opened(Protocol):
     name: str
     is_read_only: bool
     shows_values: bool
+    csv: Csv | None
 
     def another(self, file: Path | None) -> Opened:
         """Another connection to the same warehouse, or to a file."""
@@ -61,7 +65,8 @@ class DuckDBEngine(DuckDBCompute):
         super().__init__(opened.connection, far)
         self._opened = opened
         self._frames = Frames(opened.connection)
-        self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe)
+        self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe, opened.csv)
+        self._zone = Zone(opened.connection)
         self._name = opened.name
         self._read_only = opened.is_read_only
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
@@ -105,8 +110,20 @@ class DuckDBEngine(DuckDBCompute):
         found = self._frames.resolve(stored.rows(stored.layout.columns))
         return replace(found, description=stored.described, dataset=dataset_named(stored.url))
 
-    def reading_frames(self) -> AbstractContextManager[None]:
-        return self._frames.during()
+    @contextmanager
+    def reading_frames(self) -> Iterator[None]:
+        before = self._csv_forms.given
+        with self._frames.during(), self._zone.during():
+            try:
+                yield
+            finally:
+                self._csv_forms.given = before
+
+    def read_as(self, csv: Csv | None, timezone: str | None = None) -> None:
+        if csv is not None:
+            self._csv_forms.given = csv
+        if timezone is not None:
+            self._zone.enter(timezone)
 
     def origins(self, source: ResolvedSource) -> Origins:
         if self.far is not None and isinstance(source.relation, exp.Table) and self.far.owns(source.relation):

@@ -22,6 +22,7 @@ from sqlanon.queries.kit.texts import query_text
 if TYPE_CHECKING:
     from sqlanon.engines.base import Rows
     from sqlanon.engines.duckdb.engine import DuckDBEngine
+    from sqlanon.model.policy.csv_files import Csv
 
 MEMORY = ":memory:"
 NO_LIMITS = Resources()
@@ -48,6 +49,7 @@ class OpenedDatabase:
         lock: held during each call of a session on the connection.
         is_read_only: whether that is attached, and the connection is on a database in memory.
         shows_values: whether errors may show values of a source that have no label.
+        csv: how CSV files are read, whatever a policy says; None if that is all that says so.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class OpenedDatabase:
         self.is_read_only = read_only
         self.shows_values = False
         self.far: Rows | None = None
+        self.csv: Csv | None = None
         self._owned = owned
         with self.lock.held(), refusals("the catalog"):
             self.name = str(connection.execute(query_text("engines", "current_place")).fetchall()[0][0])

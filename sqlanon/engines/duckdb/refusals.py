@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -58,10 +58,10 @@ CSV_FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)\s*\nPos
 """What it says of a line with more or fewer fields than the first one."""
 
 CSV_SIGNS = {
-    "Invalid unicode": "is not UTF-8; save the file as UTF-8, or read it by a query: FROM read_csv('…', all_varchar = "
-    "true, encoding = 'latin-1'), or 'utf-16'",
-    "unterminated quote": "has a quote that nothing closes; double the quotes within quoted fields, or read it by a "
-    "query: FROM read_csv('…', all_varchar = true, escape = '\\')",
+    "Invalid unicode": 'is not UTF-8; say what it is by [csv] encoding = "latin-1" (--csv encoding=latin-1), or '
+    '"utf-16", or save it as UTF-8',
+    "unterminated quote": "has a quote that nothing closes; double the quotes within quoted fields, or say "
+    '[csv] quote = "" (--csv quote=) if quotes are characters as any others',
     "Maximum line size": "is longer than 2 MB; read it by a query: FROM read_csv('…', all_varchar = true, "
     "max_line_size = 20_000_000)",
 }
@@ -69,6 +69,14 @@ CSV_SIGNS = {
 
 CSV_FILE = re.compile(r"\n  file = ([^\n]*)\n")
 """How it names the file."""
+
+CSV_ENCODINGS = {
+    "does not support the encoding": "DuckDB reads utf-8, latin-1 and utf-16, and others with its extension encodings: "
+    "INSTALL encodings in DuckDB once, then --load encodings; or convert the file: iconv -f CP1252 -t UTF-8",
+    "File is not": "a CSV file is not in the encoding that [csv] gives; Windows-1252 is not latin-1: convert the file, "
+    "iconv -f CP1252 -t UTF-8, or take DuckDB's extension encodings",
+}
+"""What it says of encodings, and what that means."""
 
 CSV_STATE = "The CSV Parser state machine reached an invalid state"
 """How it begins where no line can be named."""
@@ -213,6 +221,8 @@ def _of_csv(text: str) -> str | None:
     file = (CSV_FILE.findall(text) or ["a CSV file"])[-1]  # before the last one stands the line, which is not quoted
     if CSV_STATE in text:
         return f"{file} has several kinds of line ends, or quotes that RFC 4180 does not know; save it anew as CSV"
+    if text.startswith("Invalid Input Error: ") and (of_encoding := _meaning(CSV_ENCODINGS, text.partition("\n")[0])):
+        return of_encoding
     line = CSV_LINE.match(text)
     if line is None:
         return None
@@ -221,16 +231,21 @@ def _of_csv(text: str) -> str | None:
         expected, given = map(int, fields.groups())
         counted = "more" if given > expected else f"{given} field{'s' * (given != 1)}"
         return (
-            f"{where} has {counted} where the first line has {expected}; correct it, or read the file by a query with "
-            "options: FROM read_csv('…', all_varchar = true, skip = 1) where lines above the names are no part of the "
-            "table, null_padding = true where fields at the ends of lines may be missing"
+            f"{where} has {counted} where the first line has {expected}; correct it. [csv] skip = 1 leaves out a line "
+            "above the names, delim and quote say what stands between and around fields (--csv skip=1); where fields "
+            "at the ends of lines may be missing, a query reads FROM read_csv('…', all_varchar = true, null_padding = "
+            "true)"
         )
-    meaning = next((meaning for sign, meaning in CSV_SIGNS.items() if sign in text), None)
     return f"{where} " + (
-        meaning
+        _meaning(CSV_SIGNS, text)
         or "does not fit the columns and types of its first rows; correct it, or read it by a query with options, such "
         "as FROM read_csv('file.csv', types = {'column': 'VARCHAR'})"
     )
+
+
+def _meaning(meanings: Mapping[str, str], text: str) -> str | None:
+    """What the first sign means that a text has."""
+    return next((meaning for sign, meaning in meanings.items() if sign in text), None)
 
 
 def why_in_use(error: Exception) -> str | None:

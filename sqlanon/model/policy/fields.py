@@ -20,6 +20,7 @@ from sqlanon.model.methods.full_domain import (
     Suppression,
 )
 from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.earlier import Earlier, EarlierReleases
 from sqlanon.model.privacy import Distance, MConcealing, PopulationModel, PrivacyModel, TCloseness
 from sqlanon.model.quality import QualityModel
@@ -34,6 +35,9 @@ NAMING_COLUMNS = (
 
 Action = Literal["error", "suppress", "top"]
 """Refuse the source, leave the row out, or publish the label of the top level in place of the value."""
+
+UTC = "UTC"
+"""The zone of the days and hours of times with a zone, where a policy says no other."""
 
 OTHERS = "*"
 """Stands for all columns that have no action of their own."""
@@ -91,6 +95,8 @@ class PolicyFields(PolicyValue):
     bottom_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
     top_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
     earlier: EarlierReleases = ()
+    csv: Csv | None = None
+    timezone: str = Field(default=UTC, min_length=1)
 
     @property
     def search(self) -> SearchName:

@@ -28,8 +28,9 @@ from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, S
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.names import folded
 from sqlanon.model.policy.checks import column_misfits, contradictions
+from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.earlier import Earlier
-from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, Action, PolicyFields
+from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, UTC, Action, PolicyFields
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import placed
@@ -76,6 +77,9 @@ class Policy(PolicyFields):
         top_coding: the same for higher values.
         earlier: releases of the same persons, as :class:`Earlier`, in the order in which they were made: what all of
             them show together is to meet the privacy models. ``"none"`` says that nobody has one of them and this one.
+        csv: how CSV files are read, as :class:`Csv`, where that is not to be found out: ``{"nullstr": ["NA"]}``.
+        timezone: the zone, such as ``"Europe/Berlin"``, in which times with a zone have their days and hours; ``"UTC"``
+            if it is not given, wherever the run is.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 
@@ -112,6 +116,8 @@ class Policy(PolicyFields):
             bottom_coding: Mapping[str, float] | None = None,
             top_coding: Mapping[str, float] | None = None,
             earlier: Sequence[Earlier | str] | Literal["none"] | None = None,
+            csv: Csv | Mapping[str, Any] | None = None,
+            timezone: str | None = None,
             method: MethodSettings | None = None,
         ) -> None: ...
 
@@ -236,8 +242,12 @@ class Policy(PolicyFields):
         return fields
 
     def sha256(self) -> str:
-        """A hash of the policy that does not depend on how it was spelled, nor on later fields that say nothing."""
-        unsaid = {name for name in ("bottom_coding", "top_coding", "earlier") if not getattr(self, name)}
+        """A hash of the policy that does not depend on how it was spelled, nor on later fields that say nothing.
+
+        Nor does it depend on how CSV files are read, which is no part of what is promised.
+        """
+        unsaid = {name for name in ("bottom_coding", "top_coding", "earlier") if not getattr(self, name)} | {"csv"}
+        unsaid |= {"timezone"} if self.timezone == UTC else set()
         fields = {name: value for name, value in self.as_recorded().items() if name not in unsaid}
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 

@@ -28,25 +28,59 @@ def first_rows(relation: exp.Expr, count: int) -> exp.Subquery:
     return subquery(select([exp.Star()], relation.copy()).limit(number(count)), "anon_first_rows")
 
 
-def written(relation: exp.Expr, columns: Sequence[str], names: Sequence[str], whole: Sequence[str]) -> exp.Select:
-    """One row about files: the type that each column is written in, and the numbers of rows that may be none.
+def written(relation: exp.Expr, asked: Sequence[exp.Expr], names: Sequence[str], whole: Sequence[str]) -> exp.Select:
+    """One row about files: what is asked of all values of columns, and the numbers of rows that may be none.
 
     Args:
         relation: the files, as texts.
-        columns: those whose types are ``type_0`` …
-        names: those whose names are values in ``named_0`` … rows, which a first line of names does not explain.
+        asked: aggregates, which are ``asked_0`` …
+        names: the columns whose names are values in ``named_0`` … rows, which a first line of names does not explain.
         whole: the columns of the lines; in ``empty_rows`` nothing stands.
     """
-    types = [scalar_call("written_type_of_all", column(name)) for name in columns]
     repeated = [filtered(count_rows(), column(name).eq(string(name))) for name in names]
     return select(
         [
-            *(aliased(each, f"type_{place}") for place, each in enumerate(types)),
+            *(aliased(each, f"asked_{place}") for place, each in enumerate(asked)),
             *(aliased(each, f"named_{place}") for place, each in enumerate(repeated)),
             aliased(filtered(count_rows(), all_empty(whole)), "empty_rows"),
         ],
         relation.copy(),
     )
+
+
+def type_of_all(value: exp.Expr) -> exp.Expr:
+    """The one type that all values are written in."""
+    return scalar_call("written_type_of_all", value)
+
+
+def plain_type_of_all(value: exp.Expr, decimal: str, thousands: str) -> exp.Expr:
+    """The one type that all values are written in as :func:`plain_number`; NULL if some are no numbers."""
+    return scalar_call("plain_type_of_all", value, string(decimal), string(thousands))
+
+
+def plain_number(value: exp.Expr, decimal: str, thousands: str) -> exp.Expr:
+    """A text that has a number in the notation of a file, as SQL writes it; NULL for any other."""
+    return scalar_call("plain_number", value, string(decimal), string(thousands))
+
+
+def without_codes(value: exp.Expr, codes: Sequence[str]) -> exp.Expr:
+    """A value, but NULL for texts that stand for missing ones."""
+    if not codes:
+        return value
+    is_code = exp.In(this=value.copy(), expressions=[string(code) for code in codes])
+    return exp.Case(ifs=[exp.If(this=is_code, true=exp.null())], default=value)
+
+
+def unreadable(value: exp.Expr, read: exp.Expr) -> exp.Expr:
+    """Whether a value that is there cannot be read; ``read`` is NULL then."""
+    return all_of([exp.not_(value.copy().is_(exp.null())), read.copy().is_(exp.null())])
+
+
+def listed(relation: exp.Expr, name: str, condition: exp.Expr) -> exp.Select:
+    """The values of a column that meet a condition, and how many rows have each."""
+    one = column(name)
+    query = select([one, aliased(count_rows(), "rows")], relation).where(condition, copy=False)
+    return query.group_by(one.copy(), copy=False)
 
 
 def types_of_names(names: Sequence[str]) -> exp.Select:
@@ -66,16 +100,22 @@ def number_as_text(name: str) -> exp.Expr:
     return scalar_call("number_as_text", column(name))
 
 
-def day_as_text(name: str, order: str) -> exp.Expr:
-    """A column of texts with days as taxonomies have them."""
-    return scalar_call("day_as_text", column(name), string(order))
+def day_as_text(value: exp.Expr, order: str) -> exp.Expr:
+    """A text with a day as taxonomies have it."""
+    return scalar_call("day_as_text", value, string(order))
 
 
-def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, str]) -> exp.Select:
+def in_century(value: exp.Expr, first_year: int | None) -> exp.Expr:
+    """A text that spells a day with all digits of its year; as it is if nothing says in which hundred years it is."""
+    return value if first_year is None else scalar_call("in_century", value, number(first_year))
+
+
+def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, str], century: int | None) -> exp.Select:
     """One row: how many texts of each column spell a day in each order, ``dmy_0`` …, and two days, ``two_0`` …"""
     counts = []
     for place, name in enumerate(names):
-        one, other = (scalar_call("written_day", column(name), string(order)) for order in orders)
+        value = in_century(column(name), century)
+        one, other = (scalar_call("written_day", value.copy(), string(order)) for order in orders)
         counts += [
             aliased(f.count(one), f"{orders[0]}_{place}"),
             aliased(f.count(other), f"{orders[1]}_{place}"),

@@ -7,21 +7,36 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading import lake
-from sqlanon.errors import EngineError
+from sqlanon.engines.duckdb.reading.csv_form import (
+    TEXT,
+    Dialect,
+    Form,
+    alone,
+    as_given,
+    cell,
+    changes_cells,
+    given_types,
+    notation,
+)
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.base import unknown_names
 from sqlanon.model.names import folded
-from sqlanon.queries.kit.nodes import select, subquery, union_by_name
+from sqlanon.model.policy.csv_files import Csv
+from sqlanon.queries.kit.macros import as_read
+from sqlanon.queries.kit.nodes import cast, count_rows, filtered
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.tables import csv_values as queries
-
-TEXT = "VARCHAR"
+from sqlanon.queries.tables.typed import typed
 
 DELIMITERS = (",", ";", "\t", "|")
 """What may stand between the fields of a line."""
@@ -42,58 +57,24 @@ MAX_NAMES = 50
 """Columns in which the names of the first line are looked for."""
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How the lines of CSV files are cut into fields: by which sign, and what these are called."""
-
-    delim: str
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Form:
-    """How CSV files that have the same columns are read.
+class CsvForms:
+    """The forms of CSV files, each found once for as long as its files stay as they are.
 
     Attributes:
-        groups: the files of each dialect.
-        types: of the columns of their lines, by name.
-        folder_types: of the columns of their folders, ``column=value``.
-        has_empty_rows: whether there are rows in which nothing stands, which are left out.
+        given: what a policy says of how they are read.
     """
 
-    groups: Mapping[Dialect, tuple[str, ...]]
-    types: Mapping[str, str]
-    folder_types: Mapping[str, str]
-    has_empty_rows: bool = False
-
-    def relation(self, pattern: str | None = None) -> exp.Table | exp.Subquery:
-        """The rows of the files; ``pattern`` is a glob of all of them, which makes a shorter statement than a list."""
-        read = [
-            lake.text_reader(
-                files if pattern is None or len(self.groups) > 1 else pattern,
-                {name: self.types[name] for name in dialect.names},
-                self.folder_types,
-                dialect.delim,
-            )
-            for dialect, files in self.groups.items()
-        ]
-        one = read[0] if len(read) == 1 else subquery(union_by_name([_all_of(each) for each in read]), "anon_files")
-        if not self.has_empty_rows:
-            return one
-        return exp.Subquery(this=_all_of(one).where(exp.not_(queries.all_empty([*self.types])), copy=False))
-
-
-def _all_of(relation: exp.Expr) -> exp.Select:
-    return select([exp.Star()], relation)
-
-
-class CsvForms:
-    """The forms of CSV files, each found once for as long as its files stay as they are."""
-
-    def __init__(self, rows: Rows, describe: Describe) -> None:
+    def __init__(self, rows: Rows, describe: Describe, always: Csv | None = None) -> None:
+        """``always`` is what holds whatever a policy says."""
+        self.given = lake.AS_FOUND
+        self._always = always or lake.AS_FOUND
         self._rows = rows
         self._describe = describe
         self._known: dict[tuple[object, ...], Form] = {}
+
+    @property
+    def _settings(self) -> Csv:
+        return self.given.with_changes(self._always)
 
     def of(self, files: Sequence[str]) -> Form:
         """How some files are read.
@@ -101,27 +82,35 @@ class CsvForms:
         Raises:
             EngineError: a line has more or fewer fields than the first one, the first line has no names, files have
                 different columns, or one cannot be read.
+            PolicyError: settings name columns that are not there, or types that cannot read all values.
         """
         state = _state_of(files)
-        form = self._known.get(state) or self._found(files)
+        known = (self._settings, *state)
+        form = self._known.get(known) or self._found(files)
         if state:
-            self._known[state] = form
+            self._known[known] = form
         return form
 
-    def of_commas(self, files: Sequence[str]) -> exp.Table:
+    def of_commas(self, files: Sequence[str]) -> exp.Table | exp.Subquery:
         """Files as texts with nothing found out about them: commas (tabs in ``.tsv``), double quotes, and names.
+
+        Settings hold here, too; types do not, since the policy has them.
 
         Raises:
             EngineError: a file is empty, or it has other columns than the first one, or in another order.
         """
-        delim = "\t" if files[0].lower().endswith(TABBED) else ","
-        names = {file: _names_of(self._first_line(file), delim) for file in files}
+        settings = self._settings
+        delim = settings.delim or ("\t" if files[0].lower().endswith(TABBED) else ",")
+        names = {file: self._names(file, self._first_line(file), delim) for file in files}
         first, *others = names
         for other in others:
             if names[other] != names[first]:
                 reason = f"{other} has other columns than {first}, or in another order: give both the same"
                 raise EngineError(reason, step="source")
-        return lake.text_reader(files, dict.fromkeys(names[first], TEXT), delim=delim)
+        read = lake.text_reader(files, dict.fromkeys(names[first], TEXT), delim=delim, csv=settings)
+        if not changes_cells(settings):
+            return read
+        return typed(read, {name: alone(settings, name) for name in names[first]})
 
     def _found(self, files: Sequence[str]) -> Form:
         dialects = {file: self._dialect(file) for file in files}
@@ -129,20 +118,60 @@ class CsvForms:
         ordered = sorted(files, key=lambda file: repr(dialects[file]))
         groups = {dialect: (*group,) for dialect, group in groupby(ordered, dialects.__getitem__)}
         names = next(iter(groups)).names
-        texts = Form(groups, dict.fromkeys(names, TEXT), {})
-        relation = texts.relation()
+        settings = self._settings
+        self._refuse_types(names)
+        form = Form(groups, dict.fromkeys(names, TEXT), {}, settings)
+        relation = form.texts()
         columns = [column.name for column in self._describe(relation)]
-        first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), columns, (), names)
-        typed = [name for name in columns if first.types[name] != TEXT]
-        named = [name for name in names if first.types[name] == TEXT]
-        found = self._looked_at(relation, typed, named[:MAX_NAMES], names)
-        if found.is_named_by_a_row:
-            raise EngineError(_no_header(files[0], "its fields stand in other rows, too"), step="source")
-        types = first.types | found.types
-        if self._have_values(types, names):
-            raise EngineError(_no_header(files[0], "it has numbers or days where other lines have them"), step="source")
+        given = {name: kind for name in names if (kind := given_types(settings).get(folded(name)))}
+        open_ = [name for name in columns if name not in given]
+        own = [name for name in names if name in open_] if settings.has_own_numbers else []
+        first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _types(settings, open_, own), (), names)
+        typed_first, own = [*first.of("type", besides=TEXT)], [*first.of("plain")]
+        asked = _types(settings, typed_first, own) | {
+            ("unreadable", name): _unreadable(settings, name) for name in given
+        }
+        named = [name for name in names if name not in typed_first][:MAX_NAMES]
+        found = self._looked_at(relation, asked, named, names)
+        if counts := {name: count for name, count in found.of("unreadable").items() if count}:
+            raise _unread(files, form, counts)
+        plain = found.of("plain")
+        types = {**dict.fromkeys(columns, TEXT), **found.of("type"), **plain, **given}
+        if settings.header is None:
+            self._refuse_row_of_names(files[0], found, types, names)
         of_lines = {name: types.pop(name) for name in names}
-        return Form(groups, of_lines, types, has_empty_rows=found.empty_rows > 0)
+        return replace(form, types=of_lines, folder_types=types, has_empty_rows=found.empty_rows > 0, plain={*plain})
+
+    def _refuse_types(self, names: Sequence[str]) -> None:
+        """Refuse settings of types that do not fit some columns.
+
+        Raises:
+            PolicyError: lists columns that are not there, and types that DuckDB does not know.
+        """
+        types, there = self._settings.types, {*map(folded, names)}
+        strange = [name for name in types if folded(name) not in there]
+        problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(strange, names)]
+        problems += [
+            f'"{kind}" of "{name}" is not a type of DuckDB' for name, kind in types.items() if not self._is_type(kind)
+        ]
+        if problems:
+            raise PolicyError("[csv] types do not fit the file:", problems)
+
+    def _is_type(self, kind: str) -> bool:
+        with suppress(SqlglotError, EngineError):
+            return bool(self._rows(printed(exp.select(cast(exp.null(), kind))), ()))
+        return False
+
+    def _refuse_row_of_names(self, file: str, found: _Found, types: Mapping[str, str], names: Sequence[str]) -> None:
+        """Refuse a first line that is a row like the others.
+
+        Raises:
+            EngineError: it is one.
+        """
+        if found.is_named_by_a_row:
+            raise EngineError(_no_header(file, "its fields stand in other rows, too"), step="source")
+        if self._have_values(types, names):
+            raise EngineError(_no_header(file, "it has numbers or days where other lines have them"), step="source")
 
     def _have_values(self, types: Mapping[str, str], names: Sequence[str]) -> bool:
         """Whether the name of a column is a value of its type, and not a year, which a column can be called."""
@@ -152,11 +181,11 @@ class CsvForms:
         return any(kind == types[name] and not YEAR.fullmatch(name) for name, kind in pairs)
 
     def _looked_at(
-        self, relation: exp.Expr, columns: Sequence[str], names: Sequence[str], whole: Sequence[str]
+        self, relation: exp.Expr, asked: Mapping[Asked, exp.Expr], names: Sequence[str], whole: Sequence[str]
     ) -> _Found:
-        (row,) = self._rows(printed(queries.written(relation, columns, names, whole)), ())
-        types, repeated = dict(zip(columns, row, strict=False)), row[len(columns) : -1]
-        return _Found(types, sum(count > 0 for count in repeated) * 2 > len(names) > 0, row[-1])
+        (row,) = self._rows(printed(queries.written(relation, [*asked.values()], names, whole)), ())
+        answers, repeated = dict(zip(asked, row, strict=False)), row[len(asked) : -1]
+        return _Found(answers, sum(count > 0 for count in repeated) * 2 > len(names) > 0, row[-1])
 
     def _dialect(self, file: str) -> Dialect:
         """The dialect of a file.
@@ -165,45 +194,114 @@ class CsvForms:
             EngineError: it is empty, it cannot be read as text, or its first line has no names.
         """
         line = self._first_line(file)
-        delim = self._delimiter(file, line)
-        if not any(map(str.isalpha, line)):
+        delim = self._settings.delim or self._delimiter(file, line)
+        if self._settings.header is None and not any(map(str.isalpha, line)):
             raise EngineError(_no_header(file, "it has no letter"), step="source")
-        return Dialect(delim, _names_of(line, delim))
+        return Dialect(delim, self._names(file, line, delim))
+
+    def _names(self, file: str, line: str, delim: str) -> tuple[str, ...]:
+        """The names of the columns of a file by its first line.
+
+        Raises:
+            EngineError: settings have more or fewer names than the line has fields.
+        """
+        header, quote = self._settings.header, '"' if self._settings.quote is None else self._settings.quote
+        quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+        (fields,) = csv.reader([line], delimiter=delim, **quoting)
+        if header in (None, True):
+            return _distinct(fields)
+        if header is False:
+            return _distinct([""] * len(fields))
+        if len(header) != len(fields):
+            reason = f"the first line of {file} has {len(fields)} fields where [csv] header has {len(header)} names"
+            raise EngineError(reason, step="source")
+        return header
 
     def _delimiter(self, file: str, line: str) -> str:
         """What stands between the fields of a file: what DuckDB has seen, or what the first line has most of."""
+        settings = self._settings
+        quote = '"' if settings.quote is None else settings.quote
         with suppress(EngineError):  # no sign cuts most of its lines into as many fields
-            seen = str(self._rows(query_text("engines", "csv_delimiter"), (file,))[0][0])
+            given = (file, quote, settings.skip, settings.encoding or UTF_8)
+            seen = str(self._rows(query_text("engines", "csv_delimiter"), given)[0][0])
             if seen in line:
                 return seen
-        return max(DELIMITERS, key=line.count)
+        return max((sign for sign in DELIMITERS if sign not in notation(settings)), key=line.count)
 
     def _first_line(self, file: str) -> str:
-        found = self._rows(query_text("engines", "csv_first_line"), (file,))
+        settings = self._settings
+        given = (file, settings.skip, settings.encoding or UTF_8)
+        found = self._rows(query_text("engines", "csv_first_line"), given)
         if not found:
             raise EngineError(f"{file} is empty", step="source")
         ((line,),) = found
         if line is None:
-            raise EngineError(_no_header(file, "nothing stands in it"), step="source")
+            reason = _no_header(file, "nothing stands in it", f"[csv] skip = {settings.skip + 1} leaves it out")
+            raise EngineError(reason, step="source")
         if SEPARATOR.fullmatch(line):
-            raise EngineError(_no_header(file, "it says for Excel what stands between fields"), step="source")
-        if line.count('"') % 2:
-            raise EngineError(_no_header(file, "a name in it has a line break"), step="source")
+            says = "it says for Excel what stands between fields"
+            raise EngineError(_no_header(file, says, f"[csv] skip = {settings.skip + 1} leaves it out"), step="source")
+        if settings.quote != "" and line.count(settings.quote or '"') % 2:
+            help_ = '[csv] quote = "" reads quotes as any other character, or write the name in one line'
+            raise EngineError(_no_header(file, "a name in it has a line break", help_), step="source")
         return str(line)
+
+
+UTF_8 = "utf-8"
+
+Asked = tuple[str, str]
+"""What is asked of all values of a column, and its name."""
 
 
 @dataclass(frozen=True)
 class _Found:
-    """What columns are written in, whether their names are the values of a row, and how many rows are empty."""
+    """What is found of columns, whether their names are the values of a row, and how many rows are empty."""
 
-    types: dict[str, str]
+    answers: Mapping[Asked, Any]
     is_named_by_a_row: bool
     empty_rows: int
 
+    def of(self, asked: str, besides: object = None) -> dict[str, Any]:
+        """What was answered of each column, without those of no answer, and those of one answer."""
+        found = {name: answer for (kind, name), answer in self.answers.items() if kind == asked}
+        return {name: answer for name, answer in found.items() if answer is not None and answer != besides}
 
-def _names_of(line: str, delim: str) -> tuple[str, ...]:
+
+def _types(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[Asked, exp.Expr]:
+    """The types that columns are written in, and those of columns in the notation of settings."""
+    types = {("type", name): queries.type_of_all(cell(settings, name)) for name in written}
+    return types | {
+        ("plain", name): queries.plain_type_of_all(cell(settings, name), *notation(settings)) for name in own
+    }
+
+
+def _unreadable(settings: Csv, name: str) -> exp.Expr:
+    """How many fields of a column its given type cannot read."""
+    return filtered(count_rows(), _is_unreadable(settings, name))
+
+
+def _is_unreadable(settings: Csv, name: str) -> exp.Expr:
+    kind = given_types(settings)[folded(name)]
+    read = exp.TryCast(this=as_read(as_given(settings, name, kind)), to=cast(exp.null(), kind).to)
+    return queries.unreadable(cell(settings, name), read)
+
+
+def _unread(files: Sequence[str], form: Form, counts: Mapping[str, int]) -> PolicyError:
+    settings, (dialect, *_) = form.settings, form.groups
+    problems = []
+    for name, count in counts.items():
+        relation = lake.listing_reader(files, dialect.names, dialect.delim, settings)
+        query = queries.listed(relation, name, _is_unreadable(settings, name))
+        problems.append(f'"{name}" ({given_types(settings)[folded(name)]}): {count:,} rows; {printed(query)}')
+    return PolicyError(
+        "[csv] types cannot read all values of the file. Give nullstr what stands for missing values, or other types; "
+        "the queries list the values:",
+        problems,
+    )
+
+
+def _distinct(fields: Sequence[str]) -> tuple[str, ...]:
     """The names of columns in a first line; names that several columns have get a number, as DuckDB gives it."""
-    (fields,) = csv.reader([line], delimiter=delim)
     names: dict[str, str] = {}
     for place, field in enumerate(fields):
         wanted = field.strip() or f"column{place}"
@@ -232,11 +330,11 @@ def _refuse_unlike(dialects: Mapping[str, Dialect]) -> None:
             )
 
 
-def _no_header(file: str, reason: str) -> str:
-    return (
-        f"the first line of {file} is not a line of names: {reason}; write one, or read the file by a query: "
-        f"FROM read_csv('{os.path.basename(file)}', header = false, all_varchar = true, names = ['age', …])"  # noqa: PTH119
-    )
+NAMES = 'write one, or give the names, [csv] header = ["age", …]; [csv] header = true takes it as it is'
+
+
+def _no_header(file: str, reason: str, what_helps: str = NAMES) -> str:
+    return f"the first line of {file} is not a line of names: {reason}; {what_helps}"
 
 
 def _state_of(files: Sequence[str]) -> tuple[object, ...]:

@@ -14,10 +14,14 @@ from sqlanon.engines.paths import is_glob
 from sqlanon.engines.relations import Files
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import CSV_SUFFIXES, LOCAL, PARQUET_SUFFIXES
+from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, select, string
 
 PARQUET_READER = "read_parquet"
+
+AS_FOUND = Csv()
+"""Nothing is said of how CSV files are read."""
 
 
 @dataclass(frozen=True)
@@ -136,30 +140,44 @@ def text_reader(
     types: Mapping[str, str],
     folder_types: Mapping[str, str] | None = None,
     delim: str = ",",
+    csv: Csv = AS_FOUND,
 ) -> exp.Table:
-    """CSV files with names in the first line, nothing in them guessed.
+    """CSV files, nothing in them guessed; empty fields alone are missing.
 
     Args:
         paths: a glob, or files.
         types: of the columns of the lines, by name and in order.
         folder_types: of the columns of the folders; without one they are texts.
         delim: what stands between fields.
+        csv: how else they are read.
     """
-    options: dict[str, exp.Expr] = {
-        "columns": _types(types),
-        "auto_detect": exp.false(),
-        "header": exp.true(),
-        "delim": string(delim),
-        "quote": string('"'),
-        "escape": string('"'),
-        "nullstr": string(""),
-        "skip": exp.Literal.number(0),
-        # DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too.
-        "comment": string(""),
-    }
+    options = {"columns": _types(types), "auto_detect": exp.false(), **_form(delim, csv)}
     known = {name: kind for name, kind in (folder_types or {}).items() if kind != "VARCHAR"}
     options |= {"hive_types": _types(known)} if known else {"hive_types_autocast": exp.false()}
     return _read(CSV.function, paths, options)
+
+
+def listing_reader(paths: Sequence[str], names: Sequence[str], delim: str, csv: Csv) -> exp.Table:
+    """The same files as texts, in a query that a person reads; ``names`` are those of the columns."""
+    listed = {} if csv.header in (None, True) else {"names": exp.Array(expressions=[string(name) for name in names])}
+    options = {"all_varchar": exp.true(), **_form(delim, csv), **listed}
+    return _read(CSV.function, paths[0] if len(paths) == 1 else paths, options)
+
+
+def _form(delim: str, csv: Csv) -> dict[str, exp.Expr]:
+    quote = string('"' if csv.quote is None else csv.quote)
+    encoding = {} if csv.encoding is None else {"encoding": string(csv.encoding)}
+    return {
+        "header": exp.convert(csv.header in (None, True)),
+        "delim": string(delim),
+        "quote": quote,
+        "escape": quote.copy(),
+        "nullstr": string(""),
+        "skip": exp.Literal.number(csv.skip),
+        # DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too.
+        "comment": string(""),
+        **encoding,
+    }
 
 
 def csv_reader(

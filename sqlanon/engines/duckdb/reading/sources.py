@@ -16,7 +16,8 @@ from sqlanon.engines.csv_notes import entry_of_all
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading import lake
-from sqlanon.engines.duckdb.reading.csv_forms import TEXT, CsvForms
+from sqlanon.engines.duckdb.reading.csv_form import TEXT
+from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
 from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of

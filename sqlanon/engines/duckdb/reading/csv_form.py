@@ -1,0 +1,139 @@
+"""How CSV files that have the same columns are read: their dialects, their types, and what becomes of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb.reading import lake
+from sqlanon.model.names import folded
+from sqlanon.model.policy.csv_files import Csv
+from sqlanon.queries.kit.macros import cast_value
+from sqlanon.queries.kit.nodes import column, select, subquery, union_by_name
+from sqlanon.queries.tables import csv_values as queries
+from sqlanon.queries.tables.typed import typed
+
+TEXT = "VARCHAR"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the lines of CSV files are cut into fields: by which sign, and what these are called."""
+
+    delim: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How CSV files that have the same columns are read.
+
+    Attributes:
+        groups: the files of each dialect.
+        types: of the columns of their lines, by name.
+        folder_types: of the columns of their folders, ``column=value``.
+        settings: what the user has said.
+        has_empty_rows: whether there are rows in which nothing stands, which are left out.
+        plain: the columns whose numbers are written in the notation of the settings.
+    """
+
+    groups: Mapping[Dialect, tuple[str, ...]]
+    types: Mapping[str, str]
+    folder_types: Mapping[str, str]
+    settings: Csv = lake.AS_FOUND
+    has_empty_rows: bool = False
+    plain: Set[str] = frozenset()
+
+    def relation(self, pattern: str | None = None) -> exp.Table | exp.Subquery:
+        """The rows of the files; ``pattern`` is a glob of all of them, which makes a shorter statement than a list."""
+        if not changes_cells(self.settings):
+            return self._lines(self.types, pattern)
+        return typed(
+            self._lines(dict.fromkeys(self.types, TEXT), pattern), {name: self._cell(name) for name in self.types}
+        )
+
+    def texts(self) -> exp.Table | exp.Subquery:
+        """The rows of the files with all fields as they are written."""
+        return self._lines(dict.fromkeys(self.types, TEXT), None)
+
+    def described(self) -> str:
+        """How they are read, in words."""
+        settings = self.settings
+        delims = " or ".join(dict.fromkeys("tab" if each.delim == "\t" else each.delim for each in self.groups))
+        names = "names in the first line" if settings.header in (None, True) else "no line of names"
+        types = [f"{name} {'text' if kind == TEXT else kind}" for name, kind in self.types.items()]
+        found = [(settings.encoding or "utf-8").upper(), f"delimiter {delims}", names, *types]
+        missing = [f"{' '.join(settings.nullstr)} missing"] if settings.nullstr else []
+        return ", ".join([*found, *missing])
+
+    def _lines(self, types: Mapping[str, str], pattern: str | None) -> exp.Table | exp.Subquery:
+        read = [
+            lake.text_reader(
+                files if pattern is None or len(self.groups) > 1 else pattern,
+                {name: types[name] for name in dialect.names},
+                self.folder_types,
+                dialect.delim,
+                self.settings,
+            )
+            for dialect, files in self.groups.items()
+        ]
+        one = read[0] if len(read) == 1 else subquery(union_by_name([_all_of(each) for each in read]), "anon_files")
+        if not self.has_empty_rows:
+            return one
+        return exp.Subquery(this=_all_of(one).where(exp.not_(queries.all_empty([*types])), copy=False))
+
+    def _cell(self, name: str) -> exp.Expr:
+        if given := given_types(self.settings).get(folded(name)):
+            return cast_value(as_given(self.settings, name, given), given)
+        value = plain(self.settings, cell(self.settings, name)) if name in self.plain else cell(self.settings, name)
+        return value if self.types[name] == TEXT else cast_value(value, self.types[name])
+
+
+def changes_cells(settings: Csv) -> bool:
+    """Whether settings read cells otherwise than as they are written."""
+    return bool(settings.types or settings.nullstr or settings.has_own_numbers)
+
+
+def given_types(settings: Csv) -> dict[str, str]:
+    """The types that settings give columns, by their folded names."""
+    return {folded(name): kind for name, kind in settings.types.items()}
+
+
+def cell(settings: Csv, name: str) -> exp.Expr:
+    """A field, NULL if it stands for a missing value."""
+    return queries.without_codes(column(name), settings.nullstr)
+
+
+def plain(settings: Csv, value: exp.Expr) -> exp.Expr:
+    """A number in the notation of settings, as SQL writes it; NULL for other texts."""
+    return queries.plain_number(value, *notation(settings))
+
+
+def notation(settings: Csv) -> tuple[str, str]:
+    """What stands before decimals and between thousands."""
+    return settings.decimal or ".", settings.thousands or ""
+
+
+def as_given(settings: Csv, name: str, kind: str) -> exp.Expr:
+    """The text of a field that is to be read in a type."""
+    value = cell(settings, name)
+    is_text, is_time = (exp.DataType.build(kind, dialect="duckdb").is_type(*types) for types in (TEXTS, TIMES))
+    if is_time and settings.dates:
+        return queries.day_as_text(queries.in_century(value, settings.century), settings.dates)
+    return plain(settings, value) if settings.has_own_numbers and not (is_text or is_time) else value
+
+
+TEXTS = tuple(exp.DataType.TEXT_TYPES)
+TIMES = tuple(exp.DataType.TEMPORAL_TYPES)
+
+
+def alone(settings: Csv, name: str) -> exp.Expr:
+    """A field as a text that no other row decides: a number in the notation of settings as SQL writes it."""
+    value = cell(settings, name)
+    return exp.func("coalesce", plain(settings, value), value.copy()) if settings.has_own_numbers else value
+
+
+def _all_of(relation: exp.Expr) -> exp.Select:
+    return select([exp.Star()], relation)

@@ -1,0 +1,54 @@
+"""The time zone of a call: times with a zone have the same texts and days wherever a run is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import duckdb
+
+from sqlanon.engines.duckdb.compute import set_
+from sqlanon.engines.duckdb.refusals import refusals
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.queries.kit.texts import query_text
+
+SETTING = "TimeZone"
+
+
+class Zone:
+    """The zone in which a connection shows times; that of its user before and after a call."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """Bring the zone of the user back when the block ends."""
+        before = self._present()
+        try:
+            yield
+        finally:
+            with suppress(EngineError):  # the connection is closed, or its settings are locked
+                self._change(before)
+
+    def enter(self, zone: str) -> None:
+        """Show times in a zone.
+
+        Raises:
+            PolicyError: there is none of that name.
+            EngineError: the settings of the connection are locked, and have another one.
+        """
+        try:
+            self._change(zone)
+        except EngineError as error:
+            if "Unknown TimeZone" in str(error.original):
+                raise PolicyError(f'timezone: "{zone}" is not the name of a zone, such as Europe/Berlin') from None
+            raise
+
+    def _present(self) -> str:
+        with refusals("the time zone"):
+            return str(self._connection.execute(query_text("engines", "time_zone")).fetchall()[0][0])
+
+    def _change(self, zone: str) -> None:
+        if zone != self._present():
+            set_(self._connection, **{SETTING: zone})

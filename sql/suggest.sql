@@ -106,6 +106,48 @@ FROM (
 GROUP BY place, shape
 ORDER BY place ASC, text_count DESC, shape ASC;
 
+-- name: written_column
+-- how the texts of a column of a CSV file are written
+-- A row of a column, from its distinct values: the codes for missing values among them, and what all others are.
+-- :place 0
+-- :value age
+-- :codes ['NA']
+SELECT
+    :place AS place,
+    list_sort(coalesce(list(anon_text) FILTER (is_code), [])) AS codes,
+    count(*) FILTER (NOT is_code) AS others,
+    count(TRY_CAST(anon.as_read(anon_text) AS DOUBLE)) FILTER (NOT is_code) AS numbers,
+    count(*) FILTER (NOT is_code AND anon_text LIKE '-%') AS negatives,
+    count(anon.plain_number(anon_text, ',', '.')) FILTER (NOT is_code) AS comma_numbers,
+    count(*) FILTER (NOT is_code AND regexp_full_match(anon_text, '.*,([0-9]{1,2}|[0-9]{4,})')) AS decimal_commas,
+    count(*) FILTER (NOT is_code AND regexp_matches(anon_text, '[0-9][.][0-9]{3}(\D|$)')) AS thousand_points,
+    count(anon.plain_number(anon_text, '.', ',')) FILTER (NOT is_code) AS point_numbers,
+    count(*) FILTER (NOT is_code AND regexp_matches(anon_text, '(,[0-9]{3}){2}|,[0-9]{3}[.]')) AS thousand_commas,
+    count(coalesce(anon_dmy, anon_mdy)) FILTER (NOT is_code) AS days,
+    count(anon_dmy) FILTER (NOT is_code AND NOT contains(anon_text, ' ')) AS dmy,
+    count(anon_mdy) FILTER (NOT is_code AND NOT contains(anon_text, ' ')) AS mdy,
+    count(*) FILTER (anon_dmy <> anon_mdy) AS two_days,
+    count(*) FILTER (has_short_year) AS short_years
+FROM (
+    SELECT
+        anon_text,
+        list_contains(:codes, anon_text) AS is_code,
+        anon_text <> anon_day AS has_short_year,
+        anon.written_day(anon_day, 'dmy') AS anon_dmy,
+        anon.written_day(anon_day, 'mdy') AS anon_mdy
+    FROM (
+        SELECT
+            anon_text,
+            -- 3-2-12 is a bed, and 3.2.12 a section.
+            CASE
+                WHEN regexp_matches(anon_text, '^([0-9]{2}[.][0-9]{2}[.]|[0-9]{1,2}/[0-9]{1,2}/)[0-9]{2}')
+                    THEN anon.in_century(anon_text, 1900)
+                ELSE anon_text
+            END AS anon_day
+        FROM (SELECT DISTINCT anon.text_of(:value) AS anon_text FROM :source AS anon_source WHERE :value IS NOT NULL) AS anon_texts
+    ) AS anon_dated
+) AS anon_written;
+
 -- name: pair_count
 -- pairs of values of two columns
 -- :place 0

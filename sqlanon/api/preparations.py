@@ -49,13 +49,18 @@ class Preparations(Part):
         """
         from sqlanon.run.trials import tried
         from sqlanon.suggestion.codebook import read_codebook
+        from sqlanon.suggestion.csv_settings import proposed
         from sqlanon.suggestion.suggest import SuggestionRequest, suggest
 
         if isinstance(codebook, str | Path):
             codebook = read_codebook(codebook)
         written = {name.lower(): text for name, text in (codebook or {}).items()}
-        asked = SuggestionRequest(profile, k, written, isinstance(source, str | Path), partial(tried, self._engine))
-        return suggest(self._engine, self._opened.resolve(source), asked)
+        found = self._opened.resolve(source)
+        if (csv := proposed(self._engine, found)) is not None:
+            self._engine.read_as(csv.settings)
+            found = self._opened.resolve(source)
+        can_be_queried, runs = isinstance(source, str | Path), partial(tried, self._engine)
+        return suggest(self._engine, found, SuggestionRequest(profile, k, written, can_be_queried, runs, csv))
 
     @exclusive
     def flatten(

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from sqlglot import exp
 
+from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries.kit.nodes import identifier
 
 Source = str | Path | Any
@@ -35,7 +36,8 @@ class ResolvedSource:
     name in a ledger; None of views, queries, temporary tables and those of other databases. ``defined_by`` is the query
     of a relation of DuckDB in Python, which no catalog has; empty for other frames. ``pinned`` is its state, if the
     source has versions. ``follows_rows`` says that the types of its columns are those that its rows fit, as of CSV
-    files and frames.
+    files and frames. ``csv`` is what was said of how CSV files are read, and ``read_as`` how they are: their form, and
+    the type of each column; both are empty for all else.
     """
 
     relation: exp.Table | exp.Subquery
@@ -46,6 +48,8 @@ class ResolvedSource:
     defined_by: str | None = None
     pinned: Pinned | None = None
     follows_rows: bool = False
+    csv: Csv | None = None
+    read_as: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

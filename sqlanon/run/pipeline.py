@@ -38,6 +38,9 @@ from sqlanon.run.unchanged import made_from, published_earlier
 NOTHING_ASKED = Request()
 NO_OTHERS = Others()
 
+MAX_READ = 12
+"""Columns whose types a run lists as they were read."""
+
 
 # More than six parameters: what is asked for in a policy, for one run, of the target, and of the progress.
 @with_own_taxonomies
@@ -102,9 +105,19 @@ def anonymize(
                 release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
     stages.finish()
     report = noted.reported(release.report)
+    if not run.is_private:
+        report = with_notes(report, _reading(source))
     if into.kind == "table" and request.keeps_taxonomies and engine.far is None:
         report = with_notes(report, keep_taxonomies(engine, bound, [*read.values()]))
     return release.model_copy(update={"report": report})
+
+
+def _reading(source: ResolvedSource) -> tuple[str, ...]:
+    """How CSV files were read, as a note: it is about rows that are not released, and does not travel with a release."""
+    form, *columns = source.read_as or ("",)
+    left = len(columns) - MAX_READ
+    shown = [*columns[:MAX_READ], f"and {left:,} more columns"] if left > 0 else columns
+    return (f"read as {form}: {', '.join(shown)}",) if form else ()
 
 
 # More than six parameters: what runs, where to, and what it is made from.

@@ -136,7 +136,7 @@ def release_report(
         spent=tuple(Spent(**each) for each in facts.get("spent", ())),
         thresholds=facts.get("thresholds", {}),
         marginals=tuple(MeasuredMarginal(**each) for each in facts.get("measured", ())),
-        facts={**_of_partitions(record.fit), **_titled(facts, policy)},
+        facts={**_of_partitions(record.fit), **_titled(facts, policy), **_of_files(source)},
         policy="" if record.policy is None else _policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),
     )
@@ -186,6 +186,11 @@ def _of_partitions(fit: PartitionRecord | None) -> dict[str, Any]:
         else "by all partitions together",
         "rows of all partitions": f"{count(fit.rows.released)} of {count(fit.rows.source)}",
     }
+
+
+def _of_files(source: ResolvedSource | None) -> dict[str, Any]:
+    """How CSV files of the source are read, for those who may see it."""
+    return {} if source is None or not source.read_as else {"source read as": ", ".join(source.read_as)}
 
 
 def _search_of(facts: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import decimal_commas, relations, safe_harbor, taxonomies
 from sqlanon.suggestion.cleaning import advice_on, cleanings, query_of
 from sqlanon.suggestion.codebook import described_in
+from sqlanon.suggestion.csv_settings import Proposed
 from sqlanon.suggestion.evidence import evidence_of
 from sqlanon.suggestion.profiles import PROFILES, SAFE_HARBOR, for_profile, protected
 from sqlanon.suggestion.roles import Decision, decided, individual, undecided, with_twins
@@ -27,7 +28,7 @@ from sqlanon.suggestion.sets import MAX_NODES, MeasuredSets, coarsened, lattice_
 from sqlanon.suggestion.suggestion import Profile, SuggestedColumn, Suggestion
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
 from sqlanon.suggestion.visible_identifiers import shown_kinds
-from sqlanon.suggestion.writing import LIST_OF_ROLE, Draft, policy_of
+from sqlanon.suggestion.writing import LIST_OF_ROLE, Draft, policy_of, toml_value
 
 SUPPRESSION_LIMIT = 0.05
 SAMPLED_ROWS = 10_000
@@ -47,6 +48,7 @@ class SuggestionRequest:
         codebook: what is written about columns, by their names in lower case.
         can_be_queried: whether a query can name the source, as it cannot name a frame.
         tried: runs a policy on rows of the source, which has more, and keeps nothing but the figures.
+        csv: how the source is read, if that was proposed for it.
     """
 
     profile: Profile
@@ -54,6 +56,7 @@ class SuggestionRequest:
     codebook: Mapping[str, str]
     can_be_queried: bool
     tried: Callable[[ResolvedSource, Policy, int], Trial]
+    csv: Proposed | None = None
 
 
 def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> Suggestion:
@@ -95,7 +98,7 @@ class _Table:
         fine = self._taxonomies(decisions, wanted, stored)
         made = coarsened(fine)
         measured = measured_sets(self._engine, self._relation, [self._evidence[name] for name in wanted])
-        has_commas = not decimal_commas.is_one_file(self._source)
+        has_commas = self._source.csv is None
         mended = cleanings(self._engine, self._relation, self._evidence, decisions, has_commas=has_commas)
         notes = [*self._notes(decisions, measured, fine, made), *advice_on(mended)]
         in_the_way = tuple(name for name in stored if made[name].rule)
@@ -269,9 +272,13 @@ class _Table:
             least = ", ".join(measured.least_telling[:MAX_NAMED_COLUMNS])
             yield f"{len(made)} quasi-identifiers make a release coarse; without {least} least would be given away less"
         yield from self._notes_on_columns(decisions)
+        if self._asked.csv is not None:
+            yield from self._asked.csv.notes
+            for setting, reason in self._asked.csv.reasons.items():
+                yield f"[csv] {setting} = {toml_value(getattr(self._asked.csv.settings, setting))}: {reason}"
         names = [name for name, found in self._evidence.items() if found.shape == decimal_commas.SHAPE]
-        if names and decimal_commas.is_one_file(self._source):
-            yield decimal_commas.note_on(names, self._source)
+        if names and self._source.csv is not None:
+            yield decimal_commas.note_on(names)
         yield from PROFILES[self._asked.profile].notes
 
     def _notes_on_columns(self, decisions: Mapping[str, Decision]) -> Iterator[str]:
@@ -313,6 +320,7 @@ class _Table:
             settings=settings,
             privacy=[{"model": "k-anonymity", "k": self._k}, *diversity],
             taxonomies={name: taxonomy for name, taxonomy in made.items() if taxonomy.rule},
+            csv={} if self._source.csv is None else self._source.csv.model_dump(mode="json", exclude_defaults=True),
         )
 
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -50,6 +50,7 @@ class Draft:
         taxonomies: by quasi-identifier.
         method: by which it anonymizes.
         compared: what this method and the other one lose, as far as it is known.
+        csv: how the source is read.
     """
 
     heading: Sequence[str]
@@ -59,6 +60,7 @@ class Draft:
     taxonomies: Mapping[str, SuggestedTaxonomy]
     method: SuggestedMethod = "full-domain"
     compared: str = "each class has labels of its own"
+    csv: Mapping[str, Any] = field(default_factory=dict)
 
     def with_trial(self, trial: Trial) -> Draft:
         """The same, by the method that a trial asks for."""
@@ -87,16 +89,18 @@ def text_of(draft: Draft, stem: str) -> str:
     lines = [*(_comment(sentence) for sentence in draft.heading), ""]
     for name in LIST_OF_ROLE.values():
         lines += _list(name, draft.columns.get(name, {}))
-    lines += (f"{name} = {_value(value)}  {_comment(why)}" for name, (value, why) in draft.settings.items())
+    lines += (f"{name} = {toml_value(value)}  {_comment(why)}" for name, (value, why) in draft.settings.items())
     mark = "# " if draft.method == "full-domain" else ""
     lines.append(f'{mark}method = "local-recoding"  {_comment(draft.compared)}')
     for model in draft.privacy:
-        lines += ["", "[[privacy]]", *(f"{name} = {_value(value)}" for name, value in model.items())]
+        lines += ["", "[[privacy]]", *(f"{name} = {toml_value(value)}" for name, value in model.items())]
     lines += ["", "[quality]", 'model = "lm"']
+    if draft.csv:
+        lines += ["", "[csv]", *(f"{name} = {toml_value(value)}" for name, value in draft.csv.items())]
     if draft.taxonomies:
         lines += ["", "[taxonomies]"]
     for name, taxonomy in draft.taxonomies.items():
-        rule = _value(files.get(name, taxonomy.rule))
+        rule = toml_value(files.get(name, taxonomy.rule))
         comment = f"  {_comment(taxonomy.hint)}" if taxonomy.hint else ""
         lines.append(f"{_key(name)} = {rule}{comment}")
     return "\n".join(lines) + "\n"
@@ -152,7 +156,7 @@ def _list(name: str, columns: Mapping[str, str]) -> Iterator[str]:
         yield f"{name} = []"
         return
     yield f"{name} = ["
-    texts = {column: f"    {_value(column)}," for column in columns}
+    texts = {column: f"    {toml_value(column)}," for column in columns}
     width = max((len(text) for text in texts.values() if len(text) <= MAX_ALIGNED), default=0)
     for column, comment in columns.items():
         yield f"{texts[column]:<{width}}  {_comment(comment)}"
@@ -164,15 +168,15 @@ def _comment(text: str) -> str:
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A value of TOML, whose texts are those of JSON but for one control character."""
     match value:
         case Mapping():
-            return f"{{ {', '.join(f'{_key(name)} = {_value(item)}' for name, item in value.items())} }}"
+            return f"{{ {', '.join(f'{_key(name)} = {toml_value(item)}' for name, item in value.items())} }}"
         case list() | tuple():
-            return f"[{', '.join(map(_value, value))}]"
+            return f"[{', '.join(map(toml_value, value))}]"
         case _:
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -19,6 +19,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     f,
     grouped,
+    names,
     number,
     select,
     string,
@@ -90,6 +91,14 @@ def pair_counts(source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Se
     return union_all(
         SQL.query("pair_count", source=source, place=place, one=values[one], other=values[other])
         for place, (one, other) in enumerate(pairs)
+    )
+
+
+def written(source: exp.Expr, columns: Sequence[str], codes: Sequence[str]) -> exp.Query:
+    """How the texts of columns of CSV files are written, by the place of the column."""
+    return union_all(
+        SQL.query("written_column", source=source, place=place, value=name, codes=names([*codes]))
+        for place, name in enumerate(columns)
     )
 
 

@@ -58,15 +58,15 @@ class Form:
         """The rows of the files with all fields as they are written."""
         return self._lines(dict.fromkeys(self.types, TEXT), None)
 
-    def described(self) -> str:
-        """How they are read, in words."""
+    @property
+    def described(self) -> tuple[str, ...]:
+        """How they are read, in words: their form, and each column with its type."""
         settings = self.settings
         delims = " or ".join(dict.fromkeys("tab" if each.delim == "\t" else each.delim for each in self.groups))
         names = "names in the first line" if settings.header in (None, True) else "no line of names"
-        types = [f"{name} {'text' if kind == TEXT else kind}" for name, kind in self.types.items()]
-        found = [(settings.encoding or "utf-8").upper(), f"delimiter {delims}", names, *types]
-        missing = [f"{' '.join(settings.nullstr)} missing"] if settings.nullstr else []
-        return ", ".join([*found, *missing])
+        missing = f", {' '.join(settings.nullstr)} for missing values" if settings.nullstr else ""
+        form = f"{(settings.encoding or 'utf-8').upper()}, delimiter {delims}, {names}{missing}"
+        return form, *(f"{name} {'text' if kind == TEXT else kind}" for name, kind in self.types.items())
 
     def _lines(self, types: Mapping[str, str], pattern: str | None) -> exp.Table | exp.Subquery:
         read = [

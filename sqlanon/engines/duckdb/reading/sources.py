@@ -211,6 +211,8 @@ def _files(
         relation = (read or lake.reader)(short or files)
     follows_rows = kind == CSV or (read is None and any(map(paths.folder_columns, files)))
     found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows)
+    if form is not None:
+        found = dataclasses.replace(found, csv=form.settings, read_as=form.described)
     return _readable(source, found, describe, kind)
 
 

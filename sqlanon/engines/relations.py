@@ -37,7 +37,8 @@ class ResolvedSource:
     of a relation of DuckDB in Python, which no catalog has; empty for other frames. ``pinned`` is its state, if the
     source has versions. ``follows_rows`` says that the types of its columns are those that its rows fit, as of CSV
     files and frames. ``csv`` is what was said of how CSV files are read, and ``read_as`` how they are: their form, and
-    the type of each column; both are empty for all else.
+    the type of each column; both are empty for all else. ``found_by_rows`` are the CSV files that a query names, whose
+    columns are read in types that all their rows fit, and ``guessed`` what DuckDB gives the types that some rows fit.
     """
 
     relation: exp.Table | exp.Subquery
@@ -50,6 +51,8 @@ class ResolvedSource:
     follows_rows: bool = False
     csv: Csv | None = None
     read_as: tuple[str, ...] = ()
+    found_by_rows: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

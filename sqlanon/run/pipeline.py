@@ -20,6 +20,7 @@ from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared.findings import examine, with_findings
 from sqlanon.methods.shared.guarantee import with_coding, with_earlier_versions
 from sqlanon.methods.stages import Stages
+from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord
@@ -37,6 +38,12 @@ from sqlanon.run.unchanged import made_from, published_earlier
 
 NOTHING_ASKED = Request()
 NO_OTHERS = Others()
+
+GUESSED = (
+    "{}: DuckDB guesses types from the first rows, so that 02139 may be 2139, and 250.10 and 250.1 one code; name the "
+    "CSV file itself, or read it with all_varchar = true"
+)
+"""What is to be known of a query whose types follow some rows."""
 
 MAX_READ = 12
 """Columns whose types a run lists as they were read."""
@@ -113,7 +120,11 @@ def anonymize(
 
 
 def _reading(source: ResolvedSource) -> tuple[str, ...]:
-    """How CSV files were read, as a note: it is about rows that are not released, and does not travel with a release."""
+    """How CSV files were read, as a note, which does not travel with a release: it is about all rows of the source."""
+    if guessed := [
+        name for name in source.guessed if name.startswith("read_csv") or name.lower().endswith(CSV_SUFFIXES)
+    ]:
+        return (GUESSED.format(", ".join(guessed)),)
     form, *columns = source.read_as or ("",)
     left = len(columns) - MAX_READ
     shown = [*columns[:MAX_READ], f"and {left:,} more columns"] if left > 0 else columns

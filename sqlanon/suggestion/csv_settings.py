@@ -13,7 +13,21 @@ from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.taxonomy.arguments import listed
 from sqlanon.queries.tables import suggestions as queries
 
-UNMISTAKABLE = ("NULL", "null", "N/A", "n/a", "#N/A", "#NV", "<NA>", "NaN", "nan", "k.A.", "k. A.", "k.A", "keine Angabe")
+UNMISTAKABLE = (
+    "NULL",
+    "null",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "#NV",
+    "<NA>",
+    "NaN",
+    "nan",
+    "k.A.",
+    "k. A.",
+    "k.A",
+    "keine Angabe",
+)
 """Texts that stand for missing values wherever they are."""
 
 AMONG_NUMBERS = ("NA", "na", ".", "-", "--", "?", "*", "None", "none", "missing", "unknown", "unbekannt", "fehlt")
@@ -122,22 +136,29 @@ def _notation(found: Sequence[Written]) -> Iterator[tuple[str, str, str]]:
         reason = f"{listed([each.name for each in commas])} {'has' if len(commas) == 1 else 'have'} decimal commas"
         yield "decimal", ",", reason
         # A point before three digits may be that of decimals elsewhere.
-        others = [each for each in found if each not in commas and each.has("thousand_points") and each.all_are("numbers")]
+        others = [
+            each for each in found if each not in commas and each.has("thousand_points") and each.all_are("numbers")
+        ]
         if any(each.has("thousand_points") for each in commas) and not others:
             yield "thousands", ".", "points stand between groups of three digits"
         return
     points = [each for each in found if each.all_are("point_numbers") and each.has("thousand_commas")]
     if points:
-        yield "thousands", ",", f"commas stand between groups of three digits of {listed([each.name for each in points])}"
+        yield (
+            "thousands",
+            ",",
+            f"commas stand between groups of three digits of {listed([each.name for each in points])}",
+        )
 
 
 def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
     """The types of columns of days that are not written as ISO 8601 has them, if all have one order."""
     written = [each for each in found if each.all_are("days")]
     orders = {each.name: [order for order in ("dmy", "mdy") if each.all_are(order)] for each in written}
-    plain = [each for each in written if each.has("two_days") is (len(orders[each.name]) == 1)]
-    known = {orders[each.name][0] for each in plain if each.has("two_days")}
-    days = [each.name for each in plain if orders[each.name]]
+    known = {each[0] for each in orders.values() if len(each) == 1}
+    # Days with the year before them are the same in both orders.
+    alike = {each.name for each in written if not each.has("two_days")}
+    days = [name for name, each in orders.items() if len(each) == 1 or (each and name in alike)]
     if len(known) > 1 or not days:
         return
     yield "dates", (*known, "dmy")[0], f"{listed(days)} {'has' if len(days) == 1 else 'have'} days in this order"

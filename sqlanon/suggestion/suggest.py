@@ -272,14 +272,17 @@ class _Table:
             least = ", ".join(measured.least_telling[:MAX_NAMED_COLUMNS])
             yield f"{len(made)} quasi-identifiers make a release coarse; without {least} least would be given away less"
         yield from self._notes_on_columns(decisions)
-        if self._asked.csv is not None:
-            yield from self._asked.csv.notes
-            for setting, reason in self._asked.csv.reasons.items():
-                yield f"[csv] {setting} = {toml_value(getattr(self._asked.csv.settings, setting))}: {reason}"
+        yield from self._notes_on_files()
+        yield from PROFILES[self._asked.profile].notes
+
+    def _notes_on_files(self) -> Iterator[str]:
+        if (proposed := self._asked.csv) is not None:
+            yield from proposed.notes
+            for setting, reason in proposed.reasons.items():
+                yield f"[csv] {setting} = {toml_value(getattr(proposed.settings, setting))}: {reason}"
         names = [name for name, found in self._evidence.items() if found.shape == decimal_commas.SHAPE]
         if names and self._source.csv is not None:
             yield decimal_commas.note_on(names)
-        yield from PROFILES[self._asked.profile].notes
 
     def _notes_on_columns(self, decisions: Mapping[str, Decision]) -> Iterator[str]:
         for name, decision in decisions.items():

@@ -354,18 +354,14 @@ class TestTables:
         )
         assert "individual" not in tomllib.loads(session.suggest("t").to_toml())
 
-    def test_numbers_with_a_decimal_comma_are_noted_with_the_query(self, folder: Path) -> None:
+    def test_numbers_with_a_decimal_comma_are_read_as_such(self, folder: Path) -> None:
         rows = "".join(f"{i % 9};{i % 37},{i % 10};{i * 7 % 100},{i % 90 + 10}\n" for i in range(300))
         (folder / "it's.csv").write_text("age;height;v1\n" + rows)
         ran = sqlanon("init", "it's.csv", folder=folder)
         assert ran.returncode == 0
-        query = "FROM read_csv('it''s.csv', decimal_separator := ',')"
-        assert f'"{query}"' in heading_of(folder / "policy.toml")
-        again = sqlanon("init", query, "--out", "again.toml", folder=folder)
-        assert again.returncode == 0
-        policy = tomllib.loads((folder / "again.toml").read_text())
-        assert policy["taxonomies"]["height"]["kind"] == "intervals"
-        assert "decimal comma" not in heading_of(folder / "again.toml")
+        assert '# [csv] decimal = ",": "height" and "v1" have decimal commas' in heading_of(folder / "policy.toml")
+        policy = tomllib.loads((folder / "policy.toml").read_text())
+        assert (policy["csv"], policy["taxonomies"]["height"]["kind"]) == ({"decimal": ","}, "intervals")
 
     def test_texts_of_a_table_with_a_decimal_comma_are_noted(self, session: sa.Session) -> None:
         session.connection.execute(NUMBER.format("(i % 40) || ',5' AS height, i % 9 AS age", 400))

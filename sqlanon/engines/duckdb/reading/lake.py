@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -13,7 +14,7 @@ from sqlglot import exp
 from sqlanon.engines.paths import is_glob
 from sqlanon.engines.relations import Files
 from sqlanon.errors import EngineError
-from sqlanon.model.datasets import CSV_SUFFIXES, LOCAL, PARQUET_SUFFIXES
+from sqlanon.model.datasets import CSV_SUFFIXES, FILE_SUFFIXES, LOCAL, PARQUET_SUFFIXES
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, select, string
@@ -61,16 +62,36 @@ def format_of(source: str, files: Sequence[str]) -> Format:
     return CSV if tables or (not files and CSV.has(source)) else PARQUET
 
 
+PACKED = (".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz", ".rar")
+"""How the names of files end that are packed in a way that is not read."""
+
+PLAIN = (".txt", ".dat", ".tab", ".psv", ".asc")
+"""How the names of files end that may be CSV."""
+
+
 def refuse_other_formats(source: str) -> None:
-    """Refuse a path or a glob of files that only a query reads.
+    """Refuse a path or a glob of files that only a query reads, and a file that nothing reads.
 
     Raises:
-        EngineError: it is one; has the query.
+        EngineError: it is one; says what reads it.
     """
+    name = source.lower()
     for ending, function in QUERIED.items():
-        if source.lower().endswith(ending):
+        if name.endswith(ending):
             query = f"FROM {function}({string(source).sql(DIALECT)})"
             raise EngineError(f'{source} is read by a query: "{query}"', step="format")
+    with suppress(OSError, ValueError):  # no name that a file can have
+        if not name.endswith(FILE_SUFFIXES) and (Path(source).is_file() or (is_glob(source) and name.endswith(PLAIN))):
+            raise EngineError(f"{source} is not read: {_what_reads(name)}", step="format")
+
+
+def _what_reads(name: str) -> str:
+    """What to do with a file of a name that is not read."""
+    if name.endswith(PACKED):
+        return "unpack it, or pack it as .gz or .zst"
+    if name.endswith(PLAIN):
+        return "if it is a CSV file, give it a name that ends in .csv"
+    return "save it as CSV or Parquet, under a name that says so (.csv, .tsv, .parquet)"
 
 
 def unreadable_below(folder: str) -> str | None:

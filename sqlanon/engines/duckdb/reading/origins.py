@@ -96,7 +96,7 @@ class _Walk:
     def query(self, query: exp.Expr, schema: Schema | None) -> None:
         for table in query.find_all(exp.Table):
             if isinstance(table.this, exp.Identifier):
-                if not _is_of_with(table):
+                if not is_of_with(table):
                     self._name(table, schema)
             else:
                 self._arguments(table)
@@ -204,7 +204,7 @@ def spellings(table: exp.Table, schema: Schema | None) -> Iterator[str]:
     yield exp.Table(**parts).sql(DIALECT)
 
 
-def _is_of_with(table: exp.Table) -> bool:
+def is_of_with(table: exp.Table) -> bool:
     """Whether a name is that of a WITH clause, which hides a table of that name.
 
     It does not in the query of the clause itself, unless that is recursive, nor in those of the clauses before it.

@@ -20,6 +20,7 @@ from sqlanon.engines.duckdb.reading.csv_form import TEXT
 from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
+from sqlanon.engines.duckdb.reading.queried import with_files_as_text
 from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
@@ -70,7 +71,7 @@ def resolve(
         query = _query_in(source) if is_in_file else catalog.parse_query(source)
         if restricted:
             refuse_forbidden(query.relation, rows)
-        return _with_files(query, rows)
+        return _with_files(query, rows, partial(_csv, rows=rows, describe=describe, forms=forms))
     raise catalog.not_found(rows, source)
 
 
@@ -111,9 +112,22 @@ def of_lake(source: str, describe: Describe) -> ResolvedSource:
     return _readable(source, found, describe, lake.PARQUET)
 
 
-def _with_files(source: ResolvedSource, rows: Rows) -> ResolvedSource:
-    """A query or a view with the files that it reads."""
-    return dataclasses.replace(source, read=_files_of(spelled_by(source, rows), rows))
+def _with_files(
+    source: ResolvedSource, rows: Rows, read: Callable[[str], exp.Table | exp.Subquery] | None = None
+) -> ResolvedSource:
+    """A query or a view with the files that it reads; those that a query names are read by ``read``."""
+    spelled, relation, names = spelled_by(source, rows), source.relation, ()
+    if read is not None:
+        relation, names = with_files_as_text(relation, rows, read)
+    guessed = tuple(name for name in spelled.guessed if name not in names)
+    return dataclasses.replace(
+        source, relation=relation, read=_files_of(spelled, rows), guessed=guessed, found_by_rows=names
+    )
+
+
+def _csv(path: str, rows: Rows, describe: Describe, forms: CsvForms) -> exp.Table | exp.Subquery:
+    """CSV files that a query names."""
+    return _files(path, [path], rows, describe, forms, dataset_of_files(_at_home(path, rows))).relation
 
 
 def origins(source: ResolvedSource, rows: Rows, plan_of: PlanOf) -> Origins:
@@ -236,10 +250,10 @@ def unguessed(
     if source.follows_rows or source.files or source.dataset is not None:
         return source
     found = origins_of(source)
-    if found.guessed:
+    if guessed := (*source.found_by_rows, *found.guessed):
         raise PolicyError(
             f"a private method would publish types of {source.description} that single rows decide; {STATED}:",
-            [f"{name} guesses types" for name in found.guessed],
+            [f"{name} guesses types" for name in guessed],
         )
     return dataclasses.replace(source, follows_rows=found.has_frames or any(map(paths.folder_columns, found.files)))
 

@@ -20,7 +20,6 @@ from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared.findings import examine, with_findings
 from sqlanon.methods.shared.guarantee import with_coding, with_earlier_versions
 from sqlanon.methods.stages import Stages
-from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord
@@ -34,19 +33,11 @@ from sqlanon.releases.noting import note_unchanged, noting
 from sqlanon.run.alternatives import local_loss, with_local_loss
 from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.others import Others, examined_beside, other_releases
+from sqlanon.run.report_facts import notes_on_reading
 from sqlanon.run.unchanged import made_from, published_earlier
 
 NOTHING_ASKED = Request()
 NO_OTHERS = Others()
-
-GUESSED = (
-    "{}: DuckDB guesses types from the first rows, so that 02139 may be 2139, and 250.10 and 250.1 one code; name the "
-    "CSV file itself, or read it with all_varchar = true"
-)
-"""What is to be known of a query whose types follow some rows."""
-
-MAX_READ = 12
-"""Columns whose types a run lists as they were read."""
 
 
 # More than six parameters: what is asked for in a policy, for one run, of the target, and of the progress.
@@ -113,22 +104,10 @@ def anonymize(
     stages.finish()
     report = noted.reported(release.report)
     if not run.is_private:
-        report = with_notes(report, _reading(source))
+        report = with_notes(report, notes_on_reading(source))
     if into.kind == "table" and request.keeps_taxonomies and engine.far is None:
         report = with_notes(report, keep_taxonomies(engine, bound, [*read.values()]))
     return release.model_copy(update={"report": report})
-
-
-def _reading(source: ResolvedSource) -> tuple[str, ...]:
-    """How CSV files were read, as a note, which does not travel with a release: it is about all rows of the source."""
-    if guessed := [
-        name for name in source.guessed if name.startswith("read_csv") or name.lower().endswith(CSV_SUFFIXES)
-    ]:
-        return (GUESSED.format(", ".join(guessed)),)
-    form, *columns = source.read_as or ("",)
-    left = len(columns) - MAX_READ
-    shown = [*columns[:MAX_READ], f"and {left:,} more columns"] if left > 0 else columns
-    return (f"read as {form}: {', '.join(shown)}",) if form else ()
 
 
 # More than six parameters: what runs, where to, and what it is made from.

@@ -24,7 +24,7 @@ from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import PartitionRecord, Record
+from sqlanon.model.record import Record
 from sqlanon.model.release import Exposure, Spent
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
@@ -36,12 +36,13 @@ from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import names, string, subquery
 from sqlanon.queries.tables import taxonomies as taxonomy_queries
-from sqlanon.report.document import count, percent
+from sqlanon.report.document import percent
 from sqlanon.run.alternatives import alternatives_of
 from sqlanon.run.earlier import with_joint_classes
 from sqlanon.run.lattice import lattice
 from sqlanon.run.listed_others import others_of
 from sqlanon.run.recorded import ROLES, recorded_release
+from sqlanon.run.report_facts import of_files, of_partitions, titled
 from sqlanon.verification.published import Published
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
 
@@ -136,7 +137,7 @@ def release_report(
         spent=tuple(Spent(**each) for each in facts.get("spent", ())),
         thresholds=facts.get("thresholds", {}),
         marginals=tuple(MeasuredMarginal(**each) for each in facts.get("measured", ())),
-        facts={**_of_partitions(record.fit), **_titled(facts, policy), **_of_files(source)},
+        facts={**of_partitions(record.fit), **titled(facts, policy), **of_files(source)},
         policy="" if record.policy is None else _policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),
     )
@@ -165,32 +166,6 @@ def _refuse_lost_columns(found: Published, policy: Policy) -> None:
     if lost := [f'column "{name}" is not there' for name in counted if folded(name) not in there]:
         heading = f"{found.source.description} is not the release that its provenance is about:"
         raise PolicyError(heading, [*lost, "what else was changed: sqlanon verify"])
-
-
-def _titled(facts: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
-    """What the method of a policy adds to a report, by what it is."""
-    titles = {name: field.title for name, field in method_of(policy).report_class.model_fields.items()}
-    return {
-        title: facts[name] for name, title in titles.items() if title is not None and facts.get(name) not in (None, [])
-    }
-
-
-def _of_partitions(fit: PartitionRecord | None) -> dict[str, Any]:
-    """What is known of the other partitions of a fit."""
-    if fit is None:
-        return {}
-    return {
-        "partitions published with the fit": fit.partitions,
-        "privacy models are met": "by each partition on its own"
-        if fit.every_partition
-        else "by all partitions together",
-        "rows of all partitions": f"{count(fit.rows.released)} of {count(fit.rows.source)}",
-    }
-
-
-def _of_files(source: ResolvedSource | None) -> dict[str, Any]:
-    """How CSV files of the source are read, for those who may see it."""
-    return {} if source is None or not source.read_as else {"source read as": ", ".join(source.read_as)}
 
 
 def _search_of(facts: Mapping[str, Any]) -> str:

@@ -60,7 +60,7 @@ class Written:
 
     def all_are(self, count: str) -> bool:
         """Whether all texts that are no codes are such, and there are some."""
-        return 0 < self.counts["others"] == self.counts[count]
+        return bool(0 < self.counts["others"] == self.counts[count])
 
     @property
     def takes_codes(self) -> bool:

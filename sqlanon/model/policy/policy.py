@@ -244,7 +244,7 @@ class Policy(PolicyFields):
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled, nor on later fields that say nothing.
 
-        Nor does it depend on how CSV files are read, which is no part of what is promised.
+        Nor does it depend on how CSV files are read, which nothing that is promised rests on.
         """
         unsaid = {name for name in ("bottom_coding", "top_coding", "earlier") if not getattr(self, name)} | {"csv"}
         unsaid |= {"timezone"} if self.timezone == UTC else set()

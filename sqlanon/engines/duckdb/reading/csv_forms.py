@@ -208,10 +208,8 @@ class CsvForms:
         header, quote = self._settings.header, '"' if self._settings.quote is None else self._settings.quote
         quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
         (fields,) = csv.reader([line], delimiter=delim, **quoting)
-        if header in (None, True):
-            return _distinct(fields)
-        if header is False:
-            return _distinct([""] * len(fields))
+        if not isinstance(header, tuple):
+            return _distinct([""] * len(fields) if header is False else fields)
         if len(header) != len(fields):
             reason = f"the first line of {file} has {len(fields)} fields where [csv] header has {len(header)} names"
             raise EngineError(reason, step="source")

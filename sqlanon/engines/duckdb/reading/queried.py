@@ -18,14 +18,14 @@ BY_NAME = ("this", "db", "catalog")
 
 
 def with_files_as_text(
-    query: exp.Expr, rows: Rows, read: Callable[[str], exp.Table | exp.Subquery]
-) -> tuple[exp.Expr, tuple[str, ...]]:
+    query: exp.Table | exp.Subquery, rows: Rows, read: Callable[[str], exp.Table | exp.Subquery]
+) -> tuple[exp.Table | exp.Subquery, tuple[str, ...]]:
     """A query that reads the CSV files that it names as tables by ``read``, and the names of these.
 
     Raises:
         EngineError: one cannot be read.
     """
-    query, names = query.copy(), []
+    query, names = query.copy(), list[str]()
     for table in [*query.find_all(exp.Table)]:
         name = table.name
         is_name = isinstance(table.this, exp.Identifier) and not table.db and CSV.has(name)

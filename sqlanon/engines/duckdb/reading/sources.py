@@ -116,9 +116,8 @@ def _with_files(
     source: ResolvedSource, rows: Rows, read: Callable[[str], exp.Table | exp.Subquery] | None = None
 ) -> ResolvedSource:
     """A query or a view with the files that it reads; those that a query names are read by ``read``."""
-    spelled, relation, names = spelled_by(source, rows), source.relation, ()
-    if read is not None:
-        relation, names = with_files_as_text(relation, rows, read)
+    spelled = spelled_by(source, rows)
+    relation, names = (source.relation, ()) if read is None else with_files_as_text(source.relation, rows, read)
     guessed = tuple(name for name in spelled.guessed if name not in names)
     return dataclasses.replace(
         source, relation=relation, read=_files_of(spelled, rows), guessed=guessed, found_by_rows=names

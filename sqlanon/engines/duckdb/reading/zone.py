@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from sqlanon.engines.duckdb.compute import set_
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.queries.kit.texts import query_text
+
+if TYPE_CHECKING:
+    import duckdb
 
 SETTING = "TimeZone"
 

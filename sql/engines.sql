@@ -37,6 +37,10 @@ SELECT current_setting('memory_limit') AS memory_limit;
 -- the zone in which times with a zone are shown
 SELECT current_setting('TimeZone') AS time_zone;
 
+-- name: utc
+-- times with a zone are shown in UTC
+SET TimeZone = 'UTC';
+
 -- name: plan_settings
 -- how much of a plan EXPLAIN shows, and whether that can be changed
 SELECT current_setting('explain_output') AS explain_output, current_setting('lock_configuration') AS lock_configuration;

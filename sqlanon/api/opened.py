@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from sqlanon.engines.frames import is_frame
@@ -89,7 +89,8 @@ class OpenedEngine:
             EngineError: the session is closed, or it is a callback that calls.
         """
         with self._opened.lock.held(), self.engine.reading_frames():
-            self.engine.read_as(None, "UTC")
+            with suppress(EngineError):  # whose settings are locked, which matters where a policy has a zone
+                self.engine.read_as(None, "UTC")
             yield
 
     def checked(self, given: GivenPolicy) -> Policy:

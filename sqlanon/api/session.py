@@ -45,9 +45,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
     A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
     query, or the path of a ``.sql`` file that has one. A folder stands for all files in it and below, which are of one
     kind; folders ``column=value`` are columns, and a release that is a folder reads as it was released. A column of a
-    CSV file has a type only where every value is spelled as its type is, and is text otherwise; a query reads files
-    that are not in UTF-8, or have no line of names:
-    ``"FROM read_csv('x.csv', encoding = 'latin-1', all_varchar = true)"``.
+    CSV file has a type only where every value is spelled as its type is, and is text otherwise; ``csv`` of a policy, or
+    of :func:`connect`, says what is not to be found out of a file, such as its encoding.
 
     A frame is a source as well: a pandas or polars DataFrame, an Arrow table, record batch, reader or dataset, or a
     relation of the session's DuckDB connection. DuckDB scans it where it is; a reader, which can be read once, is kept

@@ -23,8 +23,7 @@ from sqlanon.queries.tables import typed as queries
 
 FORM = (
     "private methods read CSV in one form, since another would be guessed from its rows: commas (tabs in .tsv) between "
-    "cells, double quotes around them, and names in the first line; read others by a query with read_csv('…', "
-    "columns = {'age': 'INTEGER', …}, auto_detect = false, header = true, delim = ';')"
+    'cells, double quotes around them, and names in the first line; say by [csv] what is otherwise, such as delim = ";"'
 )
 
 

@@ -106,10 +106,13 @@ def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
 
 def _written(engine: Compute, source: ResolvedSource) -> Iterator[Written]:
     columns = [each.name for each in engine.describe(source.relation) if each.traits.is_text or each.traits.is_number]
-    for start in range(0, len(columns), COLUMNS_AT_ONCE):
-        some = columns[start : start + COLUMNS_AT_ONCE]
-        rows = engine.fetch(queries.written(source.relation, some, CODES), "how values are written", "node")
-        yield from (Written(some[row["place"]], row) for row in rows)
+    with engine.transaction(), engine.scratch():
+        copied = queries.copied(source.relation)
+        engine.run(copied)
+        for start in range(0, len(columns), COLUMNS_AT_ONCE):
+            some = columns[start : start + COLUMNS_AT_ONCE]
+            rows = engine.fetch(queries.written(copied.makes.table, some, CODES), "how values are written", "node")
+            yield from (Written(some[row["place"]], row) for row in rows)
 
 
 def _codes(found: Sequence[Written]) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:

@@ -83,7 +83,7 @@ def rows_of(columns: dict[str, list[str]], copies: int = COPIES) -> str:
 
 def sources() -> dict[str, str]:
     """Ways to read the same file, by name."""
-    nested = "SELECT * FROM (SELECT * FROM (FROM 'folk.csv') WHERE TRUE)"
+    nested = "SELECT * FROM (SELECT * FROM (FROM read_csv('folk.csv')) WHERE TRUE)"
     return {
         "read_csv_auto": "SELECT * FROM read_csv_auto('folk.csv')",
         "renamed": f"WITH folk AS ({nested}) SELECT COLUMNS(*) FROM folk",

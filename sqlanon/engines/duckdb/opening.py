@@ -94,6 +94,7 @@ class OpenedDatabase:
             _make_file(place)
             connection = _connection(place, resources.configuration(None if spill is None else spill.path))
             opened = cls(connection, owned=True, read_only=attached, spill=spill)
+            connection.execute(query_text("engines", "utc"))
             _load(connection, resources.extensions or ())
             if attached:
                 opened.name = opened.engine().attach_source(Path(path))

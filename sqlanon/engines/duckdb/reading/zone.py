@@ -22,11 +22,14 @@ class Zone:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
+        self._present = ""
 
     @contextmanager
     def during(self) -> Iterator[None]:
         """Bring the zone of the user back when the block ends."""
-        before = self._present()
+        with refusals("the time zone"):
+            before = str(self._connection.execute(query_text("engines", "time_zone")).fetchall()[0][0])
+        self._present = before
         try:
             yield
         finally:
@@ -45,12 +48,10 @@ class Zone:
         except EngineError as error:
             if "Unknown TimeZone" in str(error.original):
                 raise PolicyError(f'timezone: "{zone}" is not the name of a zone, such as Europe/Berlin') from None
-            raise
-
-    def _present(self) -> str:
-        with refusals("the time zone"):
-            return str(self._connection.execute(query_text("engines", "time_zone")).fetchall()[0][0])
+            reason = f"the settings of the connection are locked: SET TimeZone = '{zone}' before that"
+            raise EngineError(reason, step="session", original=error.original) from None
 
     def _change(self, zone: str) -> None:
-        if zone != self._present():
+        if zone != self._present:
             set_(self._connection, **{SETTING: zone})
+            self._present = zone

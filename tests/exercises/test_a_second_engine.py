@@ -130,6 +130,9 @@ class RecordingEngine(Compute, Warehouse, Writer):
     def reading_frames(self) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def read_as(self, csv: object, timezone: str | None = None) -> None:
+        pass
+
     def databases(self) -> list[Database]:
         return []
 
@@ -151,6 +154,7 @@ class Ready:
     def __init__(self, made: Any) -> None:
         self._made = made
         self.lock = CallLock()
+        self.csv = None
 
     def engine(self) -> Any:
         return self._made

@@ -101,7 +101,9 @@ def rows_of(connection: Connection) -> list[tuple[object, ...]]:
 
 
 def _connected() -> Connection:
-    return duckdb.connect(config={"threads": 1})
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("SET TimeZone = 'UTC'")  # that of the machine is changed by a statement
+    return connection
 
 
 @cache

@@ -109,6 +109,7 @@ class Server(FarRows):
 def recorded(run: Sent, folder: Path) -> list[tuple[str, str]]:
     """Purposes and statements of a run that publishes to an empty folder; the statements are in lines."""
     with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
         run.prepare(connection)
         statements = sent_by(run, connection, folder)
     texts = in_lines([statement for _, statement in statements])

@@ -94,7 +94,8 @@ class _Table:
         """Roles first, then taxonomies, then what the columns give away."""
         decisions = self._decisions()
         wanted = [name for name, decision in decisions.items() if decision.role == "quasi-identifier"]
-        stored = shapes(self._engine, wanted)
+        # What a policy left there gives way to what the next one carries.
+        stored = {name: shape for name, shape in shapes(self._engine, wanted).items() if not shape.is_of_policy}
         fine = self._taxonomies(decisions, wanted, stored)
         made = coarsened(fine)
         measured = measured_sets(self._engine, self._relation, [self._evidence[name] for name in wanted])

@@ -61,13 +61,14 @@ def resolve(
         refuse_remote(source)
     if paths.is_folder(source):
         return _folder(source, rows, describe, forms)
-    if not catalog.is_query(source):
+    is_in_file = source.lower().endswith(QUERY_SUFFIX) and not restricted
+    is_query = is_in_file or catalog.is_query(source)
+    if not is_query:
         lake.refuse_other_formats(source)
     if catalog.is_path(source):
         dataset = dataset_of_files(_at_home(source, rows))
         return _files(source, [source], rows, describe, forms, dataset)
-    is_in_file = source.lower().endswith(QUERY_SUFFIX) and not restricted
-    if is_in_file or catalog.is_query(source):
+    if is_query:
         query = _query_in(source) if is_in_file else catalog.parse_query(source)
         if restricted:
             refuse_forbidden(query.relation, rows)

@@ -28,6 +28,7 @@ class Preparations(Part):
         k: int | None = None,
         profile: Profile = "research",
         codebook: Mapping[str, str] | str | Path | None = None,
+        clean: bool = False,
     ) -> Suggestion:
         """Suggest a policy for a source: a role for each column with its reason, taxonomies, and what they give away.
 
@@ -42,6 +43,7 @@ class Preparations(Part):
                 (k = 10, sensitive columns generalized as well); ``"hipaa-safe-harbor"`` for 45 CFR 164.514(b)(2).
             codebook: what is written about columns, by their names; or the path of a CSV file that has ``column`` (or
                 ``variable``) and ``description`` (or ``label``).
+            clean: whether the policy is for what a query makes of the source that cleans its values, if some need it.
 
         Raises:
             PolicyError: the codebook cannot be read, or rows are not in the database.
@@ -60,7 +62,12 @@ class Preparations(Part):
             self._engine.read_as(csv.settings)
             found = self._opened.resolve(source)
         can_be_queried, runs = isinstance(source, str | Path), partial(tried, self._engine)
-        return suggest(self._engine, found, SuggestionRequest(profile, k, written, can_be_queried, runs, csv))
+        asked = SuggestionRequest(profile, k, written, can_be_queried, runs, csv)
+        suggestion = suggest(self._engine, found, asked)
+        if not clean or suggestion.cleaning is None:
+            return suggestion
+        query = suggestion.cleaning
+        return suggest(self._engine, self._opened.resolve(query), asked).model_copy(update={"query": query})
 
     @exclusive
     def flatten(

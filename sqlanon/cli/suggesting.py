@@ -73,11 +73,8 @@ def init(
     from sqlanon.model.taxonomy.arguments import counted
 
     with reading(database) as session:
-        found = session.suggest(source, k=k, profile=profile, codebook=codebook)
-        query = None if clean is None else found.cleaning
-        if query is not None:
-            found = session.suggest(query, k=k, profile=profile, codebook=codebook)
-    queries = {} if clean is None or query is None else {clean: query}
+        found = session.suggest(source, k=k, profile=profile, codebook=codebook, clean=clean is not None)
+    queries = {} if clean is None or found.query is None else {clean: found.query}
     files = found.write(out, replace=replace, beside=queries)
     commands = next_commands(found, source, database, out, read=str(clean) if queries else source)
     if as_json:
@@ -86,7 +83,7 @@ def init(
     show(found.document())
     beside = f" and {counted(len(files) - 1, 'file')} beside it" if files[1:] else ""
     say(f"Wrote {out}{beside}.")
-    for line in _on_cleaning(found, source, clean, query):
+    for line in _on_cleaning(found, source, clean):
         say(line)
     if found.undecided:
         say(f"{counted(len(found.undecided), 'column')} to decide: marked with a ? there, and dropped until then.")
@@ -95,9 +92,9 @@ def init(
         say(f"  {command}")
 
 
-def _on_cleaning(found: Suggestion, source: str, clean: Path | None, query: str | None) -> list[str]:
+def _on_cleaning(found: Suggestion, source: str, clean: Path | None) -> list[str]:
     """What became of values that should be cleaned, or what can become of them; nothing if there are none."""
-    if query is not None:
+    if found.query is not None:
         return [f"Read {clean}, which cleans values: it stands for {source} from now on."]
     if found.cleaning is not None:
         return ["Some values should be cleaned: --clean FILE.sql writes the query, and a policy for what it returns."]

@@ -32,13 +32,14 @@ class Pinned(Protocol):
 class ResolvedSource:
     """A source that exists: as a relation for FROM, in words for messages, and the files that it consists of.
 
-    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is its
-    name in a ledger; None of views, queries, temporary tables and those of other databases. ``defined_by`` is the query
-    of a relation of DuckDB in Python, which no catalog has; empty for other frames. ``pinned`` is its state, if the
-    source has versions. ``follows_rows`` says that the types of its columns are those that its rows fit, as of CSV
-    files and frames. ``csv`` is what was said of how CSV files are read, and ``read_as`` how they are: their form, and
-    the type of each column; both are empty for all else. ``found_by_rows`` are the CSV files that a query names, whose
-    columns are read in types that all their rows fit, and ``guessed`` what DuckDB gives the types that some rows fit.
+    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is
+    its name in a ledger; None of views, queries, temporary tables and those of other databases. ``defined_by`` is
+    the query of a relation of DuckDB in Python, which no catalog has; empty for other frames. ``pinned`` is its
+    state, if the source has versions. ``follows_rows`` says that the types of its columns are those that its rows
+    fit, as of CSV files and frames. ``csv`` is what was said of how CSV files are read, also those that a query
+    names, and ``read_as`` how they are: their form, and the type of each column; both are empty for all else.
+    ``found_by_rows`` are the CSV files that a query names, whose columns are read in types that all their rows fit,
+    and ``guessed`` what DuckDB gives the types that some rows fit.
     """
 
     relation: exp.Table | exp.Subquery

@@ -90,7 +90,7 @@ def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
         engine: the database.
         source: the file, as it is read without them.
     """
-    if source.csv is None:
+    if source.csv is None or not source.files:
         return None
     found = [*_written(engine, source)]
     values, reasons, notes = _codes(found)

@@ -15,6 +15,7 @@ from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.model.extras import installed_version
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.trial import Trial
+from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import decimal_commas, relations, safe_harbor, taxonomies
@@ -117,7 +118,7 @@ class _Table:
             lattice_nodes=lattice_nodes(made),
             in_the_way=in_the_way,
             notes=tuple(notes),
-            cleaning=query_of(self._source.relation, mended) if mended and self._asked.can_be_queried else None,
+            cleaning=query_of(self._queried, mended) if mended and self._asked.can_be_queried else None,
         )
         suggestion._draft = self._draft(decisions, made, suggestion)
         return suggestion
@@ -145,6 +146,13 @@ class _Table:
             reason = "; ".join(getattr(error, "problems", ())) or str(error)
             rows, columns = min(self._rows, SAMPLED_ROWS), len(policy.quasi_identifiers)
             return Trial(source_rows=self._rows, rows=rows, columns=columns, reason=reason)
+
+    @property
+    def _queried(self) -> exp.Expr:
+        """What stands for the source in a query: a CSV file by its name, as a query reads it in the same way."""
+        if self._source.csv is None or len(self._source.files) != 1:
+            return self._source.relation
+        return exp.Table(this=string(self._source.files[0]))
 
     @property
     def _k(self) -> int:

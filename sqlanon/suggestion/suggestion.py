@@ -74,6 +74,7 @@ class Suggestion(Result):
         lattice_nodes: of the suggested taxonomies.
         in_the_way: the columns for which the warehouse stores a taxonomy, and the profile needs another one.
         notes: what is to be known before a run.
+        query: the query that it is for, in place of the source.
         cleaning: a query over the source that writes its values in one way; None if nothing is to be cleaned.
         method: by which the policy anonymizes.
         trial: what a run on some rows has shown; None if there was none, as no run could succeed or be quick.
@@ -90,6 +91,7 @@ class Suggestion(Result):
     lattice_nodes: int
     in_the_way: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    query: str | None = None
     cleaning: str | None = None
     method: SuggestedMethod = "full-domain"
     trial: Trial | None = None

@@ -73,7 +73,8 @@ class CsvForms:
         self._known: dict[tuple[object, ...], Form] = {}
 
     @property
-    def _settings(self) -> Csv:
+    def settings(self) -> Csv:
+        """What is said of how files are read."""
         return self.given.with_changes(self._always)
 
     def of(self, files: Sequence[str]) -> Form:
@@ -85,7 +86,7 @@ class CsvForms:
             PolicyError: settings name columns that are not there, or types that cannot read all values.
         """
         state = _state_of(files)
-        known = (self._settings, *state)
+        known = (self.settings, *state)
         form = self._known.get(known) or self._found(files)
         if state:
             self._known[known] = form
@@ -99,7 +100,7 @@ class CsvForms:
         Raises:
             EngineError: a file is empty, or it has other columns than the first one, or in another order.
         """
-        settings = self._settings
+        settings = self.settings
         delim = settings.delim or ("\t" if files[0].lower().endswith(TABBED) else ",")
         names = {file: self._names(file, self._first_line(file), delim) for file in files}
         first, *others = names
@@ -118,7 +119,7 @@ class CsvForms:
         ordered = sorted(files, key=lambda file: repr(dialects[file]))
         groups = {dialect: (*group,) for dialect, group in groupby(ordered, dialects.__getitem__)}
         names = next(iter(groups)).names
-        settings = self._settings
+        settings = self.settings
         self._refuse_types(names)
         form = Form(groups, dict.fromkeys(names, TEXT), {}, settings)
         relation = form.texts()
@@ -148,7 +149,7 @@ class CsvForms:
         Raises:
             PolicyError: lists columns that are not there, and types that DuckDB does not know.
         """
-        types, there = self._settings.types, {*map(folded, names)}
+        types, there = self.settings.types, {*map(folded, names)}
         strange = [name for name in types if folded(name) not in there]
         problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(strange, names)]
         problems += [
@@ -194,8 +195,8 @@ class CsvForms:
             EngineError: it is empty, it cannot be read as text, or its first line has no names.
         """
         line = self._first_line(file)
-        delim = self._settings.delim or self._delimiter(file, line)
-        if self._settings.header is None and not any(map(str.isalpha, line)):
+        delim = self.settings.delim or self._delimiter(file, line)
+        if self.settings.header is None and not any(map(str.isalpha, line)):
             raise EngineError(_no_header(file, "it has no letter"), step="source")
         return Dialect(delim, self._names(file, line, delim))
 
@@ -205,7 +206,7 @@ class CsvForms:
         Raises:
             EngineError: settings have more or fewer names than the line has fields.
         """
-        header, quote = self._settings.header, '"' if self._settings.quote is None else self._settings.quote
+        header, quote = self.settings.header, '"' if self.settings.quote is None else self.settings.quote
         quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
         (fields,) = csv.reader([line], delimiter=delim, **quoting)
         if not isinstance(header, tuple):
@@ -217,7 +218,7 @@ class CsvForms:
 
     def _delimiter(self, file: str, line: str) -> str:
         """What stands between the fields of a file: what DuckDB has seen, or what the first line has most of."""
-        settings = self._settings
+        settings = self.settings
         quote = '"' if settings.quote is None else settings.quote
         with suppress(EngineError):  # no sign cuts most of its lines into as many fields
             given = (file, quote, settings.skip, settings.encoding or UTF_8)
@@ -227,7 +228,7 @@ class CsvForms:
         return max((sign for sign in DELIMITERS if sign not in notation(settings)), key=line.count)
 
     def _first_line(self, file: str) -> str:
-        settings = self._settings
+        settings = self.settings
         given = (file, settings.skip, settings.encoding or UTF_8)
         found = self._rows(query_text("engines", "csv_first_line"), given)
         if not found:

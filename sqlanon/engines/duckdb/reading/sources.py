@@ -72,7 +72,8 @@ def resolve(
         query = _query_in(source) if is_in_file else catalog.parse_query(source)
         if restricted:
             refuse_forbidden(query.relation, rows)
-        return _with_files(query, rows, partial(_csv, rows=rows, describe=describe, forms=forms))
+        found = _with_files(query, rows, partial(_csv, rows=rows, describe=describe, forms=forms))
+        return dataclasses.replace(found, csv=forms.settings) if found.found_by_rows else found
     raise catalog.not_found(rows, source)
 
 

@@ -366,7 +366,7 @@ def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
 def _values(engine: Engine, wanted: TaxonomyLoad) -> exp.Query | None:
     """The values of a taxonomy that is not stored, for users to run."""
     if wanted.taxonomy.query is None:
-        return values_made_by(engine, wanted.taxonomy)
+        return values_made_by(wanted.taxonomy)
     levels, _ = levels_of(engine, wanted)
     return SQL.query("values_of_levels", levels=levels)
 

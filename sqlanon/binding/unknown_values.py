@@ -12,12 +12,9 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import folded
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier, string
+from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies, with_spellings
-
-MAX_LISTED_VALUES = 100
-"""Of a declared list of values that a query spells out."""
 
 MAX_QUERY_CHARACTERS = 20_000
 """Of a query in a message: one over a list of many files is longer."""
@@ -52,15 +49,13 @@ def _known_values(engine: Engine, attributes: Sequence[str]) -> Known:
     is_in_warehouse = file is not None and place.catalog == engine.warehouse.name
     made_by = {} if is_in_warehouse else engine.made_by
     return {
-        name: values_made_by(engine, made_by[name].taxonomy)
-        if name in made_by
-        else taxonomies.values_of(_stored(), name)
+        name: values_made_by(made_by[name].taxonomy) if name in made_by else taxonomies.values_of(_stored(), name)
         for name in attributes
     }
 
 
-def values_made_by(engine: Compute, taxonomy: Taxonomy) -> exp.Query | None:
-    """The values of a taxonomy, from what it is made by; None of a list, unless errors may show values."""
+def values_made_by(taxonomy: Taxonomy) -> exp.Query | None:
+    """The values of a taxonomy, from what it is made by; None of a list, which a policy spells out."""
     if taxonomy.file is not None:
         return taxonomies.values_in_file(paths.escaped(taxonomy.file), taxonomy.delimiter)
     match taxonomy.values:
@@ -68,20 +63,7 @@ def values_made_by(engine: Compute, taxonomy: Taxonomy) -> exp.Query | None:
             return taxonomies.integers(numbers)
         case DateRange() as dates:
             return taxonomies.days(dates)
-        case tuple() as values:
-            listed: Sequence[str | None] = values
-        case _:
-            listed = [row[0] for row in taxonomy.rows or ()]
-    return _spelled_out(listed) if listed and engine.shows_values else None
-
-
-def _spelled_out(values: Sequence[str | None]) -> exp.Query | None:
-    """A few values as a query."""
-    if len(values) > MAX_LISTED_VALUES:
-        return None
-    texts = exp.Array(expressions=[string(value) for value in values if value is not None])
-    listed = exp.Unnest(expressions=[cast(texts, "VARCHAR[]")])
-    return exp.select(exp.alias_(listed, "value", quoted=True))
+    return None
 
 
 # More than six parameters: what is read, in words too, in which columns, and what is compared how, and said how often.
@@ -127,7 +109,7 @@ def unknown_values(
 def unknown_in(
     engine: Compute, source: exp.Expr, name: str, labelled: exp.Query, known: exp.Query | None, attribute: str = ""
 ) -> str | None:
-    """How many values of a column have no label, and the query that lists them; None if all have one.
+    """How many values of a column have no label, and the query that lists them, if not all are shown; None if all have.
 
     Args:
         engine: the database.
@@ -144,9 +126,11 @@ def unknown_in(
         return None
     found = f"{counted(value_count, 'distinct value')} in {counted(row_count, 'row')}"
     shown = f" ({_shown(engine, listed, value_count)})" if engine.shows_values else ""
+    days = _days_of_times(engine, source, name)
+    if engine.shows_values and value_count <= MAX_SHOWN_VALUES:
+        return f'"{attribute or name}": {found}{shown}{days}'
     known = None if engine.is_far(source) else known
     others = "" if known is not None else " among all others, which the taxonomy has,"
-    days = _days_of_times(engine, source, name)
     return f'"{attribute or name}": {found}{shown}{days}; list them{others} by {_printed(engine, source, name, known)}'
 
 

@@ -72,8 +72,8 @@ def resolve(
         query = _query_in(source) if is_in_file else catalog.parse_query(source)
         if restricted:
             refuse_forbidden(query.relation, rows)
-        found = _with_files(query, rows, partial(_csv, rows=rows, describe=describe, forms=forms))
-        return dataclasses.replace(found, csv=forms.settings) if found.found_by_rows else found
+        read = _with_files(query, rows, partial(_csv, rows=rows, describe=describe, forms=forms))
+        return dataclasses.replace(read, csv=forms.settings) if read.found_by_rows else read
     raise catalog.not_found(rows, source)
 
 

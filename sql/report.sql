@@ -70,3 +70,100 @@ FROM (
 GROUP BY level, label
 QUALIFY count(*) OVER (PARTITION BY level) <= :most
 ORDER BY level DESC, min(anon_path) ASC;
+
+-- name: vanished_labels
+-- labels of the source without a row in the release
+-- The most general labels whose rows have all left, with their rows: those of a value at whatever level it is shown.
+-- :source (age VARCHAR)
+-- :released (age VARCHAR)
+-- :name age
+-- :labels (level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT)
+-- :is_released_level level = 1
+SELECT label, CAST(sum(anon_rows) AS BIGINT) AS label_rows
+FROM (
+    SELECT *, max(level) FILTER (WHERE NOT anon_stays) OVER (PARTITION BY value) AS anon_top
+    FROM (
+        SELECT *, bool_or(anon_is_shown) OVER (PARTITION BY level, label) AS anon_stays
+        FROM (
+            SELECT
+                anon_labels.*,
+                anon_counted.anon_rows,
+                bool_or(:is_released_level AND anon_shown.anon_is_there IS NOT NULL) OVER (
+                    PARTITION BY value
+                ) AS anon_is_shown
+            FROM (
+                SELECT anon.text_of(:name) COLLATE "binary" AS anon_value, count(*) AS anon_rows
+                FROM :source AS anon_source
+                GROUP BY anon.text_of(:name) COLLATE "binary"
+            ) AS anon_counted
+            JOIN :labels AS anon_labels ON anon_labels.value IS NOT DISTINCT FROM anon_counted.anon_value
+            LEFT JOIN (
+                SELECT DISTINCT anon.text_of(:name) COLLATE "binary" AS anon_label, TRUE AS anon_is_there
+                FROM :released AS anon_released
+            ) AS anon_shown ON anon_shown.anon_label IS NOT DISTINCT FROM anon_labels.label
+        ) AS anon_joined
+    ) AS anon_judged
+) AS anon_placed
+WHERE level = anon_top
+GROUP BY level, label
+ORDER BY label_rows DESC, label ASC;
+
+-- name: vanished_values
+-- values of the source without a row in the release
+-- The values of a column that is released as it is whose rows have all left, with their rows.
+-- :source (illness VARCHAR)
+-- :released (illness VARCHAR)
+-- :name illness
+-- :fewest 5
+SELECT anon.text_of(:name) COLLATE "binary" AS label, count(*) AS label_rows
+FROM :source AS anon_source
+GROUP BY anon.text_of(:name) COLLATE "binary"
+HAVING
+    count(*) >= :fewest
+    AND anon.text_of(:name) COLLATE "binary" NOT IN (
+        SELECT anon.text_of(:name) COLLATE "binary" FROM :released AS anon_released WHERE :name IS NOT NULL
+    )
+ORDER BY label_rows DESC, label ASC;
+
+-- name: unused_labels
+-- labels of a taxonomy without a row in the release
+-- The labels of the released level, and those that no row has.
+-- :released (age VARCHAR)
+-- :name age
+-- :labels (level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT)
+-- :level 1
+SELECT
+    count(*) AS labels,
+    count(*) FILTER (WHERE label NOT IN (
+        SELECT anon.text_of(:name) COLLATE "binary" FROM :released AS anon_released WHERE :name IS NOT NULL
+    )) AS unused
+FROM (SELECT DISTINCT label FROM :labels AS anon_labels WHERE level = :level AND label IS NOT NULL) AS anon_declared;
+
+-- name: label_of
+-- the label of a value
+-- :value 'a'
+-- :labels (level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT)
+-- :level 1
+SELECT any_value(anon_labels.label)
+FROM :labels AS anon_labels
+WHERE anon_labels.level = :level AND anon_labels.value IS NOT DISTINCT FROM anon.text_of(:value) COLLATE "binary";
+
+-- name: example_rows
+-- rows before and after
+-- A few rows of the source whose labels the release has, spread by a hash of their texts; with the labels of each.
+-- :source (age VARCHAR, illness VARCHAR)
+-- :released (age VARCHAR, illness VARCHAR)
+-- :befores CAST(age AS VARCHAR), CAST(illness AS VARCHAR)
+-- :labels CAST(age AS VARCHAR)
+-- :shown CAST(age AS VARCHAR)
+-- :most 5
+SELECT anon_before, anon_after
+FROM (
+    SELECT list_value(:befores) AS anon_before, list_value(:labels) AS anon_after
+    FROM :source AS anon_source
+) AS anon_labelled
+WHERE CAST(to_json(anon_after) AS VARCHAR) IN (
+    SELECT CAST(to_json(list_value(:shown)) AS VARCHAR) FROM :released AS anon_released
+)
+ORDER BY md5(CAST(to_json(anon_before) AS VARCHAR)) ASC
+LIMIT :most;

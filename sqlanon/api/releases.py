@@ -175,6 +175,6 @@ class Releases(Part):
 
     @exclusive
     def _released_sizes(self, release: Source, policy: Policy) -> Sequence[ClassSizes]:
-        from sqlanon.run.release_reports import released_sizes
+        from sqlanon.run.reported_release import released_sizes
 
         return released_sizes(self._engine, self._opened.resolve(release), policy)

@@ -182,11 +182,12 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a heading."""
+    """Parts under a heading; one that is not printed is for the screen alone."""
 
     heading: str
     parts: tuple[Part, ...]
     remark: str = ""
+    is_printed: bool = True
 
 
 Picture: TypeAlias = Figures | Bars | Steps | Points

@@ -72,7 +72,8 @@ class _OnPage(Renderer[str]):
 
     def section(self, part: Section) -> str:
         remark = f'<p class="quiet">{escaped(part.remark)}</p>' if part.remark else ""
-        return f"<section><h2>{escaped(part.heading)}</h2>{remark}{''.join(map(self._part, part.parts))}</section>"
+        start = "<section>" if part.is_printed else '<section class="screen">'
+        return f"{start}<h2>{escaped(part.heading)}</h2>{remark}{''.join(map(self._part, part.parts))}</section>"
 
     def side_by_side(self, part: SideBySide) -> str:
         columns = "".join(

@@ -4,55 +4,37 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlglot import exp
-
-from sqlanon.binding import taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import coded
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import method_of
-from sqlanon.methods.progress import silent
 from sqlanon.model.extras import installed_version
-from sqlanon.model.labels import LabelsRecord, NodeRecord
+from sqlanon.model.labels import NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
-from sqlanon.model.release import Exposure, Spent
-from sqlanon.model.release.alternatives import Alternatives
-from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
+from sqlanon.model.release import Spent
 from sqlanon.model.release.marginals import MeasuredMarginal
 from sqlanon.model.release.release_report import Edition, ReleaseReport
-from sqlanon.model.release.reported_columns import LabelRows, Level, ReportedColumn
 from sqlanon.publish.provenance import without_place
-from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import names, string, subquery
-from sqlanon.queries.tables import taxonomies as taxonomy_queries
+from sqlanon.queries.kit.nodes import string
 from sqlanon.report.document import percent
-from sqlanon.run.alternatives import alternatives_of
 from sqlanon.run.earlier import with_joint_classes
-from sqlanon.run.lattice import lattice
+from sqlanon.run.examined_release import examined_release
 from sqlanon.run.listed_others import others_of
-from sqlanon.run.recorded import ROLES, recorded_release
+from sqlanon.run.recorded import recorded_release
 from sqlanon.run.report_facts import of_files, of_partitions, titled
+from sqlanon.run.reported_release import ReportedRelease
 from sqlanon.verification.published import Published
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
-
-SQL = Queries("report")
-
-MAX_LABELS = 12
-"""The most labels of a column that are listed with their rows."""
-
-MAX_PIECES = 1_000
-"""The most labels of a level that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +76,23 @@ def release_report(
     _refuse_lost_columns(found, policy)
     engine.read_as(policy.csv, policy.timezone)
     source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
-    table = _Reported(engine, policy, record, found, None if source is None else coded(engine, source, policy))
+    described = () if source is None else engine.describe(source.relation)
+    table = ReportedRelease(
+        engine,
+        policy,
+        record,
+        found,
+        None if source is None else coded(engine, source, policy),
+        tuple(each.name for each in described),
+        recorded.taxonomies,
+    )
     attributes = verified_with(policy, has_source=source is not None)
     with own_taxonomies(engine, source or found.source, policy, attributes):
         verification = verify_found(engine, found, policy, source)
         if policy.held_with:
             verification = with_joint_classes(engine, verification, str(release), policy, source)
-        columns = tuple(table.columns())
+        examined = examined_release(engine, found, record, policy, source)
+        columns, examples = tuple(table.columns()), table.examples()
         alternatives = table.alternatives() if asked.alternatives else None
         others, left = ((), 0) if source is None else others_of(engine, source, found, policy, str(release))
     if asked.policy is None:  # it is the same, but for the places of files
@@ -109,8 +101,10 @@ def release_report(
     facts = {} if record.report is None else record.report.as_json
     rows, exposure = record.rows, verification.measurement.exposure
     left_out = None if rows is None or rows.source is None else rows.source - rows.released
-    return ReleaseReport(
+    report = ReleaseReport(
         edition=asked.edition,
+        date=datetime.now(UTC).date().isoformat(),
+        terms=recorded.release,
         release=found.source.description,
         source=None if source is None else source.description,
         method=policy.method.name,
@@ -129,6 +123,9 @@ def release_report(
         promise=None if record.promise is None else record.promise.guarantee,
         verification=verification,
         columns=columns,
+        drops_rest=policy.rest is not None,
+        notes=examined.notes,
+        findings=examined.findings,
         sizes=tuple(table.sizes()),
         alternatives=alternatives,
         other_releases=others,
@@ -141,6 +138,8 @@ def release_report(
         policy="" if record.policy is None else _policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),
     )
+    report._examples = examples
+    return report
 
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:
@@ -194,188 +193,3 @@ def _commands(release: str, policy: Policy) -> Iterator[str]:
     if not policy.has_private_method:
         columns = ", ".join(string(name).sql("duckdb") for name in policy.quasi_identifiers)
         yield f"FROM anon.k_anonymity({string(release).sql('duckdb')}, [{columns}]);"
-
-
-@dataclass(frozen=True)
-class _Reported:
-    """A release with what is known of it.
-
-    Attributes:
-        engine: the database.
-        policy: its policy.
-        record: its provenance.
-        found: its rows.
-        source: those of its source, with numbers coded; None if it is not to be compared.
-    """
-
-    engine: Engine
-    policy: Policy
-    record: Record
-    found: Published
-    source: ResolvedSource | None
-
-    def exposure_before(self) -> Exposure | None:
-        """How exposed the rows of the source are."""
-        if self.policy.has_private_method:
-            return None
-        found = self._sizes_before
-        rows, classes = sum(size * each for size, each in found), sum(each for _, each in found)
-        alone = sum(each for size, each in found if size == 1)
-        return Exposure(row_count=rows, class_count=classes, k=found[0][0], unique_rows=alone) if found else None
-
-    def sizes(self) -> Iterator[ClassSizes]:
-        """The rows by the size of their class."""
-        if self.policy.has_private_method:
-            return
-        after = size_counts(self.engine, self.found.source, self.policy)
-        yield from class_sizes(after, self._sizes_before, self.policy.criteria.k)
-
-    def alternatives(self) -> Alternatives | None:
-        """What else could have been published of the source."""
-        assert self.source is not None
-        assert isinstance(self.record.labels, NodeRecord)
-        nodes = lattice(self.engine, self.source, self.policy, silent, None, replace=False)
-        return alternatives_of(nodes, self.record.labels.levels)
-
-    def columns(self) -> Iterator[ReportedColumn]:
-        """The columns of the release by role; quasi-identifiers have labels, and levels if taxonomies are known."""
-        known = self._known_taxonomies()
-        for field, role in ROLES.items():
-            for name in getattr(self.policy, field):
-                match role:
-                    case "quasi-identifier":
-                        yield self._generalized(name, is_known=name in known)
-                    case "sensitive":
-                        yield self._sensitive(name)
-                    case _:
-                        yield ReportedColumn(name=name, role=role)
-
-    def _known_taxonomies(self) -> list[str]:
-        """The quasi-identifiers whose taxonomies here are those that the release was made with."""
-        shapes, recorded = taxonomies.shapes(self.engine, self.policy.quasi_identifiers), self.record.taxonomy_sha256
-        return [name for name, shape in shapes.items() if shape.sha256 == recorded.get(name)]
-
-    def _generalized(self, name: str, *, is_known: bool) -> ReportedColumn:
-        after = self._labels_after(name)
-        pieces = self._pieces(name) if is_known else []
-        of_labels = _levels_of_labels(after, self.record.labels, name)
-        levels = _levels(pieces, after, of_labels)
-        losses = {(piece["level"], piece["label"]): piece["lost"] for piece in pieces}
-        labels = self._compared(after, self._before(name) if is_known else {})
-        lost = sum(rows * losses.get((of_labels.get(label), label), 1.0) for label, rows in after.items())
-        return ReportedColumn(
-            name=name,
-            role="quasi-identifier",
-            levels=levels,
-            labels=labels,
-            lost=lost / max(sum(after.values()), 1) if levels else None,
-        )
-
-    def _sensitive(self, name: str) -> ReportedColumn:
-        """A column whose values are released as they are."""
-        if self.policy.has_private_method:
-            return ReportedColumn(name=name, role="sensitive")
-        columns = names(list(self.policy.quasi_identifiers))
-        query = table_call("homogeneous_rows", self.found.source.relation.copy(), columns, string(name))
-        homogeneous = int(self.engine.fetch(query, "classes of one value")[0]["homogeneous_rows"])
-        before = {} if self.source is None else self._label_rows(self.source.relation, name)
-        labels = self._compared(self._labels_after(name), before)
-        return ReportedColumn(name=name, role="sensitive", homogeneous_rows=homogeneous, labels=labels)
-
-    @property
-    def _fewest_shown(self) -> int:
-        """The rows from which a number of them is shown."""
-        return 1 if self.policy.has_private_method else self.policy.criteria.k
-
-    def _labels_after(self, name: str) -> dict[str | None, int]:
-        """The labels of the release that are not rare, with their rows, the most frequent first."""
-        found = self._label_rows(self.found.source.relation, name)
-        return {label: rows for label, rows in found.items() if rows >= self._fewest_shown}
-
-    def _compared(self, after: Mapping[str | None, int], before: Mapping[str | None, int]) -> tuple[LabelRows, ...]:
-        """The most frequent labels of the release, beside their rows in the source."""
-        return tuple(
-            LabelRows(label=label, before=unless_few(before.get(label), rows, self._fewest_shown), after=rows)
-            for label, rows in list(after.items())[:MAX_LABELS]
-        )
-
-    def _label_rows(self, relation: exp.Expr, name: str) -> dict[str | None, int]:
-        query = SQL.query("label_rows", source=relation, name=name, most=MAX_PIECES)
-        return {row["label"]: row["label_rows"] for row in self.engine.fetch(query, "rows of labels", "class")}
-
-    def _before(self, name: str) -> dict[str | None, int]:
-        """The rows of the source under each label of the released level."""
-        labels = self.record.labels
-        if self.source is None or not isinstance(labels, NodeRecord) or self.policy.has_private_method:
-            return {}
-        query = SQL.query(
-            "source_rows",
-            source=self.source.relation,
-            name=name,
-            labels=subquery(self._taxonomy(name), "anon_labels"),
-            level=labels.levels[name],
-        )
-        found = self.engine.fetch(query, "rows of labels in the source", "class")
-        return {row["label"]: row["label_rows"] for row in found}
-
-    def _pieces(self, name: str) -> list[dict[str, Any]]:
-        query = SQL.query("pieces", labels=subquery(self._taxonomy(name), "anon_labels"), most=MAX_PIECES)
-        return self.engine.fetch(query, "a taxonomy from left to right", "node")
-
-    def _taxonomy(self, name: str) -> exp.Query:
-        return taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
-
-    @cached_property
-    def _sizes_before(self) -> Sizes:
-        """The sizes of the classes of the source; none if it is not to be compared."""
-        return [] if self.source is None else size_counts(self.engine, self.source, self.policy)
-
-
-def released_sizes(engine: Engine, release: ResolvedSource, policy: Policy) -> tuple[ClassSizes, ...]:
-    """The rows of a release by the size of their class; nothing of a private one."""
-    if policy.has_private_method:
-        return ()
-    return tuple(class_sizes(size_counts(engine, release, policy), (), policy.criteria.k))
-
-
-def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Sizes:
-    """The sizes of the classes of a table, the smallest first, each with how many classes have it."""
-    columns = names(list(policy.quasi_identifiers))
-    sizes = subquery(table_call("class_sizes", source.relation.copy(), columns), "anon_sizes")
-    found = engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
-    return [(row["class_size"], row["classes"]) for row in found]
-
-
-def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
-    """The level of each label of a column, as far as it is recorded."""
-    match recorded:
-        case None:
-            return {}
-        case NodeRecord():
-            return dict.fromkeys(labels, recorded.levels[name])
-        case _:
-            return {label: level for level, label in recorded.labels.get(name, ()) if level is not None}
-
-
-def _levels(
-    pieces: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], of_labels: Mapping[str | None, int]
-) -> tuple[Level, ...]:
-    """The levels of a taxonomy, with the labels that the release shows; without NULL, where that does not occur."""
-    if not of_labels:
-        return ()
-    pieces, rows = [piece for piece in pieces if piece["label"] is not None or None in after], sum(after.values()) or 1
-    levels = []
-    for level in dict.fromkeys(piece["level"] for piece in pieces):
-        here = [piece for piece in pieces if piece["level"] == level]
-        # Without the mask of suppressed rows, which is of no level.
-        shown = {piece["label"] for piece in here if of_labels.get(piece["label"]) == level} & after.keys()
-        labels = tuple((piece["leaves"], piece["label"] if piece["label"] in shown else None) for piece in here)
-        share = sum(after[label] for label in shown) / rows
-        levels.append(Level(level=level, labels=labels, label_count=len(labels), shown=share))
-    return tuple(levels)
-
-
-# guarded: tests/unit/test_guarded_releases.py
-def unless_few(before: int | None, after: int, k: int) -> int | None:
-    """The rows before, unless they differ by few rows: no count and no difference of counts is from 1 to k - 1."""
-    return None if before is None or 0 < abs(before - after) < k else before

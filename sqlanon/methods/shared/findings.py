@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.kept_columns import (
+    KeptValues,
     identifying_pairs,
     nearly_unique_columns,
     released_values,
@@ -59,22 +60,31 @@ class Examined:
 
 def examine(engine: Compute, publication: Publication) -> Examined:
     """What the policy of a run leaves open on its published rows."""
-    node, kept = publication.node, released_values(engine, publication.bound, publication.groups)
-    pairs, pairs_left = identifying_pairs(engine, kept)
+    node, bound = publication.node, publication.bound
+    kept = released_values(engine, bound.policy, bound.traits, publication.groups)
     revealing, columns_left = ([], []) if node is None else revealing_columns(engine, node, kept)
+    changes = {
+        "repeated_identifiers": tuple(_repeated_identifiers(engine, publication)),
+        "homogeneous_columns": tuple(_homogeneous_columns(engine, publication)),
+        "revealing_columns": tuple(revealing),
+        "suppression": () if node is None else tuple(suppression(engine, node)),
+        "finer_nodes": () if node is None else node.finer,
+        "unexamined_columns": tuple(columns_left),
+    }
+    before = None if publication.table is None else _exposure(engine, publication.table)
+    released = examine_kept(engine, kept)
+    return replace(released, findings=released.findings.model_copy(update=changes), before=before)
+
+
+def examine_kept(engine: Compute, kept: KeptValues) -> Examined:
+    """What the released values of kept columns show by themselves: any reader of the release can count it."""
+    pairs, pairs_left = identifying_pairs(engine, kept)
     findings = Findings(
-        repeated_identifiers=tuple(_repeated_identifiers(engine, publication)),
-        homogeneous_columns=tuple(_homogeneous_columns(engine, publication)),
-        revealing_columns=tuple(revealing),
         identifying_pairs=tuple(pairs),
-        suppression=() if node is None else tuple(suppression(engine, node)),
-        finer_nodes=() if node is None else node.finer,
-        unexamined_columns=tuple(columns_left),
         unexamined_pairs=len(pairs_left),
         unexamined_pairs_listed=tuple(pairs_left[:MAX_LISTED_PAIRS]),
     )
-    before = None if publication.table is None else _exposure(engine, publication.table)
-    return Examined(findings, nearly_unique_columns(kept), before)
+    return Examined(findings, nearly_unique_columns(kept), None)
 
 
 def with_findings(report: Report, examined: Examined) -> Report:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.lattice import Levels
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import IdentifyingPair, RevealingColumn
 from sqlanon.queries.release import dependencies
 from sqlanon.queries.release import findings as queries
@@ -96,12 +96,11 @@ class KeptValues:
         return max(NEARLY_UNIQUE * self.row_count / (self.fewer_than - 1), 1)
 
 
-def released_values(engine: Compute, bound: BoundPolicy, groups: exp.Expr) -> KeptValues:
-    """Those of the published rows, which are in ``groups`` of equal ones.
+def released_values(engine: Compute, policy: Policy, traits: Mapping[str, Traits], groups: exp.Expr) -> KeptValues:
+    """Those of the published rows, which are in ``groups`` of equal ones, with columns of some types.
 
     A value is rare if fewer rows have it than a class has, which protects nobody who is known by the value.
     """
-    policy, traits = bound.policy, bound.traits
     names, fewer_than = [*policy.sensitive, *policy.insensitive], min(max(policy.criteria.k, 2), MAX_RARE_ROWS)
     if not names:
         return KeptValues(groups, traits, 0, {}, fewer_than, {})

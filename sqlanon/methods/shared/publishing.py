@@ -13,6 +13,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.release import FinerNode
@@ -106,13 +107,15 @@ class Publication:
         """The same rows where they were written, if they are far: else each finding would make them from the source."""
         if not engine.is_far(self.groups):
             return self
-        policy = self.bound.policy
-        labels = [
-            aliased(column(name), label) for name, label in zip(policy.quasi_identifiers, self.labels, strict=True)
-        ]
-        kept = map(column, (*policy.sensitive, *policy.insensitive))
-        groups = select([*labels, *kept, aliased(number(1), ROW_COUNT)], written.copy())
-        return replace(self, groups=subquery(groups, EQUAL_ROWS.name))
+        return replace(self, groups=groups_as_written(self.bound.policy, self.labels, written))
+
+
+def groups_as_written(policy: Policy, labels: Sequence[str], written: exp.Expr) -> exp.Subquery:
+    """Written rows as groups of one row each, with the quasi-identifiers as the columns of labels."""
+    named = [aliased(column(name), label) for name, label in zip(policy.quasi_identifiers, labels, strict=True)]
+    kept = map(column, (*policy.sensitive, *policy.insensitive))
+    groups = select([*named, *kept, aliased(number(1), ROW_COUNT)], written.copy())
+    return subquery(groups, EQUAL_ROWS.name)
 
 
 def keep_classes(engine: Compute, recoding: Recoding) -> Relation:

@@ -22,6 +22,7 @@ from sqlanon.model.methods.full_domain import (
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.earlier import Earlier, EarlierReleases
+from sqlanon.model.policy.terms import Terms
 from sqlanon.model.privacy import Distance, MConcealing, PopulationModel, PrivacyModel, TCloseness
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule
@@ -97,6 +98,7 @@ class PolicyFields(PolicyValue):
     earlier: EarlierReleases = ()
     csv: Csv | None = None
     timezone: str = Field(default=UTC, min_length=1)
+    release: Terms | None = None
 
     @property
     def search(self) -> SearchName:

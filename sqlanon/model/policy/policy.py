@@ -31,6 +31,7 @@ from sqlanon.model.policy.checks import column_misfits, contradictions
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, UTC, Action, PolicyFields
+from sqlanon.model.policy.terms import ReleaseTerms
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import placed
@@ -80,6 +81,8 @@ class Policy(PolicyFields):
         csv: how CSV files are read, as :class:`Csv`, where that is not to be found out: ``{"nullstr": ["NA"]}``.
         timezone: the zone, such as ``"Europe/Berlin"``, in which times with a zone have their days and hours; ``"UTC"``
             if it is not given, wherever the run is.
+        release: who gets the release, what for, and who approves it, as :class:`ReleaseTerms`: the report and the
+            record state it.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 
@@ -118,6 +121,7 @@ class Policy(PolicyFields):
             earlier: Sequence[Earlier | str] | Literal["none"] | None = None,
             csv: Csv | Mapping[str, Any] | None = None,
             timezone: str | None = None,
+            release: ReleaseTerms | None = None,
             method: MethodSettings | None = None,
         ) -> None: ...
 
@@ -237,6 +241,8 @@ class Policy(PolicyFields):
     def as_recorded(self) -> dict[str, Any]:
         """Its fields as JSON, with the names alone of earlier releases: a query for a source may have values in it."""
         fields: dict[str, Any] = self.model_dump(mode="json")
+        if self.release is None:
+            del fields["release"]
         if self.held_with:
             fields["earlier"] = [{"release": each.release} for each in self.held_with]
         return fields

@@ -271,13 +271,18 @@ class Findings(Result):
     def parts(self) -> tuple[Part, ...]:
         """The findings in words, and how suppression falls on labels; nothing where nothing was found."""
         heading = "Findings (for you alone: they do not travel with the release)"
+        return (*notes(heading, self.sentences), *self.uneven_suppression)
+
+    @property
+    def uneven_suppression(self) -> tuple[Table, ...]:
+        """How suppression falls on labels; nothing where no row is suppressed."""
         rows = [
             (each.quasi_identifier, str(each.level), *_shown(each.most), *_shown(each.least))
             for each in self.suppression
         ]
         headings = ("quasi-identifier", "level", "most suppressed", "", "least suppressed", "")
-        table = Table(headings, rows, numbers=(1, 3, 5), title="How suppression falls (for you alone)")
-        return (*notes(heading, self.sentences), *((table,) if rows else ()))
+        title = "How suppression falls (for you alone)"
+        return (Table(headings, rows, numbers=(1, 3, 5), title=title),) if rows else ()
 
     def _sentences(self) -> Iterator[str]:
         yield from self.few_in_common

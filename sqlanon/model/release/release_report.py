@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from sqlanon.model.names import enumerated
+from sqlanon.model.policy.terms import ReleaseTerms
 from sqlanon.model.release.alternatives import Alternatives
+from sqlanon.model.release.approval import (
+    about,
+    before_and_after,
+    every_column,
+    glossary,
+    signature,
+    to_decide,
+    unused,
+    who_vanished,
+)
 from sqlanon.model.release.class_sizes import ClassSizes, risk_steps, size_bars
+from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.joint import OtherRelease, sentences_on
 from sqlanon.model.release.marginals import MeasuredMarginal, marginals_section
 from sqlanon.model.release.measurement import Exposure, PartialResult, Verification, models_table
-from sqlanon.model.release.reported_columns import ReportedColumn, example, levels_of, strip, tag
+from sqlanon.model.release.reported_columns import ExampleRow, ReportedColumn, example, levels_of, strip, tag
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee, Spent, spent_table
+from sqlanon.report import html
 from sqlanon.report.document import (
     Code,
     Document,
@@ -74,6 +87,11 @@ class ReleaseReport(PartialResult):
             are still there, and that the policy does not name.
         uncompared_releases: how many targets of older ones are on the list.
         stamp: a warning that the release is not private.
+        date: the day of the report, in UTC.
+        terms: to whom the release goes, what for, and who approves it, as its policy says.
+        drops_rest: whether the policy drops columns that it does not name.
+        notes: what the run noted, and what is to be known of columns that are nearly unique.
+        findings: what the policy leaves open; without the source, what the released rows show by themselves.
         spent, thresholds: of a private release, the budget of each step, and the least noisy count that it shows.
         marginals: of rows that were drawn from marginals, what was measured.
         facts: what the method adds, by what it is.
@@ -88,6 +106,8 @@ class ReleaseReport(PartialResult):
     method: str
     about_rows: str = ""
     version: str
+    date: str = ""
+    terms: ReleaseTerms | None = None
     k: int | None = None
     source_rows: int | None = None
     released_rows: int
@@ -101,6 +121,9 @@ class ReleaseReport(PartialResult):
     promise: PrivateGuarantee | Guarantee | None = None
     verification: Verification
     columns: tuple[ReportedColumn, ...] = ()
+    drops_rest: bool = False
+    notes: tuple[str, ...] = ()
+    findings: Findings | None = None
     sizes: tuple[ClassSizes, ...] = ()
     alternatives: Alternatives | None = None
     other_releases: tuple[OtherRelease, ...] = ()
@@ -112,11 +135,24 @@ class ReleaseReport(PartialResult):
     facts: dict[str, Any] = Field(default_factory=dict)
     policy: str = ""
     check: tuple[str, ...] = Field(default=())
+    _examples: tuple[ExampleRow, ...] = PrivateAttr(default=())
 
     def document(self) -> Document:
-        return Document(self.release, tuple(self._parts()))
+        return Document(self.release, tuple(self._parts(())))
 
-    def _parts(self) -> Iterator[Part]:
+    def to_html(self) -> str:
+        """The report as a page that needs no other file.
+
+        Beside the source it has a few rows of that, which stand nowhere else: neither in JSON nor on a console.
+        """
+        return html.page(Document(self.release, tuple(self._parts(self._examples))))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _parts(self, examples: Sequence[ExampleRow]) -> Iterator[Part]:
         yield paragraph(Text(f"Release report · sqlanon {self.version} · method {self.method}"))
         if self.stamp is not None:
             yield paragraph(Text(self.stamp, "bad"))
@@ -124,18 +160,25 @@ class ReleaseReport(PartialResult):
             yield paragraph(Text(FOR_CUSTODIANS, "doubtful"))
         yield paragraph(*self._verdict())
         yield self._lead()
+        yield about(self.source, self.terms, self.date)
         yield Figures(tuple(self._figures()))
         yield self._promises()
+        yield from to_decide(self.notes, self.findings)
         yield from self._together()
+        yield every_column(self.columns, drops_rest=self.drops_rest)
         yield from self._columns()
         yield from self._alike()
         if self.alternatives is not None:
             yield self.alternatives.section
         yield from self._left_out()
+        yield from before_and_after(examples)
         if self.marginals:
             yield marginals_section(self.marginals)
         yield from self._of_method()
         yield self._checks()
+        if self.edition == "custodian":
+            yield signature(self.terms, self.verification.record_sha256)
+        yield glossary(is_private=isinstance(self.promise, PrivateGuarantee))
 
     @property
     def _compares(self) -> bool:
@@ -217,6 +260,7 @@ class ReleaseReport(PartialResult):
 
     def _promises(self) -> Section:
         promised = self.promise
+        unprotected = [] if self.findings is None else [each.column for each in self.findings.homogeneous_columns]
         kept = [
             f'"{column.name}" is released as it is: whoever knows it can distinguish rows'
             for column in self.columns
@@ -226,7 +270,7 @@ class ReleaseReport(PartialResult):
             f'in classes of {count(column.homogeneous_rows)} rows all rows have one value of "{column.name}", which is '
             "known of everybody in them"
             for column in self.columns
-            if column.homogeneous_rows
+            if column.homogeneous_rows and column.name not in unprotected
         ]
         claims = () if promised is None else promised.claims
         conditions = () if promised is None else promised.conditions
@@ -295,15 +339,19 @@ class ReleaseReport(PartialResult):
 
     def _left_out(self) -> Iterator[Section]:
         compared = [column for column in self.columns if any(each.before is not None for each in column.labels)]
-        if not compared or not self.left_out_rows or not self.source_rows:
+        if self.edition == "public":
+            yield from unused(self.columns)
+        vanished = tuple(who_vanished(self.columns))
+        if not vanished and not (compared and self.left_out_rows and self.source_rows):
             return
-        mean = self.left_out_rows / self.source_rows
-        tables = [self._left_out_of(column, mean) for column in compared]
+        mean = (self.left_out_rows or 0) / (self.source_rows or 1)
+        tables = (side_by_side(*(self._left_out_of(column, mean) for column in compared)),) if compared else ()
+        uneven = () if self.findings is None else self.findings.uneven_suppression
         yield Section(
             "Who is left out",
-            (side_by_side(*tables),),
+            (*vanished, *tables, *uneven),
             f"Before: the rows of the source under each label. On average {percent(mean)} are left out; labels that "
-            "are left out more than twice as often are marked.",
+            "are left out more than twice as often are marked. –: fewer rows than k were left out, or it is not known.",
         )
 
     def _left_out_of(self, column: ReportedColumn, mean: float) -> Table:

@@ -1,0 +1,342 @@
+"""What a report shows of a release and its columns: sizes of classes, labels, taxonomies, and a few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.binding import taxonomies
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.methods.progress import silent
+from sqlanon.model.labels import LabelsRecord, NodeRecord
+from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import Record
+from sqlanon.model.release import Exposure
+from sqlanon.model.release.alternatives import Alternatives
+from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
+from sqlanon.model.release.reported_columns import ExampleRow, LabelRows, Level, ReportedColumn
+from sqlanon.queries.kit.macros import table_call, text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import column, names, string, subquery
+from sqlanon.queries.tables import taxonomies as taxonomy_queries
+from sqlanon.run.alternatives import alternatives_of
+from sqlanon.run.lattice import lattice
+from sqlanon.run.recorded import ROLES
+from sqlanon.verification.published import Published
+
+SQL = Queries("report")
+
+MAX_LABELS = 12
+"""The most labels of a column that are listed with their rows."""
+
+MAX_PIECES = 1_000
+"""The most labels of a level that are drawn."""
+
+MAX_EXAMPLES = 5
+"""The most rows of the source that are shown beside their labels."""
+
+MAX_EXAMPLE_COLUMNS = 10
+"""The most columns of such a row."""
+
+
+@dataclass(frozen=True)
+class ReportedRelease:
+    """A release with what is known of it.
+
+    Attributes:
+        engine: the database.
+        policy: its policy.
+        record: its provenance.
+        found: its rows.
+        source: those of its source, with numbers coded; None if it is not to be compared.
+        source_columns: the columns of the source; none if it is not to be compared.
+        recorded_taxonomies: the columns whose taxonomies the record has in full, and not as the name of a file.
+    """
+
+    engine: Engine
+    policy: Policy
+    record: Record
+    found: Published
+    source: ResolvedSource | None
+    source_columns: tuple[str, ...]
+    recorded_taxonomies: Collection[str]
+
+    def exposure_before(self) -> Exposure | None:
+        """How exposed the rows of the source are."""
+        if self.policy.has_private_method:
+            return None
+        found = self._sizes_before
+        rows, classes = sum(size * each for size, each in found), sum(each for _, each in found)
+        alone = sum(each for size, each in found if size == 1)
+        return Exposure(row_count=rows, class_count=classes, k=found[0][0], unique_rows=alone) if found else None
+
+    def sizes(self) -> Iterator[ClassSizes]:
+        """The rows by the size of their class."""
+        if self.policy.has_private_method:
+            return
+        after = size_counts(self.engine, self.found.source, self.policy)
+        yield from class_sizes(after, self._sizes_before, self.policy.criteria.k)
+
+    def alternatives(self) -> Alternatives | None:
+        """What else could have been published of the source."""
+        assert self.source is not None
+        assert isinstance(self.record.labels, NodeRecord)
+        nodes = lattice(self.engine, self.source, self.policy, silent, None, replace=False)
+        return alternatives_of(nodes, self.record.labels.levels)
+
+    def columns(self) -> Iterator[ReportedColumn]:
+        """The columns of the source by role; quasi-identifiers have labels, and levels if taxonomies are known."""
+        known = self._known_taxonomies()
+        for field, role in ROLES.items():
+            for name in getattr(self.policy, field):
+                match role:
+                    case "quasi-identifier":
+                        yield self._generalized(name, is_known=name in known)
+                    case "sensitive" | "insensitive":
+                        yield self._kept(name, role)
+                    case _:
+                        yield ReportedColumn(name=name, role=role)
+        for name in self.policy.identifiers:
+            yield ReportedColumn(name=name, role="identifier")
+        named = {folded(name) for name in self.policy.columns}
+        for name in (each for each in self.source_columns if folded(each) not in named):
+            yield ReportedColumn(name=name, role="rest")
+
+    def _known_taxonomies(self) -> list[str]:
+        """The quasi-identifiers whose taxonomies here are those that the release was made with."""
+        shapes, recorded = taxonomies.shapes(self.engine, self.policy.quasi_identifiers), self.record.taxonomy_sha256
+        return [name for name, shape in shapes.items() if shape.sha256 == recorded.get(name)]
+
+    def _generalized(self, name: str, *, is_known: bool) -> ReportedColumn:
+        after = self._labels_after(name)
+        pieces = self._pieces(name) if is_known else []
+        of_labels = _levels_of_labels(after, self.record.labels, name)
+        levels = _levels(pieces, after, of_labels)
+        losses = {(piece["level"], piece["label"]): piece["lost"] for piece in pieces}
+        compared = self._compared(after, self._before(name) if is_known else {})
+        lost = sum(rows * losses.get((of_labels.get(label), label), 1.0) for label, rows in after.items())
+        vanished = self._vanished_labels(name) if is_known else []
+        return ReportedColumn(
+            name=name,
+            role="quasi-identifier",
+            levels=levels,
+            level=self.record.labels.levels[name] if isinstance(self.record.labels, NodeRecord) else None,
+            height=None if self.record.report is None else self.record.report.as_json.get("heights", {}).get(name),
+            lost=lost / max(sum(after.values()), 1) if levels else None,
+            unused_labels=self._unused_labels(name) if is_known else None,
+            **self._with_vanished(vanished, compared),
+        )
+
+    def _kept(self, name: str, role: str) -> ReportedColumn:
+        """A column whose values are released as they are."""
+        if self.policy.has_private_method:
+            return ReportedColumn(name=name, role=role)
+        vanished = self._vanished_values(name)
+        if role == "insensitive":
+            return ReportedColumn(name=name, role=role, **self._with_vanished(vanished, ()))
+        columns = names(list(self.policy.quasi_identifiers))
+        query = table_call("homogeneous_rows", self.found.source.relation.copy(), columns, string(name))
+        homogeneous = int(self.engine.fetch(query, "classes of one value")[0]["homogeneous_rows"])
+        before = {} if self.source is None else self._label_rows(self.source.relation, name)
+        labels = self._with_vanished(vanished, self._compared(self._labels_after(name), before))
+        return ReportedColumn(name=name, role=role, homogeneous_rows=homogeneous, **labels)
+
+    def _vanished_labels(self, name: str) -> list[dict[str, Any]]:
+        """The labels of the source that no row of the release is under."""
+        if self.source is None or self.policy.has_private_method or self.record.labels is None:
+            return []
+        at_level = self.record.labels.levels[name] if isinstance(self.record.labels, NodeRecord) else None
+        query = SQL.query(
+            "vanished_labels",
+            source=self.source.relation,
+            released=self.found.source.relation,
+            name=name,
+            labels=subquery(self._taxonomy(name), "anon_labels"),
+            is_released_level=exp.true() if at_level is None else column("level", "anon_labels").eq(at_level),
+        )
+        return self.engine.fetch(query, "labels without a row", "class")
+
+    def _vanished_values(self, name: str) -> list[dict[str, Any]]:
+        if self.source is None or all(folded(name) != folded(each) for each in self.found.columns):
+            return []
+        query = SQL.query(
+            "vanished_values",
+            source=self.source.relation,
+            released=self.found.source.relation,
+            name=name,
+            fewest=self._fewest_shown,
+        )
+        return self.engine.fetch(query, "values without a row", "class")
+
+    def _with_vanished(self, found: Sequence[Mapping[str, Any]], labels: Sequence[LabelRows]) -> dict[str, Any]:
+        """Labels below those that vanished, of as many rows as may be shown; and how many others vanished."""
+        many = [row for row in found if row["label_rows"] >= self._fewest_shown][:MAX_LABELS]
+        others = [row for row in found if row not in many]
+        return {
+            "labels": (*(LabelRows(label=row["label"], before=row["label_rows"], after=0) for row in many), *labels),
+            "other_vanished_labels": len(others),
+            "other_vanished_rows": sum(row["label_rows"] for row in others),
+        }
+
+    def _unused_labels(self, name: str) -> tuple[int, int] | None:
+        """The labels of the released level that no row has, and all of them; None if the rows decided which there are.
+
+        It follows from the release and from the taxonomy that its recorded policy declares.
+        """
+        domains = {} if self.record.report is None else self.record.report.as_json.get("domains", {})
+        is_declared = domains.get(name) == "declared" and name in self.recorded_taxonomies
+        if not isinstance(self.record.labels, NodeRecord) or not is_declared:
+            return None
+        query = SQL.query(
+            "unused_labels",
+            released=self.found.source.relation,
+            name=name,
+            labels=subquery(self._taxonomy(name), "anon_labels"),
+            level=self.record.labels.levels[name],
+        )
+        [row] = self.engine.fetch(query, "labels of a taxonomy without a row", "class")
+        return row["unused"], row["labels"]
+
+    def examples(self) -> tuple[ExampleRow, ...]:
+        """A few rows of the source whose classes are released, each with its labels."""
+        labels, policy = self.record.labels, self.policy
+        # Elsewhere a row of a class need not stand in the release, or nobody knows which one it is.
+        if not isinstance(policy.method, FullDomain) or self.source is None or not isinstance(labels, NodeRecord):
+            return ()
+        if policy.held_with or policy.unknown or {*policy.quasi_identifiers} != {*self._known_taxonomies()}:
+            return ()
+        kept = [name for name in (*policy.sensitive, *policy.insensitive) if name in self.found.columns]
+        generalized, shown = policy.quasi_identifiers, (*policy.quasi_identifiers, *kept)[:MAX_EXAMPLE_COLUMNS]
+        texts = [text(column(name, "anon_source")) for name in shown]
+        query = SQL.query(
+            "example_rows",
+            source=self.source.relation,
+            released=self.found.source.relation,
+            befores=texts,
+            labels=[self._label_of(name, labels.levels[name]) for name in generalized],
+            shown=[text(column(name, "anon_released")) for name in generalized],
+            most=MAX_EXAMPLES,
+        )
+        found = self.engine.fetch(query, "rows before and after", "class")
+        return tuple(
+            ExampleRow(
+                tuple(shown),
+                tuple(row["anon_before"]),
+                (*row["anon_after"], *row["anon_before"][len(generalized) :])[: len(shown)],
+            )
+            for row in found
+        )
+
+    def _label_of(self, name: str, level: int) -> exp.Subquery:
+        query = SQL.query(
+            "label_of",
+            labels=subquery(self._taxonomy(name), "anon_labels"),
+            value=column(name, "anon_source"),
+            level=level,
+        )
+        return exp.Subquery(this=query)
+
+    @property
+    def _fewest_shown(self) -> int:
+        """The rows from which a number of them is shown."""
+        return 1 if self.policy.has_private_method else self.policy.criteria.k
+
+    def _labels_after(self, name: str) -> dict[str | None, int]:
+        """The labels of the release that are not rare, with their rows, the most frequent first."""
+        found = self._label_rows(self.found.source.relation, name)
+        return {label: rows for label, rows in found.items() if rows >= self._fewest_shown}
+
+    def _compared(self, after: Mapping[str | None, int], before: Mapping[str | None, int]) -> tuple[LabelRows, ...]:
+        """The most frequent labels of the release, beside their rows in the source."""
+        return tuple(
+            LabelRows(label=label, before=unless_few(before.get(label), rows, self._fewest_shown), after=rows)
+            for label, rows in list(after.items())[:MAX_LABELS]
+        )
+
+    def _label_rows(self, relation: exp.Expr, name: str) -> dict[str | None, int]:
+        query = SQL.query("label_rows", source=relation, name=name, most=MAX_PIECES)
+        return {row["label"]: row["label_rows"] for row in self.engine.fetch(query, "rows of labels", "class")}
+
+    def _before(self, name: str) -> dict[str | None, int]:
+        """The rows of the source under each label of the released level."""
+        labels = self.record.labels
+        if self.source is None or not isinstance(labels, NodeRecord) or self.policy.has_private_method:
+            return {}
+        query = SQL.query(
+            "source_rows",
+            source=self.source.relation,
+            name=name,
+            labels=subquery(self._taxonomy(name), "anon_labels"),
+            level=labels.levels[name],
+        )
+        found = self.engine.fetch(query, "rows of labels in the source", "class")
+        return {row["label"]: row["label_rows"] for row in found}
+
+    def _pieces(self, name: str) -> list[dict[str, Any]]:
+        query = SQL.query("pieces", labels=subquery(self._taxonomy(name), "anon_labels"), most=MAX_PIECES)
+        return self.engine.fetch(query, "a taxonomy from left to right", "node")
+
+    def _taxonomy(self, name: str) -> exp.Query:
+        return taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
+
+    @cached_property
+    def _sizes_before(self) -> Sizes:
+        """The sizes of the classes of the source; none if it is not to be compared."""
+        return [] if self.source is None else size_counts(self.engine, self.source, self.policy)
+
+
+def released_sizes(engine: Engine, release: ResolvedSource, policy: Policy) -> tuple[ClassSizes, ...]:
+    """The rows of a release by the size of their class; nothing of a private one."""
+    if policy.has_private_method:
+        return ()
+    return tuple(class_sizes(size_counts(engine, release, policy), (), policy.criteria.k))
+
+
+def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Sizes:
+    """The sizes of the classes of a table, the smallest first, each with how many classes have it."""
+    columns = names(list(policy.quasi_identifiers))
+    sizes = subquery(table_call("class_sizes", source.relation.copy(), columns), "anon_sizes")
+    found = engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
+    return [(row["class_size"], row["classes"]) for row in found]
+
+
+def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
+    """The level of each label of a column, as far as it is recorded."""
+    match recorded:
+        case None:
+            return {}
+        case NodeRecord():
+            return dict.fromkeys(labels, recorded.levels[name])
+        case _:
+            return {label: level for level, label in recorded.labels.get(name, ()) if level is not None}
+
+
+def _levels(
+    pieces: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], of_labels: Mapping[str | None, int]
+) -> tuple[Level, ...]:
+    """The levels of a taxonomy, with the labels that the release shows; without NULL, where that does not occur."""
+    if not of_labels:
+        return ()
+    pieces, rows = [piece for piece in pieces if piece["label"] is not None or None in after], sum(after.values()) or 1
+    levels = []
+    for level in dict.fromkeys(piece["level"] for piece in pieces):
+        here = [piece for piece in pieces if piece["level"] == level]
+        # Without the mask of suppressed rows, which is of no level.
+        shown = {piece["label"] for piece in here if of_labels.get(piece["label"]) == level} & after.keys()
+        labels = tuple((piece["leaves"], piece["label"] if piece["label"] in shown else None) for piece in here)
+        share = sum(after[label] for label in shown) / rows
+        levels.append(Level(level=level, labels=labels, label_count=len(labels), shown=share))
+    return tuple(levels)
+
+
+# guarded: tests/unit/test_guarded_releases.py
+def unless_few(before: int | None, after: int, k: int) -> int | None:
+    """The rows before, unless they differ by few rows: no count and no difference of counts is from 1 to k - 1."""
+    return None if before is None or 0 < abs(before - after) < k else before

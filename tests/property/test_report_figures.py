@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.release.release_report import ReleaseReport
+from sqlanon.model.release.reported_columns import ReportedColumn
 from tests.effort import examples
 
 COLUMNS = ["age", "town"]
@@ -84,9 +85,10 @@ def labels_of_columns(session: sa.Session, found: ReleaseReport, k: int) -> None
     ask = session.connection.execute
     for column in found.columns:
         after = dict(ask(f"SELECT CAST({column.name} AS VARCHAR), count(*) FROM released GROUP BY ALL").fetchall())
-        assert {each.label: each.after for each in column.labels} == {
+        assert {each.label: each.after for each in column.labels if each.after} == {
             label: rows for label, rows in after.items() if rows >= k
         }
+        assert sum(missing_of(column)) == rows_of_missing_values(session, column.name, k)
         if column.role == "sensitive":
             query = "SELECT homogeneous_rows FROM anon.homogeneous_rows(?, ?, 'illness')"
             assert [(column.homogeneous_rows,)] == asked(session, query, "released")
@@ -98,9 +100,26 @@ def labels_of_columns(session: sa.Session, found: ReleaseReport, k: int) -> None
             query = levels.format(column.name) + " WHERE level = ? GROUP BY label"
             before = {} if shown is None else dict(ask(query, [column.name, shown]).fetchall())
         for each in column.labels:
-            if each.before is not None:
+            if each.before is not None and each.after:
                 assert each.before == before[each.label]
                 assert not 0 < abs(each.before - each.after) < k
+
+
+def missing_of(column: ReportedColumn) -> Iterator[int]:
+    """Rows of labels that the release has no row of; values that are released as they are need k rows to be named."""
+    yield from (each.before or 0 for each in column.labels if not each.after)
+    yield column.other_vanished_rows
+
+
+def rows_of_missing_values(session: sa.Session, name: str, k: int) -> int:
+    """Rows of the source with a value that no released label stands for."""
+    ask = session.connection.execute
+    shown = {label for (label,) in ask(f"SELECT DISTINCT CAST({name} AS VARCHAR) FROM released").fetchall()}
+    values = ask(f"SELECT CAST({name} AS VARCHAR), count(*) FROM people GROUP BY ALL").fetchall()
+    if name == "illness":
+        return sum(rows for value, rows in values if value not in shown and rows >= k)
+    labels = ask("SELECT value, label FROM anon.taxonomy_levels(?)", [name]).fetchall()
+    return sum(rows for value, rows in values if shown.isdisjoint(label for each, label in labels if each == value))
 
 
 def asked(session: sa.Session, query: str, table: str) -> list[Any]:

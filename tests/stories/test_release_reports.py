@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import sqlanon as sa
 from sqlanon.methods.h_ceiling.report import guarantee
 from sqlanon.model.release.release_report import ReleaseReport
+from sqlanon.report.console import rendered
 
 CANARY = "CANARY"
 """Begins the values that no report may show: identifiers, and those of rows that are left out."""
@@ -129,7 +133,9 @@ def test_a_sensitive_value_of_few_rows_is_not_shown(session: sa.Session) -> None
 
 def test_the_page_is_made_of_its_json_alone(story: Story) -> None:
     page = story.found.to_html()
-    assert ReleaseReport.model_validate_json(story.found.model_dump_json()).to_html() == page
+    made_again = ReleaseReport.model_validate_json(story.found.model_dump_json())
+    assert made_again == story.found
+    assert made_again.to_html() == re.sub("<section><h2>5 rows before.*?</section>", "", page) != page
     assert not re.search(r"<(script|link|img|iframe|object)|@import|url\(|https?:", page)
     for text in ("What is promised", "Who is left out", "taxonomy of age", "How to check this", "k = 4"):
         assert text in page
@@ -233,3 +239,206 @@ def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:
     assert found.k == 9
     assert [each.required for each in found.verification.measurement.models] == [9]
     assert found.verification.notes == ()
+
+
+CLINIC = """
+CREATE TABLE clinic AS
+SELECT
+    i // 2 AS patient,
+    20 + (i * 37) % 60 AS age,
+    CASE WHEN i % 50 = 7 THEN 'd' ELSE ['f', 'm'][1 + i % 2] END AS sex,
+    ['flu', 'gout', 'burn'][1 + (i * i) % 3] AS illness,
+    1000 + i AS cost,
+    i % 37 AS ward,
+    i // 37 AS week,
+    20 + (i * 37) % 60 >= 47 AS is_older,
+    CASE WHEN i % 50 = 7 THEN 'seldom' ELSE 'common' END AS kind,
+    i AS unnamed
+FROM range(600) AS _ (i)
+"""
+TERMS = {"recipient": "the <b>University</b> of Jena", "purpose": "a study of flu", "approved_by": "A. Officer"}
+
+
+def clinic_policy(**more: Any) -> sa.Policy:
+    sexes = {"kind": "flat", "values": ["f", "m", "d", "x"]}
+    roles: dict[str, Any] = {
+        "quasi_identifiers": ["age", "sex"],
+        "sensitive": ["illness"],
+        "insensitive": ["cost", "ward", "week", "is_older", "kind"],
+        "identifiers": ["patient"],
+        "rest": "identifier",
+        "privacy": [sa.KAnonymity(4)],
+        "taxonomies": {"age": TAXONOMIES["age"], "sex": sexes},
+        "minimum_levels": {"age": 1},
+        "maximum_levels": {"age": 1, "sex": 0},
+        "suppression_limit": 0.05,
+        "release": TERMS,
+    }
+    return sa.Policy(**{**roles, **more})
+
+
+@dataclass(frozen=True)
+class Page:
+    """An edition of a report: its value, its page and its text on a console."""
+
+    found: ReleaseReport
+    html: str
+    printed: str
+
+    @classmethod
+    def of(cls, found: ReleaseReport) -> Page:
+        console = Console(width=10_000, file=io.StringIO(), record=True)
+        console.print(*rendered(found.document()))
+        return cls(found, unescape(found.to_html()), console.export_text())
+
+    def everywhere(self, text: str) -> list[bool]:
+        """Whether a text is on the page, on a console, and in JSON."""
+        return [text in self.html.replace("<br>", "\n"), text in self.printed, text in self.found.model_dump_json()]
+
+
+@dataclass(frozen=True)
+class Editions:
+    """A release of the clinic with both editions of its report."""
+
+    session: sa.Session
+    release: sa.Release
+    custodian: Page
+    public: Page
+
+
+@pytest.fixture(scope="module")
+def clinic() -> Iterator[Editions]:
+    with sa.connect(threads=1) as session:
+        session.connection.execute(CLINIC)
+        release = session.anonymize("clinic", clinic_policy(), "released")
+        yield Editions(
+            session,
+            release,
+            Page.of(session.report("released", source="clinic")),
+            Page.of(session.report("released", source="clinic", edition="public")),
+        )
+
+
+def test_findings_of_a_run_are_in_the_edition_beside_the_source(clinic: Editions) -> None:
+    report = clinic.release.report
+    assert report.findings is not None
+    of_run = {*report.findings.sentences} - {each.sentence for each in report.findings.finer_nodes}
+    for words in ("patient", "nearly unique together", "is_older", "no privacy model protects"):
+        assert any(words in sentence for sentence in of_run), words
+    assert any("nearly unique" in note for note in report.notes)
+    for sentence in (*of_run, *report.notes):
+        assert clinic.custodian.everywhere(sentence.replace("\n", "\n"))[0], sentence
+        assert sentence.splitlines()[0] in clinic.custodian.printed
+    again = clinic.custodian.found.findings
+    assert again is not None
+    for field in ("repeated_identifiers", "homogeneous_columns", "revealing_columns", "identifying_pairs"):
+        assert getattr(again, field) == getattr(report.findings, field), field
+    assert again.suppression == report.findings.suppression != ()
+
+
+def test_a_reader_of_the_release_gets_the_findings_that_it_shows(clinic: Editions) -> None:
+    """Which columns are nearly unique anybody can count; dependencies, identifiers and suppression need the source."""
+    custodian, public = clinic.custodian.found.findings, clinic.public.found.findings
+    assert custodian is not None
+    assert public == sa.Findings(
+        identifying_pairs=custodian.identifying_pairs,
+        unexamined_pairs=custodian.unexamined_pairs,
+        unexamined_pairs_listed=custodian.unexamined_pairs_listed,
+    )
+    assert clinic.public.found.notes == clinic.custodian.found.notes
+    assert all(clinic.public.everywhere("nearly unique"))
+
+
+def test_groups_without_a_row_in_the_release_come_first(clinic: Editions) -> None:
+    columns = {each.name: each for each in clinic.custodian.found.columns}
+    first = columns["sex"].labels[0]
+    assert (first.label, first.before, first.after) == ("d", 12, 0)
+    assert [(each.label, each.before) for each in columns["kind"].labels if not each.after] == [("seldom", 12)]
+    page = clinic.custodian.html
+    sentence = 'all 12 rows of "sex" = d are left out or masked: nobody of this group is in the release'
+    assert page.index("Who is left out") < page.index(sentence) < page.index('<th scope="row">f</th>')
+    assert sentence in clinic.custodian.printed
+    for text in ("left out or masked", '"label":"d"', "seldom"):
+        assert not any(clinic.public.everywhere(text)), text
+    # The policy is public, and so is what nobody of the release has of it.
+    assert {each.name: each.unused_labels for each in clinic.public.found.columns if each.unused_labels} == {
+        "age": (0, 12),
+        "sex": (2, 4),
+    }
+    assert "Labels without a row" in clinic.public.html
+
+
+def test_every_column_of_the_source_has_a_line(clinic: Editions) -> None:
+    treatments = {each.name: each.treatment[0] for each in clinic.custodian.found.columns}
+    [names] = clinic.session.connection.execute("SELECT list(column_name) FROM (DESCRIBE clinic)").fetchone()
+    assert treatments.keys() == {*names}
+    assert (treatments["age"], treatments["sex"]) == ("generalized", "released as it is")
+    assert (treatments["patient"], treatments["unnamed"], treatments["cost"]) == (
+        "dropped",
+        "dropped",
+        "released as it is",
+    )
+    assert '<th scope="row">unnamed</th><td>dropped</td>' in clinic.custodian.html
+    assert '<th scope="row">all others</th><td>dropped</td>' in clinic.public.html
+    assert "unnamed" not in clinic.public.html
+
+
+def test_rows_before_and_after_are_on_the_page_beside_the_source_alone(clinic: Editions) -> None:
+    [table] = re.findall("<h2>5 rows before and after.*?<tbody>(.*?)</tbody>", clinic.custodian.html)
+    rows = [re.findall("<t[hd][^>]*>(?:<span[^>]*>)?(.*?)(?:</span>)?</t[hd]>", line) for line in table.split("</tr>")]
+    lines = [row for row in rows if row]
+    assert len(lines) == 10
+    fields = "CAST(age AS VARCHAR), CAST(sex AS VARCHAR), illness, cost::VARCHAR, ward::VARCHAR, week::VARCHAR"
+    kept = {name: clinic.session.connection.execute(f"SELECT {fields} FROM {name}").fetchall() for name in TABLES}
+    for (number, *before), (other, *after) in zip(lines[::2], lines[1::2], strict=True):
+        assert (number.split()[0], other.split()[0]) == (other.split()[0], number.split()[0])
+        assert (*before[:6],) in kept["clinic"]
+        assert (*after[:6],) in kept["released"]
+    assert clinic.session.report("released", source="clinic").to_html() == clinic.custodian.found.to_html()
+    for text in ("before and after", f">{lines[0][4]}<"):
+        assert text not in clinic.public.html + clinic.custodian.printed + clinic.custodian.found.model_dump_json()
+
+
+TABLES = ("clinic", "released")
+
+
+def test_terms_are_in_both_editions_and_a_place_to_sign_in_one(clinic: Editions) -> None:
+    for page in (clinic.custodian, clinic.public):
+        for words in TERMS.values():
+            assert all(page.everywhere(words)), words
+        assert "<b>University" not in page.found.to_html()
+        assert page.found.date in page.html
+        assert "sqlanon verify released" in page.html
+        assert "Words of this page" in page.html
+    assert "date and signature" in clinic.custodian.html
+    assert "date and signature" not in clinic.public.html
+    record = json.loads(clinic.session.provenance("released") or "")["sqlanon"]
+    assert record["policy"]["release"] == TERMS
+
+
+def test_groups_of_few_rows_and_of_masked_ones_are_counted(clinic: Editions) -> None:
+    """By local recoding labels are of several levels; a label of fewer rows than k has no name."""
+    session = clinic.session
+    session.connection.execute(
+        "CREATE VIEW few AS SELECT * REPLACE (CASE WHEN patient = 0 THEN 'x' ELSE sex END AS sex) FROM clinic"
+    )
+    masked = session.anonymize("few", clinic_policy(suppression="mask"), "masked").report.rows
+    assert masked is not None
+    assert masked.masked == 14
+    local = clinic_policy(method=sa.LocalRecoding(suppression_limit=0.05))
+    session.anonymize("few", local, "local")
+    for name in ("masked", "local"):
+        sex = next(each for each in session.report(name, source="few").columns if each.name == "sex")
+        assert [(each.label, each.before) for each in sex.labels if not each.after] == [("d", 12)], name
+        assert (sex.other_vanished_labels, sex.other_vanished_rows) == (1, 2), name
+        assert "x" not in [each.label for each in sex.labels]
+
+
+def test_a_report_beside_another_source_says_what_is_missing(clinic: Editions) -> None:
+    session = clinic.session
+    session.connection.execute("CREATE TABLE later AS SELECT * FROM clinic WHERE sex <> 'd'")
+    assert any("has changed since" in note for note in session.report("released", source="later").notes)
+    session.connection.execute("CREATE TABLE other AS SELECT * REPLACE ('other' AS sex) FROM clinic")
+    found = session.report("released", source="other")
+    assert any("does not fit the policy of the release any more" in note for note in found.notes)
+    assert found.findings == clinic.public.found.findings

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -61,6 +63,11 @@ class Page:
     def text(self, name: str) -> str:
         """The text of an element."""
         return str(self.value(f"document.getElementById({json.dumps(name)}).textContent"))
+
+    def sheets(self) -> int:
+        """The number of sheets that the page is printed on, in the size that it asks for."""
+        printed = self._call("Page.printToPDF", preferCSSPageSize=True)["data"]
+        return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed)))
 
     def press(self, key: str) -> None:
         """Press a key in what has the focus."""

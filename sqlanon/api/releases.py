@@ -124,16 +124,19 @@ class Releases(Part):
     ) -> ReleaseReport:
         """Report on a release: what is promised and was measured, what became of each column, and who is left out.
 
-        No label is in it that the release does not show. Rows by label and by the size of their class are none of 1 to
-        k - 1, and no two counts of a label differ by as few; totals are stated as they are.
-        ``to_html()`` makes a page of it that needs no other file, ``model_dump_json()`` what the page is made from.
+        It has no label that the release does not show, but for those of k or more rows of the source that are all left
+        out or masked.
+        Rows by label and by the size of their class are none of 1 to k - 1, and no two counts of a label differ by as
+        few; totals are stated as they are. ``to_html()`` makes a page of it that needs no other file,
+        ``model_dump_json()`` what the page is made from, without its rows of the source.
 
         Args:
             release: the published table, file or folder.
             policy: its policy, for the files of its taxonomies: the one that its provenance records, which is reported
                 on, names them without their places.
-            source: the table that it was made from, to be compared with. The report then has what the release shows
-                together with others of that table that the warehouse lists, and with earlier ones of its policy.
+            source: the table that it was made from, to be compared with. The report then has all findings of a run,
+                labels without a row, and what the release shows together with others of that table that the warehouse
+                lists, and with earlier ones of its policy; the page also has five rows of the source.
             edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
             alternatives: whether to look at all nodes of the lattice, for what else could have been published.
 

@@ -38,9 +38,10 @@ def report(
     ] = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Report on a published table: promises, measures, what became of each column, who is left out, how to check it.
+    """Report on a published table: promises, findings, what became of each column, who is left out, how to check it.
 
-    The page that --out writes needs no other file and runs no script.
+    The page that --out writes needs no other file, runs no script and prints on two sheets. With --source it has five
+    rows of that: keep it like the source.
 
     Example: sqlanon report visits_k5 --db clinic.duckdb --source visits --out report.html
     """

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.browser import address, browser
 from tests.commands import document, sqlanon
 
 ROOT = Path(__file__).parents[2]
@@ -143,8 +144,17 @@ def test_the_example_of_a_report_is_that_of_the_demonstration(kept: Kept) -> Non
 
 
 def without_hashes(page: str) -> str:
-    """A page without hashes: that of a record depends on the code that wrote it."""
-    return re.sub("[0-9a-f]{64}", "", page)
+    """A page without hashes, since that of a record depends on the code that wrote it, and without its own date."""
+    return re.sub(r"[0-9a-f]{64}|(?<=date of this report</th><td>)[\d-]+", "", page)
+
+
+def test_a_report_is_printed_on_two_sheets(kept: Kept) -> None:
+    policy = ("--policy", "the hospital.policy.toml", "--source", "visits", "--out", "printed.html")
+    made = sqlanon("report", "visits_k5", "--db", "the hospital.duckdb", *policy, folder=kept.folder)
+    assert made.returncode == 0, made.stderr
+    with browser() as page:
+        page.open(address(kept.folder / "printed.html"))
+        assert page.sheets() == 2
 
 
 def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ def _beside(
 ) -> tuple[Examined, tuple[str, ...]]:
     """What is found beside the source, and why something is missing."""
     bound = prepare(engine, source, policy, has_earlier=True)
-    node, problems = None, ()
+    node: PublishedNode | None = None
+    problems: tuple[str, ...] = ()
     # Relocation and h-ceiling publish rows that are not those of the source at the node.
     if isinstance(record.labels, NodeRecord) and isinstance(policy.method, FullDomain) and record.report is not None:
         table = encode_table(engine, bound, label_losses=policy.quality.label_losses)

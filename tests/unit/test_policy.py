@@ -363,6 +363,34 @@ privacy = [
 """
 
 
+class TestTerms:
+    def test_they_are_recorded_and_change_the_hash_where_they_are_given(self) -> None:
+        plain = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])
+        terms = sa.ReleaseTerms(recipient=" the archive ", purpose="a study")
+        stated = plain.changed({"release": terms})
+        assert "release" not in plain.as_recorded()
+        assert stated.as_recorded()["release"] == {
+            "recipient": "the archive",
+            "purpose": "a study",
+            "approved_by": None,
+        }
+        assert plain.sha256() != stated.sha256() != plain.changed({"release": {"purpose": "a study"}}).sha256()
+        assert sa.Policy(**stated.model_dump(mode="json")) == stated
+
+    def test_what_they_cannot_be_is_refused_at_once(self) -> None:
+        wrong = {"recipent": "x", "purpose": " \n", "approved_by": "x" * 501}
+        with pytest.raises(sa.PolicyError) as refused:
+            sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)], release=wrong)
+        assert [problem.partition(":")[0] for problem in refused.value.problems] == [
+            "release.purpose",
+            "release.approved_by",
+            "release.recipent",
+        ]
+        assert 'did you mean "recipient"?' in str(refused.value)
+        with pytest.raises(sa.PolicyError, match=r"must be a table: \[release\] with recipient"):
+            sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)], release="the archive")
+
+
 class TestTaxonomyObjects:
     """A taxonomy made in Python becomes the rule that makes it."""
 

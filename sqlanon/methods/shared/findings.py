@@ -62,6 +62,7 @@ def examine(engine: Compute, publication: Publication) -> Examined:
     """What the policy of a run leaves open on its published rows."""
     node, bound = publication.node, publication.bound
     kept = released_values(engine, bound.policy, bound.traits, publication.groups)
+    released = examine_kept(engine, kept)
     revealing, columns_left = ([], []) if node is None else revealing_columns(engine, node, kept)
     changes = {
         "repeated_identifiers": tuple(_repeated_identifiers(engine, publication)),
@@ -72,7 +73,6 @@ def examine(engine: Compute, publication: Publication) -> Examined:
         "unexamined_columns": tuple(columns_left),
     }
     before = None if publication.table is None else _exposure(engine, publication.table)
-    released = examine_kept(engine, kept)
     return replace(released, findings=released.findings.model_copy(update=changes), before=before)
 
 

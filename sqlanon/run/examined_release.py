@@ -78,7 +78,7 @@ def _beside(
     problems: tuple[str, ...] = ()
     # Relocation and h-ceiling publish rows that are not those of the source at the node.
     if isinstance(record.labels, NodeRecord) and isinstance(policy.method, FullDomain) and record.report is not None:
-        table = encode_table(engine, bound, label_losses=policy.quality.label_losses)
+        table = encode_table(engine, bound, label_losses=policy.quality.label_losses, may_stay=True)
         levels = tuple(record.labels.levels[name] for name in policy.taxonomy_columns)
         [summary] = node_summaries(engine, table, [levels], as_asked=True)
         # Held together with earlier releases, persons are left out whose classes meet the policy by themselves.

@@ -39,6 +39,9 @@ MAX_LABELS = 12
 MAX_PIECES = 1_000
 """The most labels of a level that are drawn."""
 
+MAX_COMPARED_COLUMNS = 100
+"""The most insensitive columns whose values are looked for in the release: each takes a GROUP BY of the source."""
+
 MAX_EXAMPLES = 5
 """The most rows of the source that are shown beside their labels."""
 
@@ -164,7 +167,9 @@ class ReportedRelease:
         return self.engine.fetch(query, "labels without a row", "class")
 
     def _vanished_values(self, name: str) -> list[dict[str, Any]]:
-        if self.source is None or all(folded(name) != folded(each) for each in self.found.columns):
+        if self.source is None or folded(name) not in map(folded, self.found.columns):
+            return []
+        if name in self.policy.insensitive[MAX_COMPARED_COLUMNS:]:
             return []
         query = SQL.query(
             "vanished_values",
@@ -209,6 +214,8 @@ class ReportedRelease:
         labels, policy = self.record.labels, self.policy
         # Elsewhere a row of a class need not stand in the release, or nobody knows which one it is.
         if not isinstance(policy.method, FullDomain) or self.source is None or not isinstance(labels, NodeRecord):
+            return ()
+        if self.engine.is_far(self.source.relation):  # rows of a server never come near
             return ()
         if policy.held_with or policy.unknown or {*policy.quasi_identifiers} != {*self._known_taxonomies()}:
             return ()

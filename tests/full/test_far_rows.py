@@ -61,6 +61,20 @@ NEAR |= {name: POLICIES[name] for name in METHODS}
 """Policies whose cells have to come near; the hospital has others, and so has test_spark_rows: h-ceiling, sets."""
 
 
+def test_a_report_beside_far_rows_has_no_row_of_them(sides: Sides, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The groups that are missing altogether and the findings are those of near rows, also where cells stay there."""
+    fine = {"suppression_limit": 0.5, "maximum_levels": {"age": 1, "sex": 0}}
+    wanted = policy(sa.KAnonymity(2), insensitive=["patient", "nights"], identifiers=["id"], **fine)
+    sides.released(wanted)
+    near = sides.session.report(f"{sides.folder}/", wanted, source="visits")
+    monkeypatch.setattr(sides.far, "max_cells", FEW)
+    far = sides.session.report(f"{sides.folder}/", wanted, source="far.visits")
+    assert ("m", 0) in [(each.label, each.after) for column in far.columns for each in column.labels]
+    assert far.model_copy(update={"source": near.source, "verification": near.verification}) == near
+    assert "rows before and after" in near.to_html()
+    assert "rows before and after" not in far.to_html()
+
+
 @pytest.mark.parametrize("name", [*STAY, *NEAR])
 def test_far_rows_are_released_as_near_ones(sides: Sides, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """So are cells that stay there, as they are more than may come near."""

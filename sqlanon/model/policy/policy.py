@@ -241,8 +241,6 @@ class Policy(PolicyFields):
     def as_recorded(self) -> dict[str, Any]:
         """Its fields as JSON, with the names alone of earlier releases: a query for a source may have values in it."""
         fields: dict[str, Any] = self.model_dump(mode="json")
-        if self.release is None:
-            del fields["release"]
         if self.held_with:
             fields["earlier"] = [{"release": each.release} for each in self.held_with]
         return fields
@@ -252,7 +250,7 @@ class Policy(PolicyFields):
 
         Nor does it depend on how CSV files are read, which nothing that is promised rests on.
         """
-        unsaid = {name for name in ("bottom_coding", "top_coding", "earlier") if not getattr(self, name)} | {"csv"}
+        unsaid = {name for name in ("bottom_coding", "top_coding", "earlier", "release") if not getattr(self, name)} | {"csv"}
         unsaid |= {"timezone"} if self.timezone == UTC else set()
         fields = {name: value for name, value in self.as_recorded().items() if name not in unsaid}
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

@@ -225,11 +225,10 @@ class Warehouse(Protocol):
         """The tables and files that the rows of a source come from."""
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
-        """The same source read with as little guessed of its rows as there can be: CSV files as texts in one form.
+        """The same source read with as little guessed of its rows as there can be: CSV files and objects as texts.
 
         Raises:
-            PolicyError: it is a query that guesses types, CSV files have lines of another form, or a column of a frame
-                has values of several types.
+            PolicyError: it is a query that guesses types, or CSV files have lines of another form.
             EngineError: CSV files have other columns than the first one.
         """
         return source

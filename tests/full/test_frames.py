@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -217,17 +217,18 @@ class TestColumnsOfPandas:
         found = read(pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in enumerate(columns)}))
         assert [(kind, column[0], column[7]) for kind, *column in found] == [wanted for _, wanted in late]
 
-    def test_a_private_method_wants_one_type(self) -> None:
+    def test_a_private_method_reads_the_text_of_each_object(self) -> None:
+        values = {"x": [1, None, 2], "y": [True, False, None], "z": [None] * 3}
+        texts = [("1", "true", None), (None, "false", None), ("2", None, None)]
         with duckdb.connect() as connection:
             engine = engine_of(sa.connect(connection))
             with engine.reading_frames():
-                for values in ([1, 1.5], ["a", None], [Decimal(1), Decimal("1.5")]):
-                    engine.unguessed(engine.resolve(pd.DataFrame({"x": pd.Series(values, dtype=object)})))
-                mixed = engine.resolve(
-                    pd.DataFrame({"x": [1, "a"], "y": [1, 2], "z": pd.Series([True, 5], dtype=object)})
-                )
-                with pytest.raises(sa.PolicyError, match='pandas DataFrame has several in "x", "z": give them one'):
-                    engine.unguessed(mixed)
+                for added in ((), (1.5, 5, "a"), ("a", date(2024, 1, 1), Decimal("1.50"))):
+                    rows = [*zip(*values.values(), strict=True), *([added] if added else ())]
+                    source = engine.unguessed(engine.resolve(pd.DataFrame(rows, columns=[*values], dtype=object)))
+                    assert {found.type for found in engine.describe(source.relation)} == {"VARCHAR"}
+                    found = connection.sql(f"FROM {source.relation.sql('duckdb')}").fetchall()
+                    assert found == [*texts, *([tuple(map(str, added))] if added else ())]
 
 
 class TestColumnsWithoutValues:

@@ -131,8 +131,9 @@ class DuckDBEngine(DuckDBCompute):
         return sources.origins(source, self.rows, self._plan)
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
-        self._frames.refuse_mixed(source)
-        return source if self.is_far(source.relation) else sources.unguessed(source, self.origins, self._csv_forms)
+        if self.is_far(source.relation):
+            return source
+        return sources.unguessed(self._frames.as_texts(source), self.origins, self._csv_forms)
 
     def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
         if self.is_far(source.relation):

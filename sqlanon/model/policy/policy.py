@@ -250,7 +250,9 @@ class Policy(PolicyFields):
 
         Nor does it depend on how CSV files are read, which nothing that is promised rests on.
         """
-        unsaid = {name for name in ("bottom_coding", "top_coding", "earlier", "release") if not getattr(self, name)} | {"csv"}
+        unsaid = {name for name in ("bottom_coding", "top_coding", "earlier", "release") if not getattr(self, name)} | {
+            "csv"
+        }
         unsaid |= {"timezone"} if self.timezone == UTC else set()
         fields = {name: value for name, value in self.as_recorded().items() if name not in unsaid}
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

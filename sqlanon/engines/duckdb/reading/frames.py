@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.engines.duckdb.reading.pandas_frames import readable
+from sqlanon.engines.duckdb.reading.pandas_frames import as_texts, readable
 from sqlanon.engines.duckdb.refusals import why_in_use
 from sqlanon.engines.frames import DATASET, PANDAS, POLARS, RELATION, STREAM, described
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Frames:
         self._connection = connection
         self._scanned: list[str] = []
         self._copied: list[str] = []
-        self._mixed: dict[str, list[str]] = {}
+        self._pandas: dict[str, Any] = {}
 
     @contextmanager
     def during(self) -> Iterator[None]:
@@ -59,7 +60,7 @@ class Frames:
         name = f"anon_frame_{next(NUMBERS)}"
         scanned = frame
         if description == PANDAS:
-            scanned, self._mixed[name] = readable(frame)
+            scanned, self._pandas[name] = readable(frame), frame
         try:
             if description == STREAM:
                 scanned = _reader(frame)
@@ -80,17 +81,15 @@ class Frames:
         follows_rows = description != RELATION
         return ResolvedSource(_temporary(name), description, read=files, defined_by=query, follows_rows=follows_rows)
 
-    def refuse_mixed(self, source: ResolvedSource) -> None:
-        """Refuse a frame for a private method if one of its values may decide how all others of its column are read.
-
-        Raises:
-            PolicyError: columns of Python objects have values of several types; names them.
-        """
-        mixed = self._mixed.get(source.relation.name, ())
-        if mixed:
-            columns = ", ".join(f'"{name}"' for name in mixed)
-            reason = f"a private method needs columns of one type, and {source.description} has several in {columns}"
-            raise PolicyError(f'{reason}: give them one, such as with astype("string"), or drop them')
+    def as_texts(self, source: ResolvedSource) -> ResolvedSource:
+        """A frame with texts for its Python objects, so that no value decides how others of its column are read."""
+        given = self._pandas.get(source.relation.name)
+        if given is None:
+            return source
+        name = f"anon_frame_{next(NUMBERS)}"
+        self._connection.register(name, as_texts(given))
+        self._scanned.append(name)
+        return replace(source, relation=_temporary(name))
 
     def _unreadable(self, frame: Any) -> list[str]:
         """The columns that DuckDB cannot read, with their types: those that it refuses alone and without rows."""
@@ -118,7 +117,7 @@ class Frames:
         self._copied.append(name)
 
     def _forget(self, name: str) -> None:
-        self._mixed.pop(name, None)
+        self._pandas.pop(name, None)
         with suppress(Exception):  # the connection is closed
             self._connection.unregister(name)
 

@@ -11,15 +11,12 @@ TEXT = "string"
 """The type of texts in pandas that keeps missing values."""
 
 
-def readable(frame: Any) -> tuple[Any, list[str]]:
+def readable(frame: Any) -> Any:
     """Return a frame with a copy of each column that DuckDB would refuse or change; all other columns are shared.
 
     Intervals and periods become texts, sparse columns dense ones. A column of Python objects becomes a column of one
     Arrow type if that keeps every value, else of the text of each value. DuckDB takes the type of such a column from
     1,000 values and would cast the others: 1.5 among whole numbers to 2.
-
-    Returns:
-        The frame and the names of its columns that have values of several types, which are texts now.
 
     Raises:
         EngineError: the names of columns have several levels, or there are objects without a text.
@@ -27,33 +24,46 @@ def readable(frame: Any) -> tuple[Any, list[str]]:
     if frame.columns.nlevels > 1:
         help_ = 'join them, such as with frame.columns = frame.columns.map("_".join)'
         raise EngineError(f"the names of columns of the pandas DataFrame have several levels: {help_}", step="source")
-    found, mixed, nameless = frame.copy(deep=False), [], []
+    found, nameless = frame.copy(deep=False), []
     for name, column in frame.items():
         try:
-            copy, is_mixed = _readable(column)
+            copy = _readable(column)
         except TypeError:
             nameless.append(f'"{name}"')
             continue
         if copy is not column:
             found[name] = copy
-        mixed += [str(name)] * is_mixed
     if nameless:
         reason = (
             f"the pandas DataFrame has Python objects without a text in {', '.join(nameless)}: convert or drop them"
         )
         raise EngineError(reason, step="source")
-    return found, mixed
+    return found
 
 
-def _readable(column: Any) -> tuple[Any, bool]:
+def as_texts(frame: Any) -> Any:
+    """Return a readable frame with the text of each Python object, whatever other values its column has."""
+    found = readable(frame)
+    for name, column in frame.items():
+        if column.dtype == object:
+            found[name] = column.map(_text, na_action="ignore").astype(TEXT)
+    return found
+
+
+def _text(value: Any) -> str:
+    """The text of a value; that of a truth value is as DuckDB writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _readable(column: Any) -> Any:
     """Raises: TypeError: the texts of its objects would be their addresses."""
     if hasattr(column, "sparse"):
         column = column.sparse.to_dense()
     typed = _of_one_type(column) if column.dtype == object else column
     if typed is None:
-        return column.map(str, na_action="ignore"), True
+        return column.map(str, na_action="ignore")
     kind = getattr(typed.dtype, "categories", typed).dtype
-    return (typed.astype(TEXT) if str(kind).startswith(("period", "interval")) else typed), False
+    return typed.astype(TEXT) if str(kind).startswith(("period", "interval")) else typed
 
 
 def _of_one_type(column: Any) -> Any:

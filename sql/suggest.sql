@@ -3,16 +3,17 @@
 -- :cells (anon_0 UBIGINT, anon_1 UBIGINT, anon_row_count BIGINT)
 
 -- name: column_profile
--- counts of a column
--- A row of a column, from its values with their rows: missing ones are none of its values. Of its values, the texts of the
--- 2,000 with the least hashes stay, to look at their shapes.
--- :place 0
--- :value age
+-- counts of columns of one type
+-- A row of each column by its place, from its values with their rows: missing ones are none of its values. Of its values, the
+-- texts of the 2,000 with the least hashes stay, to look at their shapes.
+-- :first 0
+-- :after 1
+-- :cells (anon_place BIGINT, anon_value INTEGER)
 -- :text CAST(anon_value AS VARCHAR)
 -- :number CAST(anon_value AS DOUBLE)
 -- :moment CAST(NULL AS TIMESTAMP)
 SELECT
-    :place AS place,
+    place,
     CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count,
     CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_value IS NOT NULL), 0) AS BIGINT) AS filled_rows,
     count(anon_value) AS value_count,
@@ -36,15 +37,19 @@ SELECT
     count(*) FILTER (WHERE anon_moment <> date_trunc('day', anon_moment)) AS daytime_count,
     date_diff('day', min(anon_moment), max(anon_moment)) AS day_span,
     list_transform(arg_min(anon_value, hash(anon_value), 2000), lambda anon_each: anon.text_of(anon_each)) AS anon_texts
-FROM (
+FROM (SELECT unnest(range(:first, :after)) AS place) AS anon_columns
+LEFT JOIN (
     SELECT
+        anon_place AS place,
         anon_value,
         anon_rows,
         :text AS anon_text,
         CASE WHEN isfinite(:number) THEN :number END AS anon_number,
         CASE WHEN isfinite(:moment) THEN :moment END AS anon_moment
-    FROM (SELECT :value AS anon_value, count(*) AS anon_rows FROM :source AS anon_source GROUP BY :value) AS anon_grouped
-) AS anon_counts;
+    FROM (SELECT anon_place, anon_value, count(*) AS anon_rows FROM :cells AS anon_cells GROUP BY anon_place, anon_value)
+        AS anon_grouped
+) AS anon_counts USING (place)
+GROUP BY place;
 
 -- name: sampled_rows
 -- some rows of the source

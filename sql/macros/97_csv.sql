@@ -67,18 +67,6 @@ CASE
     ) THEN translate(replace(written, thousands, ''), decimal, '.')
 END;
 
--- The one type that all texts of a column are written in as anon.plain_number.
---
--- decimal, thousands: as in anon.plain_number.
--- Returns: VARCHAR; NULL if some text is not such a number.
--- Example:
---   SELECT anon.plain_type_of_all(price, ',', '.') AS type FROM (VALUES ('1.234,50'), ('7,20'), (NULL)) AS prices (price);
-CREATE OR REPLACE MACRO anon.plain_type_of_all(written, decimal, thousands) AS
-CASE
-    WHEN count(written) = count(anon.plain_number(written, decimal, thousands))
-        THEN anon.written_type_of_all(anon.plain_number(written, decimal, thousands))
-END;
-
 -- A text that spells a day with two digits of its year, with all of them: 31.12.24 is 31.12.2024 if the first of the hundred
 -- years is 1925. Any other text stays as it is.
 --

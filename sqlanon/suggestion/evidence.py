@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import suggestions as queries
 
 Role: TypeAlias = Literal["quasi-identifier", "sensitive", "identifier", "insensitive"]
 
 COLUMNS_AT_ONCE = 40
-"""Columns that a statement counts: each of them holds its values in memory."""
+"""Columns that a statement counts, at least: each of them holds its values in memory."""
+
+CELLS_AT_ONCE = 1_000_000
+"""Cells of the source that a statement counts where its rows are few."""
 
 SHARE_OF_SHAPE = 0.8
 """The share of the texts that look alike from which their shape counts."""
@@ -112,19 +117,22 @@ class Evidence:
 
 def evidence_of(engine: Engine, source: exp.Expr, columns: Sequence[SourceColumn]) -> list[Evidence]:
     """The evidence on each column, in their order, without descriptions."""
-    found: list[Evidence] = []
-    for start in range(0, len(columns), COLUMNS_AT_ONCE):
-        some = columns[start : start + COLUMNS_AT_ONCE]
+    found: dict[str, Evidence] = {}
+    alike = sorted(columns, key=attrgetter("type"))
+    ((rows,),) = (each.values() for each in engine.fetch(counted_rows(source), "rows of the source"))
+    at_once = max(COLUMNS_AT_ONCE, CELLS_AT_ONCE // max(rows, 1))
+    for start in range(0, len(alike), at_once):
+        some = alike[start : start + at_once]
         step = queries.profile(source, some)
         engine.run(step)
         counts = engine.fetch(queries.profiled(), step.purpose)
         shapes = _shapes(engine.fetch(queries.shapes(), "shapes of values"))
         engine.drop(step.makes)
-        found += (
-            _evidence(column, row, shapes.get(place, ""))
+        found |= {
+            column.name: _evidence(column, row, shapes.get(place, ""))
             for place, (column, row) in enumerate(zip(some, counts, strict=True))
-        )
-    return found
+        }
+    return [found[column.name] for column in columns]
 
 
 def _shapes(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter, itemgetter
 
 from sqlglot import exp
 
@@ -30,9 +30,9 @@ Counts = Mapping[Pair, int]
 """Pairs of values where the first column has one, by the names of the columns."""
 
 
-def pair_counts(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence], pairs: Sequence[Pair]) -> Counts:
+def pair_counts(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence], pairs: Iterable[Pair]) -> Counts:
     """The number of pairs of values of each pair of columns, of the first ``MAX_PAIRS``."""
-    counted = pairs[:MAX_PAIRS]
+    counted = [*itertools.islice(pairs, MAX_PAIRS)]
     if not counted:
         return {}
     columns = {name: evidence[name].column for name in {*itertools.chain(*counted)}}
@@ -40,16 +40,23 @@ def pair_counts(engine: Compute, source: exp.Expr, evidence: Mapping[str, Eviden
     return {counted[row["place"]]: row["pair_count"] for row in rows}
 
 
-def twin_candidates(evidence: Mapping[str, Evidence]) -> list[Pair]:
+def twin_candidates(evidence: Mapping[str, Evidence]) -> Iterator[Pair]:
     """Columns with as many values, which repeat in both, and the same rows without one."""
-    return [
-        (one, other)
-        for one, other in itertools.combinations(evidence, 2)
-        if evidence[one].values == evidence[other].values
-        and evidence[one].filled == evidence[other].filled
-        and evidence[one].largest == evidence[other].largest
-        and 3 <= evidence[one].values <= evidence[one].filled / 2
-    ]
+    repeating = (each for each in evidence.values() if 3 <= each.values <= each.filled / 2)
+    return _pairs_alike(repeating, attrgetter("values", "filled", "largest"))
+
+
+def _pairs_alike(found: Iterable[Evidence], key: Callable[[Evidence], object]) -> Iterator[Pair]:
+    """Each two columns of one key, by their names and in their order; one by one, since there may be millions."""
+    ordered = [*found]
+    alike: dict[object, list[str]] = {}
+    for each in reversed(ordered):
+        alike.setdefault(key(each), []).append(each.name)
+    for each in ordered:
+        later = alike[key(each)]
+        later.pop()
+        for other in reversed(later):
+            yield each.name, other
 
 
 def twins(counts: Counts, evidence: Mapping[str, Evidence]) -> list[Pair]:
@@ -62,14 +69,8 @@ def monotone_twins(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evi
 
     Any two columns of unique values have as many pairs as values, so that only their order says something.
     """
-    candidates = [
-        (one, other)
-        for one, other in itertools.combinations(evidence, 2)
-        if evidence[one].is_number
-        and evidence[other].is_number
-        and evidence[one].values == evidence[other].values >= MIN_MONOTONE
-        and evidence[one].filled == evidence[other].filled < 2 * evidence[one].values
-    ][:MAX_PAIRS]
+    unique = (each for each in evidence.values() if each.is_number and MIN_MONOTONE <= each.values > each.filled / 2)
+    candidates = [*itertools.islice(_pairs_alike(unique, attrgetter("values", "filled")), MAX_PAIRS)]
     if not candidates:
         return []
     columns = {name: evidence[name].column for name in {*itertools.chain(*candidates)}}
@@ -82,7 +83,7 @@ def monotone_twins(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evi
     ]
 
 
-def individual_candidates(evidence: Mapping[str, Evidence], decisions: Mapping[str, Decision]) -> list[Pair]:
+def individual_candidates(evidence: Mapping[str, Evidence], decisions: Mapping[str, Decision]) -> Iterator[Pair]:
     """Columns that are dropped and may name persons on several rows, each with the quasi-identifiers."""
     names = [
         name
@@ -94,7 +95,7 @@ def individual_candidates(evidence: Mapping[str, Evidence], decisions: Mapping[s
         and found.values**2 > found.rows
     ]
     known = [name for name, each in decisions.items() if each.role == "quasi-identifier" and evidence[name].values > 1]
-    return [*itertools.product(names, known)]
+    return itertools.product(names, known)
 
 
 def individual(
@@ -120,15 +121,15 @@ def individual(
     return name, found[name]
 
 
-def coarser_candidates(evidence: Mapping[str, Evidence], texts: Sequence[str], others: Sequence[str]) -> list[Pair]:
+def coarser_candidates(evidence: Mapping[str, Evidence], texts: Sequence[str], others: Sequence[str]) -> Iterator[Pair]:
     """Texts, each with another column that has fewer values and no gap: it may have the labels of the text."""
-    return [
+    return (
         (text, other)
         for text, other in itertools.product(texts, others)
         if text != other
         and 2 <= evidence[other].values < evidence[text].values <= evidence[text].filled / 2
         and evidence[other].filled == evidence[other].rows
-    ]
+    )
 
 
 def coarser_columns(

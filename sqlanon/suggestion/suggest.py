@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -189,7 +189,7 @@ class _Table:
         name, known = found
         return {**decisions, name: individual(self._evidence[name], known[:MAX_NAMED_COLUMNS])}
 
-    def _pair_counts(self, pairs: list[relations.Pair]) -> relations.Counts:
+    def _pair_counts(self, pairs: Iterable[relations.Pair]) -> relations.Counts:
         return relations.pair_counts(self._engine, self._relation, self._evidence, pairs)
 
     def _taxonomies(

@@ -15,11 +15,13 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     f,
     filtered,
+    grouped,
     names,
     number,
     select,
     string,
     subquery,
+    unpivoted,
 )
 
 
@@ -28,34 +30,18 @@ def first_rows(relation: exp.Expr, count: int) -> exp.Subquery:
     return subquery(select([exp.Star()], relation.copy()).limit(number(count)), "anon_first_rows")
 
 
-def written(relation: exp.Expr, asked: Sequence[exp.Expr], names: Sequence[str], whole: Sequence[str]) -> exp.Select:
-    """One row about files: what is asked of all values of columns, and the numbers of rows that may be none.
+def written(relation: exp.Expr, texts: Sequence[exp.Expr], names: Sequence[str], whole: Sequence[str]) -> exp.Select:
+    """Rows about files, by ``place``: the ``type`` that all texts are written in, and how many rows are ``filled``.
 
     Args:
         relation: the files, as texts.
-        asked: aggregates, which are ``asked_0`` …
-        names: the columns whose names are values in ``named_0`` … rows, which a first line of names does not explain.
-        whole: the columns of the lines; in ``empty_rows`` nothing stands.
+        texts: what the first places are about.
+        names: what the next ones are about: columns, filled in rows whose value is the name, which a first line of
+            names does not explain.
+        whole: the columns of the lines; the last place is filled in rows with nothing in any of them.
     """
-    repeated = [filtered(count_rows(), column(name).eq(string(name))) for name in names]
-    return select(
-        [
-            *(aliased(each, f"asked_{place}") for place, each in enumerate(asked)),
-            *(aliased(each, f"named_{place}") for place, each in enumerate(repeated)),
-            aliased(filtered(count_rows(), all_empty(whole)), "empty_rows"),
-        ],
-        relation.copy(),
-    )
-
-
-def type_of_all(value: exp.Expr) -> exp.Expr:
-    """The one type that all values are written in."""
-    return scalar_call("written_type_of_all", value)
-
-
-def plain_type_of_all(value: exp.Expr, decimal: str, thousands: str) -> exp.Expr:
-    """The one type that all values are written in as :func:`plain_number`; NULL if some are no numbers."""
-    return scalar_call("plain_type_of_all", value, string(decimal), string(thousands))
+    repeated = [text_where(column(name).eq(string(name))) for name in names]
+    return _types_of(relation, [*texts, *repeated, text_where(all_empty(whole))])
 
 
 def plain_number(value: exp.Expr, decimal: str, thousands: str) -> exp.Expr:
@@ -84,9 +70,24 @@ def listed(relation: exp.Expr, name: str, condition: exp.Expr) -> exp.Select:
 
 
 def types_of_names(names: Sequence[str]) -> exp.Select:
-    """One row: the types that the names of some columns are written in."""
-    written = (scalar_call("written_type", string(name)) for name in names)
-    return exp.select(*(aliased(each, f"type_{place}") for place, each in enumerate(written)))
+    """The ``type`` that the name of each of some columns is written in, by its ``place``."""
+    one_row = subquery(exp.select(aliased(exp.null(), "anon_none")), "anon_row")
+    return _types_of(one_row, [*map(string, names)])
+
+
+def _types_of(relation: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Select:
+    found = {
+        "place": c.anon_place,
+        "type": scalar_call("written_type_of_all", c.anon_value),
+        "filled": f.count(c.anon_value),
+    }
+    columns = [aliased(each, name) for name, each in found.items()]
+    return grouped(select(columns, subquery(unpivoted(relation, texts), "anon_cells")), [c.anon_place])
+
+
+def text_where(condition: exp.Expr) -> exp.Case:
+    """A text in some rows, NULL in the others."""
+    return exp.case().when(condition, string(""))
 
 
 def written_type(values: Sequence[str]) -> exp.Select:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from itertools import accumulate, groupby, repeat
+from operator import attrgetter
 
 from sqlglot import exp
 
@@ -24,6 +26,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     string,
     union_all,
+    unpivoted,
 )
 from sqlanon.queries.release.findings import comparable
 from sqlanon.queries.source import SourceColumn
@@ -59,20 +62,29 @@ def sampled(source: exp.Expr, most: int) -> Step:
 
 
 def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
-    """A row per column by its place, as the named query has them."""
-    counts = (
-        SQL.query(
-            "column_profile",
-            source=source,
-            place=place,
-            value=comparable({found.name: found.traits}, found.name),
-            text=c.anon_value if found.traits.is_text else cast(exp.null(), "VARCHAR"),
-            number=_number(found, c.anon_value),
-            moment=_moment(found),
-        )
-        for place, found in enumerate(columns)
+    """A row per column by its place, as the named query has them.
+
+    Args:
+        source: the rows.
+        columns: those of one type stand together.
+    """
+    alike = [[*some] for _, some in groupby(columns, attrgetter("type"))]
+    starts = [0, *accumulate(map(len, alike))]
+    return Step(PROFILE, union_all(map(_profile, repeat(source), alike, starts)), "counts of the columns")
+
+
+def _profile(source: exp.Expr, columns: Sequence[SourceColumn], first: int) -> exp.Select:
+    values = [comparable({each.name: each.traits}, each.name) for each in columns]
+    found = columns[0]
+    return SQL.query(
+        "column_profile",
+        first=first,
+        after=first + len(columns),
+        cells=unpivoted(source, values, first),
+        text=c.anon_value if found.traits.is_text else cast(exp.null(), "VARCHAR"),
+        number=_number(found, c.anon_value),
+        moment=_moment(found),
     )
-    return Step(PROFILE, union_all(counts), "counts of the columns")
 
 
 def profiled() -> exp.Query:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -32,7 +31,7 @@ from sqlanon.model.base import unknown_names
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries.kit.macros import as_read
-from sqlanon.queries.kit.nodes import cast, count_rows, filtered
+from sqlanon.queries.kit.nodes import cast
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.tables import csv_values as queries
@@ -127,21 +126,21 @@ class CsvForms:
         given = {name: kind for name in names if (kind := given_types(settings).get(folded(name)))}
         open_ = [name for name in columns if name not in given]
         own = [name for name in names if name in open_] if settings.has_own_numbers else []
-        first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _types(settings, open_, own), (), names)
-        typed_first, own = [*first.of("type", besides=TEXT)], [*first.of("plain")]
-        asked = _types(settings, typed_first, own) | {
-            ("unreadable", name): _unreadable(settings, name) for name in given
+        first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _texts(settings, open_, own), (), names)
+        typed_first, own = [name for name, kind in first.types.items() if kind != TEXT], [*first.plain]
+        asked = _texts(settings, typed_first, own) | {
+            ("unreadable", name): queries.text_where(_is_unreadable(settings, name)) for name in given
         }
         named = [name for name in names if name not in typed_first][:MAX_NAMES]
         found = self._looked_at(relation, asked, named, names)
-        if counts := {name: count for name, count in found.of("unreadable").items() if count}:
-            raise _unread(files, form, counts)
-        plain = found.of("plain")
-        types = {**dict.fromkeys(columns, TEXT), **found.of("type"), **plain, **given}
+        if found.unreadable:
+            raise _unread(files, form, found.unreadable)
+        types = {**dict.fromkeys(columns, TEXT), **found.types, **found.plain, **given}
         if settings.header is None:
             self._refuse_row_of_names(files[0], found, types, names)
         of_lines = {name: types.pop(name) for name in names}
-        return replace(form, types=of_lines, folder_types=types, has_empty_rows=found.empty_rows > 0, plain={*plain})
+        has_empty_rows, plain = found.empty_rows > 0, {*found.plain}
+        return replace(form, types=of_lines, folder_types=types, has_empty_rows=has_empty_rows, plain=plain)
 
     def _refuse_types(self, names: Sequence[str]) -> None:
         """Refuse settings of types that do not fit some columns.
@@ -177,16 +176,18 @@ class CsvForms:
     def _have_values(self, types: Mapping[str, str], names: Sequence[str]) -> bool:
         """Whether the name of a column is a value of its type, and not a year, which a column can be called."""
         typed = [name for name in names if types[name] != TEXT]
-        (written,) = self._rows(printed(queries.types_of_names(typed)), ()) if typed else ((),)
-        pairs = zip(typed, written, strict=True)
+        written = self._rows(printed(queries.types_of_names(typed)), ()) if typed else []
+        pairs = ((typed[place], kind) for place, kind, _ in written)
         return any(kind == types[name] and not YEAR.fullmatch(name) for name, kind in pairs)
 
     def _looked_at(
         self, relation: exp.Expr, asked: Mapping[Asked, exp.Expr], names: Sequence[str], whole: Sequence[str]
     ) -> _Found:
-        (row,) = self._rows(printed(queries.written(relation, [*asked.values()], names, whole)), ())
-        answers, repeated = dict(zip(asked, row, strict=False)), row[len(asked) : -1]
-        return _Found(answers, sum(count > 0 for count in repeated) * 2 > len(names) > 0, row[-1])
+        rows = self._rows(printed(queries.written(relation, [*asked.values()], names, whole)), ())
+        by_place = {place: (kind, filled) for place, kind, filled in rows}
+        *found, (_, empty_rows) = (by_place.get(place, (TEXT, 0)) for place in range(len(asked) + len(names) + 1))
+        repeated = sum(filled > 0 for _, filled in found[len(asked) :])
+        return _Found(dict(zip(asked, found, strict=False)), repeated * 2 > len(names) > 0, empty_rows)
 
     def _dialect(self, file: str) -> Dialect:
         """The dialect of a file.
@@ -249,34 +250,45 @@ class CsvForms:
 UTF_8 = "utf-8"
 
 Asked = tuple[str, str]
-"""What is asked of all values of a column, and its name."""
+"""Of what the type is asked, or how many rows have it; and the name of the column."""
 
 
 @dataclass(frozen=True)
 class _Found:
-    """What is found of columns, whether their names are the values of a row, and how many rows are empty."""
+    """What is found of texts, whether the names of columns are the values of a row, and how many rows are empty."""
 
-    answers: Mapping[Asked, Any]
+    answers: Mapping[Asked, tuple[str, int]]
     is_named_by_a_row: bool
     empty_rows: int
 
-    def of(self, asked: str, besides: object = None) -> dict[str, Any]:
-        """What was answered of each column, without those of no answer, and those of one answer."""
-        found = {name: answer for (kind, name), answer in self.answers.items() if kind == asked}
-        return {name: answer for name, answer in found.items() if answer is not None and answer != besides}
+    @property
+    def types(self) -> dict[str, str]:
+        """The types that columns are written in."""
+        return {name: kind for (what, name), (kind, _) in self.answers.items() if what == "cell"}
+
+    @property
+    def plain(self) -> dict[str, str]:
+        """The types of columns all of whose values are numbers in the notation of settings."""
+        return {
+            name: kind
+            for (what, name), (kind, numbers) in self.answers.items()
+            if what == "plain" and numbers == self.answers["own", name][1]
+        }
+
+    @property
+    def unreadable(self) -> dict[str, int]:
+        """How many fields of columns their given types cannot read, where there are some."""
+        found = {name: count for (what, name), (_, count) in self.answers.items() if what == "unreadable"}
+        return {name: count for name, count in found.items() if count}
 
 
-def _types(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[Asked, exp.Expr]:
-    """The types that columns are written in, and those of columns in the notation of settings."""
-    types = {("type", name): queries.type_of_all(cell(settings, name)) for name in written}
-    return types | {
-        ("plain", name): queries.plain_type_of_all(cell(settings, name), *notation(settings)) for name in own
+def _texts(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[Asked, exp.Expr]:
+    """The cells of columns, and those of columns in the notation of settings, as they are and as numbers."""
+    texts = {("cell", name): cell(settings, name) for name in written}
+    texts |= {("own", name): cell(settings, name) for name in own}
+    return texts | {
+        ("plain", name): queries.plain_number(cell(settings, name), *notation(settings)) for name in own
     }
-
-
-def _unreadable(settings: Csv, name: str) -> exp.Expr:
-    """How many fields of a column its given type cannot read."""
-    return filtered(count_rows(), _is_unreadable(settings, name))
 
 
 def _is_unreadable(settings: Csv, name: str) -> exp.Expr:

@@ -61,6 +61,42 @@ FROM (
     SELECT sum(anon_row_count) AS anon_value_rows FROM :groups WHERE :is_sampled GROUP BY :values
 ) AS anon_values;
 
+-- name: rare_rows_of_columns
+-- rows of rare values of columns
+-- The same of columns of one type, each by its place.
+-- :cells (anon_place BIGINT, anon_value VARCHAR, anon_row_count BIGINT)
+-- :is_sampled hash(anon_value) % 2 = 0
+-- :fewer_than 5
+SELECT
+    anon_place AS place,
+    sum(anon_value_rows) AS counted,
+    anon.rare_rows_of(anon_value_rows, :fewer_than) AS rare
+FROM (
+    SELECT anon_place, sum(anon_row_count) AS anon_value_rows
+    FROM :cells AS anon_cells
+    WHERE :is_sampled
+    GROUP BY anon_place, anon_value
+) AS anon_values
+GROUP BY anon_place;
+
+-- name: value_counts
+-- values of columns
+-- Of columns of one type, each by its place: rows with a value, those whose values are sampled, and these values.
+-- :cells (anon_place BIGINT, anon_value VARCHAR)
+-- :is_sampled hash(anon_value) % 2 = 0
+SELECT
+    anon_place AS place,
+    sum(anon_value_rows) AS filled,
+    coalesce(sum(anon_value_rows) FILTER (WHERE :is_sampled), 0) AS rows,
+    count(*) FILTER (WHERE :is_sampled) AS values
+FROM (
+    SELECT anon_place, anon_value, count(*) AS anon_value_rows
+    FROM :cells AS anon_cells
+    WHERE anon_value IS NOT NULL
+    GROUP BY anon_place, anon_value
+) AS anon_values
+GROUP BY anon_place;
+
 -- name: group_sizes
 -- published rows
 -- :groups (disease VARCHAR, anon_row_count BIGINT)

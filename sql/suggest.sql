@@ -6,8 +6,7 @@
 -- counts of columns of one type
 -- A row of each column by its place, from its values with their rows: missing ones are none of its values. Of its values, the
 -- texts of the 2,000 with the least hashes stay, to look at their shapes.
--- :first 0
--- :after 1
+-- :places [0]
 -- :cells (anon_place BIGINT, anon_value INTEGER)
 -- :text CAST(anon_value AS VARCHAR)
 -- :number CAST(anon_value AS DOUBLE)
@@ -37,7 +36,7 @@ SELECT
     count(*) FILTER (WHERE anon_moment <> date_trunc('day', anon_moment)) AS daytime_count,
     date_diff('day', min(anon_moment), max(anon_moment)) AS day_span,
     list_transform(arg_min(anon_value, hash(anon_value), 2000), lambda anon_each: anon.text_of(anon_each)) AS anon_texts
-FROM (SELECT unnest(range(:first, :after)) AS place) AS anon_columns
+FROM (SELECT unnest(:places) AS place) AS anon_columns
 LEFT JOIN (
     SELECT
         anon_place AS place,

@@ -122,7 +122,8 @@ class BoundPolicy:
     @property
     def published_columns(self) -> list[SourceColumn]:
         """The columns of the source that a release has, in the order of the source."""
-        return [found for found in self.columns if found.name in self.policy.released_columns]
+        released = self.policy.released_columns
+        return [found for found in self.columns if found.name in released]
 
     @property
     def domains(self) -> dict[str, str]:

@@ -108,13 +108,13 @@ class CsvTarget:
         """The columns of texts that have formulas, each with their number."""
         if not texts:
             return {}
-        counts = self.engine.fetch(formula_counts(query, texts), "formulas of a spreadsheet")[0]
-        return {name: counts[str(place)] for place, name in enumerate(texts) if counts[str(place)]}
+        rows = self.engine.fetch(formula_counts(query, texts), "formulas of a spreadsheet")
+        return {texts[place]: count for place, count in sorted((row["place"], row["count"]) for row in rows)}
 
     def _names(self, names: Sequence[str]) -> dict[str, str]:
         """The names of columns as cells that no spreadsheet computes, by the names as they are."""
-        found = self.engine.fetch(quoted_names(names), "names of columns")[0]
-        return {name: found[str(place)] for place, name in enumerate(names)}
+        found = {row["name"]: row["written"] for row in self.engine.fetch(quoted_names(names), "names of columns")}
+        return {name: found[name] for name in names}
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from sqlglot import exp
@@ -117,22 +116,21 @@ class Evidence:
 
 def evidence_of(engine: Engine, source: exp.Expr, columns: Sequence[SourceColumn]) -> list[Evidence]:
     """The evidence on each column, in their order, without descriptions."""
-    found: dict[str, Evidence] = {}
-    alike = sorted(columns, key=attrgetter("type"))
+    found: list[Evidence] = []
     ((rows,),) = (each.values() for each in engine.fetch(counted_rows(source), "rows of the source"))
     at_once = max(COLUMNS_AT_ONCE, CELLS_AT_ONCE // max(rows, 1))
-    for start in range(0, len(alike), at_once):
-        some = alike[start : start + at_once]
+    for start in range(0, len(columns), at_once):
+        some = columns[start : start + at_once]
         step = queries.profile(source, some)
         engine.run(step)
         counts = engine.fetch(queries.profiled(), step.purpose)
         shapes = _shapes(engine.fetch(queries.shapes(), "shapes of values"))
         engine.drop(step.makes)
-        found |= {
-            column.name: _evidence(column, row, shapes.get(place, ""))
+        found += (
+            _evidence(column, row, shapes.get(place, ""))
             for place, (column, row) in enumerate(zip(some, counts, strict=True))
-        }
-    return [found[column.name] for column in columns]
+        )
+    return found
 
 
 def _shapes(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Rows, StatementObserver
 from sqlanon.engines.cutting import Cut, Sent, cut
+from sqlanon.engines.duckdb.reading.lake import has_given_columns
 from sqlanon.engines.duckdb.reading.pieces import has_dictionaries, pieces
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.watching import Watcher, ignore
@@ -42,6 +43,7 @@ class DuckDBCompute:
         self.far = far
         self._watcher: Watcher | None = None
         self._prepared: dict[str, None] = {}
+        self._described: dict[str, list[SourceColumn]] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
         self._is_in_transaction = False
         self.shows_values = False
@@ -56,9 +58,14 @@ class DuckDBCompute:
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         if self.far is not None and self.is_far(relation):
             return self.far.describe(relation)
-        query = select([exp.Star()], relation.copy()).limit(0)
-        self._send(query.sql(DIALECT), "the columns of the source")
-        return [column_of(name, str(kind)) for name, kind, *_ in self.connection.description]
+        sql = select([exp.Star()], relation.copy()).limit(0).sql(DIALECT)
+        if sql not in self._described:
+            self._send(sql, "the columns of the source")
+            found = [column_of(name, str(kind)) for name, kind, *_ in self.connection.description]
+            if not has_given_columns(relation):
+                return found
+            self._described[sql] = found
+        return [*self._described[sql]]
 
     def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
         with self._counted(step.query, step.purpose) as query:

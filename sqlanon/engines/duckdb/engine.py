@@ -90,6 +90,7 @@ class DuckDBEngine(DuckDBCompute):
         return catalog.all_at(self.rows, tables)
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
+        self._described.clear()
         if is_frame(source):
             return self._frames.resolve(source)
         if self.far is not None and not here and (found := self.far.scan(str(source))) is not None:

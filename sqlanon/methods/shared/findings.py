@@ -29,12 +29,8 @@ from sqlanon.model.release import (
     Suppression,
 )
 from sqlanon.queries.classes import examination
-from sqlanon.queries.kit.nodes import select
+from sqlanon.queries.kit.nodes import counted_rows, select
 from sqlanon.queries.release import findings as queries
-
-MAX_LISTED_PAIRS = 100
-"""The most pairs of columns that are listed where they were not looked at; their number is always given."""
-
 
 MAX_GROUPS = 20
 """Labels that the level has at most at which a quasi-identifier is looked at."""
@@ -78,11 +74,11 @@ def examine(engine: Compute, publication: Publication) -> Examined:
 
 def examine_kept(engine: Compute, kept: KeptValues) -> Examined:
     """What the released values of kept columns show by themselves: any reader of the release can count it."""
-    pairs, pairs_left = identifying_pairs(engine, kept)
+    pairs, pairs_left, pairs_left_count = identifying_pairs(engine, kept)
     findings = Findings(
         identifying_pairs=tuple(pairs),
-        unexamined_pairs=len(pairs_left),
-        unexamined_pairs_listed=tuple(pairs_left[:MAX_LISTED_PAIRS]),
+        unexamined_pairs=pairs_left_count,
+        unexamined_pairs_listed=tuple(pairs_left),
     )
     return Examined(findings, nearly_unique_columns(kept), None)
 
@@ -108,8 +104,7 @@ def _repeated_identifiers(engine: Compute, publication: Publication) -> Iterator
         return
     found = publication.identifier_counts
     if found is None:
-        counts = select(queries.identifier_counts(names, one_in), bound.source.copy())
-        found = engine.fetch(counts, "values of identifiers")[0]
+        found = _identifier_counts(engine, publication)
     for place, name in enumerate(names):
         values, filled = found[f"values_{place}"] * one_in, found[f"filled_{place}"]
         if found[f"values_{place}"] < found[f"rows_{place}"]:
@@ -125,6 +120,21 @@ def _repeated_identifiers(engine: Compute, publication: Publication) -> Iterator
                 is_person=is_person,
                 proposal=f"individual = {json.dumps(name, ensure_ascii=False)}" if can_be_named else None,
             )
+
+
+def _identifier_counts(engine: Compute, publication: Publication) -> Mapping[str, int]:
+    """What ``queries.identifier_counts`` has, by a scan of the source; Spark unnests no two lists at once."""
+    bound, names, one_in = publication.bound, publication.counted_identifiers, publication.one_in
+    if engine.is_far(bound.source):
+        counts = select(queries.identifier_counts(names, one_in), bound.source.copy())
+        return engine.fetch(counts, "values of identifiers")[0]
+    (rows,) = engine.fetch(counted_rows(bound.source), "rows of the source")
+    counts = queries.value_counts(bound.source, bound.traits, names, one_in)
+    found = {row["place"]: row for row in engine.fetch(counts, "values of identifiers")}
+    none = dict.fromkeys(("filled", "rows", "values"), 0)
+    return {"source_rows": rows["rows"]} | {
+        f"{what}_{place}": found.get(place, none)[what] for place in range(len(names)) for what in none
+    }
 
 
 def _homogeneous_columns(engine: Compute, publication: Publication) -> Iterator[HomogeneousColumn]:

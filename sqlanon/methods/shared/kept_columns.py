@@ -9,8 +9,10 @@ region).
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from sqlglot import exp
 
@@ -44,6 +46,9 @@ SIEVE_ERROR = 0.1
 
 MAX_PAIRS = 100
 """The most pairs of columns that are looked at."""
+
+MAX_LISTED_PAIRS = 100
+"""The most pairs that are named of those that are not looked at."""
 
 MAX_PAIR_ROWS = 20_000_000
 """The most rows that are read for them, over all pairs: a tenth of what a run of a million rows takes."""
@@ -107,12 +112,19 @@ def released_values(engine: Compute, policy: Policy, traits: Mapping[str, Traits
     found = engine.fetch(queries.distinct_estimates(groups, traits, names), "values of kept columns")[0]
     estimates = {name: int(found[f"values_{place}"]) for place, name in enumerate(names)}
     kept = KeptValues(groups, traits, int(found["rows"]), estimates, fewer_than, {})
-    for name, values in estimates.items():
-        if values >= max(kept.least_values / ESTIMATE_ERROR, 1):
-            query = queries.rare_rows(groups, traits, [name], fewer_than, kept.one_in)
-            counts = engine.fetch(query, "rows of rare values")[0]
+    many = [name for name, values in estimates.items() if values >= max(kept.least_values / ESTIMATE_ERROR, 1)]
+    # A server of Spark does not unnest two lists side by side.
+    at_once = 1 if engine.is_far(groups) else max(COUNTED_ROWS // max(kept.row_count, 1), 1)
+    for start in range(0, len(many), at_once):
+        some = many[start : start + at_once]
+        query = (
+            queries.rare_rows(groups, traits, some, fewer_than, kept.one_in)
+            if at_once == 1
+            else queries.rare_rows_of_columns(groups, traits, some, fewer_than, kept.one_in)
+        )
+        for counts in sorted(engine.fetch(query, "rows of rare values"), key=itemgetter("place")):
             if counts["rare"] >= NEARLY_UNIQUE * counts["counted"] > 0:
-                kept.rare_shares[name] = counts["rare"] / counts["counted"]
+                kept.rare_shares[some[counts["place"]]] = counts["rare"] / counts["counted"]
     return kept
 
 
@@ -128,15 +140,15 @@ def nearly_unique_columns(kept: KeptValues) -> tuple[str, ...]:
     )
 
 
-def identifying_pairs(engine: Compute, kept: KeptValues) -> tuple[list[IdentifyingPair], list[tuple[str, str]]]:
-    """The pairs of columns that are nearly unique together, and those that were not looked at.
+def identifying_pairs(engine: Compute, kept: KeptValues) -> tuple[list[IdentifyingPair], list[tuple[str, str]], int]:
+    """The pairs of columns that are nearly unique together; of those not looked at, the first ones and their number.
 
     Reported numbers are counts, estimates beyond ``COUNTED_ROWS``. A sieve leaves out pairs with too few values, and
     pairs with far too few rare rows among one pair of values in several.
     """
-    possible = list(_possible_pairs(kept))
+    possible, count = _possible_pairs(kept)
     looked_at = min(MAX_PAIRS, max(MAX_PAIR_ROWS // max(kept.row_count, 1), 1))
-    pairs, others = possible[:looked_at], possible[looked_at:]
+    pairs, others = possible[:looked_at], possible[looked_at : looked_at + MAX_LISTED_PAIRS]
     sieve = max(kept.row_count // SIEVED_ROWS, 1)
     if sieve > kept.one_in:
         shares = _rare_shares(engine, kept, pairs, sieve)
@@ -153,15 +165,28 @@ def identifying_pairs(engine: Compute, kept: KeptValues) -> tuple[list[Identifyi
         for pair, share in zip(pairs, shares, strict=True)
         if share >= NEARLY_UNIQUE
     ]
-    return sorted(found, key=lambda pair: -pair.rare_rows), others
+    return sorted(found, key=lambda pair: -pair.rare_rows), others, max(count - looked_at, 0)
 
 
-def _possible_pairs(kept: KeptValues) -> Iterator[tuple[str, str]]:
-    """The pairs of other columns that can have as many values as nearly unique ones have, most values first."""
+def _possible_pairs(kept: KeptValues) -> tuple[list[tuple[str, str]], int]:
+    """The pairs of other columns that can have as many values as nearly unique ones have, and how many there are.
+
+    Of these pairs, those with the most values are enough; they are pairs of as many columns with the most values.
+    """
     values = {name: estimate for name, estimate in kept.estimates.items() if name not in kept.rare_shares}
-    products = {(one, other): values[one] * values[other] for one, other in itertools.combinations(values, 2)}
-    least = kept.least_values / ESTIMATE_ERROR**2
-    yield from (pair for pair in sorted(products, key=lambda pair: -products[pair]) if products[pair] >= max(least, 2))
+    least = max(kept.least_values / ESTIMATE_ERROR**2, 2)
+    ordered = sorted(values, key=lambda name: -values[name])
+    first = {*ordered[: MAX_PAIRS + MAX_LISTED_PAIRS + 1]}
+    products = {
+        (one, other): values[one] * values[other]
+        for one, other in itertools.combinations((name for name in values if name in first), 2)
+    }
+    possible = (pair for pair in sorted(products, key=lambda pair: -products[pair]) if products[pair] >= least)
+    ascending = sorted(values.values())
+    # With each value, those that are large enough; each pair of two columns stands twice there.
+    large = sum(len(ascending) - bisect_left(ascending, least, key=value.__mul__) for value in ascending)
+    own = sum(value * value >= least for value in ascending)
+    return [*possible], (large - own) // 2
 
 
 def _rare_shares(engine: Compute, kept: KeptValues, pairs: Sequence[tuple[str, str]], one_in: int) -> list[float]:

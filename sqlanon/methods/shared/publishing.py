@@ -207,12 +207,16 @@ def group_rows(
     """
     make_labels(engine, recoding)
     publication = Publication(table.bound, table.context.row_count, table.encoding.label_columns)
-    counts = identifier_counts(publication.counted_identifiers, publication.one_in) if is_examined else []
+    names = publication.counted_identifiers if is_examined else ()
+    counts = identifier_counts(names, publication.one_in) if len(names) <= COUNTED_BESIDE else []
     is_grouped, counted = _has_equal_rows(engine, table, counts)
     groups = equal_rows(recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
-    return replace(publication, identifier_counts=counted)
+    return replace(publication, identifier_counts=counted if counts else None)
 
+
+COUNTED_BESIDE = 50
+"""Identifiers whose values are counted in one scan with something else: DuckDB plans few aggregates in a short time."""
 
 NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
 """The blocks of a dry run, which has no row to hash."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Literal
@@ -121,23 +121,23 @@ def over(query: exp.Select, relation: exp.Query) -> exp.Select:
     return query
 
 
-def unpivoted(relation: exp.Expr, values: Sequence[exp.Expr], first: int = 0) -> exp.Select:
-    """A row for each row of a relation and each of some values of one type: its place, and the value.
+def unpivoted(relation: exp.Expr, values: Mapping[int, exp.Expr], beside: Sequence[exp.Column] = ()) -> exp.Select:
+    """A row for each row of a relation and each of some values of one type.
 
-    They are ``anon_place``, which counts from ``first``, and ``anon_value``. The values stand in several lists: DuckDB
-    takes seven times as long to unnest one list of 15,000.
+    It has the place of the value, ``anon_place``, the value, ``anon_value``, and the columns ``beside`` it. The values
+    stand in several lists: DuckDB takes seven times as long to unnest one list of 15,000.
     """
-    lists = {start: values[start : start + UNNESTED] for start in range(0, len(values), UNNESTED)}
-    places = [f.range(first + start, first + start + len(some)) for start, some in lists.items()]
-    arrays = [exp.Array(expressions=copies(some)) for some in lists.values()]
+    numbers = [*values]
+    lists = [numbers[start : start + UNNESTED] for start in range(0, len(numbers), UNNESTED)]
+    places = [exp.convert(some) for some in lists]
+    arrays = [exp.Array(expressions=[values[place] for place in some]) for some in lists]
     listed = [
         aliased(f.unnest(exp.Array(expressions=each)), name)
         for each, name in ((places, "anon_places"), (arrays, "anon_values"))
     ]
-    rows = subquery(select(listed, relation.copy()), "anon_lists")
-    return select(
-        [aliased(f.unnest(c.anon_places), "anon_place"), aliased(f.unnest(c.anon_values), "anon_value")], rows
-    )
+    rows = subquery(select([*copies(beside), *listed], relation.copy()), "anon_lists")
+    found = [aliased(f.unnest(c.anon_places), "anon_place"), aliased(f.unnest(c.anon_values), "anon_value")]
+    return select([*copies(beside), *found], rows)
 
 
 def values(name: str, columns: Sequence[str], rows: Iterable[Sequence[exp.Expr]]) -> exp.Values:

@@ -13,13 +13,17 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
     ascending,
+    c,
     column,
     count_rows,
-    filtered,
+    f,
+    grouped,
+    names,
     number,
     select,
     string,
     subquery,
+    unpivoted,
 )
 from sqlanon.queries.source import SourceColumn
 
@@ -107,19 +111,21 @@ def _error(text: str) -> exp.Expr:
 # Cells of a CSV that a spreadsheet would compute: counted, and quoted with an apostrophe.
 
 
-def formula_counts(query: exp.Query, names: Sequence[str]) -> exp.Query:
-    """One row: how many cells of each column are formulas, or need an apostrophe, as columns ``0``, ``1`` and so on."""
-    counts = [
-        aliased(filtered(count_rows(), scalar_call("quoted_formula", cell).neq(cell)), str(place))
-        for place, cell in enumerate(text(column(name)) for name in names)
-    ]
-    return select(counts, subquery(query.copy(), "anon_written"))
+def formula_counts(query: exp.Query, columns: Sequence[str]) -> exp.Query:
+    """The ``count`` of cells that are formulas, or need an apostrophe, by the ``place`` of a column that has any."""
+    cells = unpivoted(subquery(query.copy(), "anon_written"), dict(enumerate(map(column, columns))))
+    is_quoted = scalar_call("quoted_formula", c.anon_value).neq(c.anon_value)
+    counted = select(
+        [aliased(c.anon_place, "place"), aliased(count_rows(), "count")], subquery(cells, "anon_cells")
+    ).where(is_quoted, copy=False)
+    return grouped(counted, [c.anon_place])
 
 
-def quoted_names(names: Sequence[str]) -> exp.Select:
-    """One row: the names of columns as cells of a header, as columns ``0``, ``1`` and so on."""
-    cells = (scalar_call("quoted_formula", string(name)) for name in names)
-    return exp.Select(expressions=[aliased(cell, str(place)) for place, cell in enumerate(cells)])
+def quoted_names(columns: Sequence[str]) -> exp.Select:
+    """The ``name`` of each column and how it is ``written``, as a cell of a header."""
+    listed = exp.select(aliased(f.unnest(names([*columns])), "name"))
+    written = aliased(scalar_call("quoted_formula", c.name), "written")
+    return select([c.name, written], subquery(listed, "anon_names"))
 
 
 def with_quoted_formulas(query: exp.Query, names: Mapping[str, str], quoted: Collection[str]) -> exp.Select:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -20,6 +20,7 @@ from sqlanon.queries.kit.nodes import (
     number,
     select,
     union_all,
+    unpivoted,
 )
 from sqlanon.queries.source import Traits
 
@@ -43,6 +44,25 @@ def identifier_counts(names: Sequence[str], one_in: int) -> list[exp.Alias]:
         }
         found += (aliased(count, f"{what}_{place}") for what, count in counts.items())
     return found
+
+
+def value_counts(source: exp.Expr, traits: Mapping[str, Traits], names: Sequence[str], one_in: int) -> exp.Query:
+    """The same of many columns, a row for each that has a value: its ``place``, ``filled``, ``rows`` and ``values``."""
+    is_sampled = is_one_in(one_in, [c.anon_value])
+    return union_all(
+        SQL.query("value_counts", cells=cells, is_sampled=is_sampled)
+        for cells in _cells(source, {place: (traits[name], column(name)) for place, name in enumerate(names)})
+    )
+
+
+def _cells(
+    relation: exp.Expr, values: Mapping[int, tuple[Traits, exp.Expr]], beside: Sequence[exp.Column] = ()
+) -> Iterator[exp.Select]:
+    """The values of columns with their places, a query for each type."""
+    types: dict[str, dict[int, exp.Expr]] = {}
+    for place, (traits, value) in values.items():
+        types.setdefault(traits.released_as, {})[place] = value
+    yield from (unpivoted(relation, alike, beside) for alike in types.values())
 
 
 def exposure(encoding: Encoding) -> exp.Query:
@@ -103,6 +123,18 @@ def rare_rows(
     is_sampled = is_one_in(one_in, values) if one_in > 1 else exp.true()
     return SQL.query(
         "rare_rows", groups=groups, values=values, is_sampled=is_sampled, fewer_than=fewer_than, place=place
+    )
+
+
+def rare_rows_of_columns(
+    groups: exp.Expr, traits: Mapping[str, Traits], names: Sequence[str], fewer_than: int, one_in: int
+) -> exp.Query:
+    """The same of many columns, in a row each with its ``place``."""
+    is_sampled = is_one_in(one_in, [c.anon_value]) if one_in > 1 else exp.true()
+    values = {place: (traits[name], comparable(traits, name)) for place, name in enumerate(names)}
+    return union_all(
+        SQL.query("rare_rows_of_columns", cells=cells, is_sampled=is_sampled, fewer_than=fewer_than)
+        for cells in _cells(groups, values, [column(ROW_COUNT)])
     )
 
 

@@ -41,7 +41,7 @@ def written(relation: exp.Expr, texts: Sequence[exp.Expr], names: Sequence[str],
         whole: the columns of the lines; the last place is filled in rows with nothing in any of them.
     """
     repeated = [text_where(column(name).eq(string(name))) for name in names]
-    return _types_of(relation, [*texts, *repeated, text_where(all_empty(whole))])
+    return _types_of(relation, [*texts, *repeated, text_where(f.coalesce(*map(column, whole)).is_(exp.null()))])
 
 
 def plain_number(value: exp.Expr, decimal: str, thousands: str) -> exp.Expr:
@@ -69,10 +69,10 @@ def listed(relation: exp.Expr, name: str, condition: exp.Expr) -> exp.Select:
     return query.group_by(one.copy(), copy=False)
 
 
-def types_of_names(names: Sequence[str]) -> exp.Select:
-    """The ``type`` that the name of each of some columns is written in, by its ``place``."""
-    one_row = subquery(exp.select(aliased(exp.null(), "anon_none")), "anon_row")
-    return _types_of(one_row, [*map(string, names)])
+def types_of_names(columns: Sequence[str]) -> exp.Select:
+    """The ``name`` of each of some columns, and the ``type`` that it is written in."""
+    listed = exp.select(aliased(f.unnest(names([*columns])), "name"))
+    return select([c.name, aliased(scalar_call("written_type", c.name), "type")], subquery(listed, "anon_names"))
 
 
 def _types_of(relation: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Select:
@@ -82,7 +82,7 @@ def _types_of(relation: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Select:
         "filled": f.count(c.anon_value),
     }
     columns = [aliased(each, name) for name, each in found.items()]
-    return grouped(select(columns, subquery(unpivoted(relation, texts), "anon_cells")), [c.anon_place])
+    return grouped(select(columns, subquery(unpivoted(relation, dict(enumerate(texts))), "anon_cells")), [c.anon_place])
 
 
 def text_where(condition: exp.Expr) -> exp.Case:
@@ -126,5 +126,5 @@ def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, st
 
 
 def all_empty(columns: Sequence[str]) -> exp.Expr:
-    """Whether nothing stands in any of some columns."""
+    """Whether nothing stands in any of some columns, of whatever types."""
     return all_of([column(name).is_(exp.null()) for name in columns])

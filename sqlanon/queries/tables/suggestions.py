@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from itertools import accumulate, groupby, repeat
-from operator import attrgetter
 
 from sqlglot import exp
 
@@ -62,25 +60,21 @@ def sampled(source: exp.Expr, most: int) -> Step:
 
 
 def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
-    """A row per column by its place, as the named query has them.
-
-    Args:
-        source: the rows.
-        columns: those of one type stand together.
-    """
-    alike = [[*some] for _, some in groupby(columns, attrgetter("type"))]
-    starts = [0, *accumulate(map(len, alike))]
-    return Step(PROFILE, union_all(map(_profile, repeat(source), alike, starts)), "counts of the columns")
+    """A row per column by its place, as the named query has them."""
+    types: dict[str, dict[int, SourceColumn]] = {}
+    for place, found in enumerate(columns):
+        types.setdefault(found.type, {})[place] = found
+    return Step(PROFILE, union_all(_profile(source, alike) for alike in types.values()), "counts of the columns")
 
 
-def _profile(source: exp.Expr, columns: Sequence[SourceColumn], first: int) -> exp.Select:
-    values = [comparable({each.name: each.traits}, each.name) for each in columns]
-    found = columns[0]
+def _profile(source: exp.Expr, columns: Mapping[int, SourceColumn]) -> exp.Select:
+    """The profile of columns of one type."""
+    values = {place: comparable({each.name: each.traits}, each.name) for place, each in columns.items()}
+    found = next(iter(columns.values()))
     return SQL.query(
         "column_profile",
-        first=first,
-        after=first + len(columns),
-        cells=unpivoted(source, values, first),
+        places=number([*columns]),
+        cells=unpivoted(source, values),
         text=c.anon_value if found.traits.is_text else cast(exp.null(), "VARCHAR"),
         number=_number(found, c.anon_value),
         moment=_moment(found),

@@ -177,8 +177,7 @@ class CsvForms:
         """Whether the name of a column is a value of its type, and not a year, which a column can be called."""
         typed = [name for name in names if types[name] != TEXT]
         written = self._rows(printed(queries.types_of_names(typed)), ()) if typed else []
-        pairs = ((typed[place], kind) for place, kind, _ in written)
-        return any(kind == types[name] and not YEAR.fullmatch(name) for name, kind in pairs)
+        return any(kind == types[name] and not YEAR.fullmatch(name) for name, kind in written)
 
     def _looked_at(
         self, relation: exp.Expr, asked: Mapping[Asked, exp.Expr], names: Sequence[str], whole: Sequence[str]
@@ -286,9 +285,7 @@ def _texts(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[As
     """The cells of columns, and those of columns in the notation of settings, as they are and as numbers."""
     texts = {("cell", name): cell(settings, name) for name in written}
     texts |= {("own", name): cell(settings, name) for name in own}
-    return texts | {
-        ("plain", name): queries.plain_number(cell(settings, name), *notation(settings)) for name in own
-    }
+    return texts | {("plain", name): queries.plain_number(cell(settings, name), *notation(settings)) for name in own}
 
 
 def _is_unreadable(settings: Csv, name: str) -> exp.Expr:

@@ -201,6 +201,17 @@ def _form(delim: str, csv: Csv) -> dict[str, exp.Expr]:
     }
 
 
+def has_given_columns(relation: exp.Expr) -> bool:
+    """Whether a relation is CSV files whose columns stand in its text, and no folder can add any."""
+    call = relation.this if isinstance(relation, exp.Table) else None
+    if not isinstance(call, exp.Anonymous) or call.name != CSV.function:
+        return False
+    paths, *options = call.expressions
+    files = [each.name for each in (paths.expressions if isinstance(paths, exp.Array) else [paths])]
+    is_given = any(isinstance(each, exp.PropertyEQ) and each.name == "columns" for each in options)
+    return is_given and not any(is_glob(file) or "=" in file for file in files)
+
+
 def csv_reader(
     files: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str] = ()
 ) -> exp.Table | exp.Subquery:
@@ -273,9 +284,10 @@ def _read(function: str, paths: str | Sequence[str], options: Mapping[str, exp.E
     return exp.Table(this=exp.Anonymous(this=function, expressions=[_paths(paths), *given]))
 
 
-def _types(columns: Mapping[str, str]) -> exp.Struct:
+def _types(columns: Mapping[str, str]) -> exp.Var:
+    """The types of columns as a leaf of a tree: as a struct, those of 15,000 would be copied with every statement."""
     types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
-    return exp.Struct(expressions=types)
+    return exp.Var(this=exp.Struct(expressions=types).sql(DIALECT))
 
 
 def _paths(paths: str | Sequence[str]) -> exp.Expr:

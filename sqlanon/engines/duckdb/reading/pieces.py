@@ -79,7 +79,7 @@ def has_dictionaries(relation: exp.Expr, rows: Rows) -> bool:
         count = rows(query_text("engines", "rows_of_first_files"), (paths,))[0][0] if paths else 0
         return bool(count >= MIN_TYPED_ROWS)
     files = {database.name for database in catalog.databases(rows) if database.file is not None}
-    found = catalog.of_reference(rows, table.sql(DIALECT)) if files else None
+    found = _stored(table, rows) if files else None
     return (
         found is not None
         and not found.is_view
@@ -177,10 +177,15 @@ def _any_of(files: Sequence[str]) -> exp.Expr:
 
 def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
     """Parts of a table of DuckDB, by an estimate of its rows."""
-    found = catalog.of_reference(rows, table.sql(DIALECT))
+    found = _stored(table, rows)
     if found is not None and not found.is_view:
         for count in _counts(found.table, rows):
             yield from _ranges(ROW_OF_TABLE, count, most)
+
+
+def _stored(table: exp.Table, rows: Rows) -> catalog.Relation | None:
+    """What the catalog has of a table; the call of a reader, whose columns may be thousands, is not looked up."""
+    return catalog.of_reference(rows, table.sql(DIALECT)) if isinstance(table.this, exp.Identifier) else None
 
 
 def _counts(table: exp.Table, rows: Rows) -> list[int]:

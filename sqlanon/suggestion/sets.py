@@ -20,9 +20,13 @@ MAX_NODES = 100_000
 """Nodes of the suggested lattice, at most: a search among them takes less than a minute."""
 
 
+MAX_LEFT_OUT = 50
+"""Quasi-identifiers, at most, of which each is left out in turn: 1,000 sets of 999 names are a million names."""
+
+
 @dataclass(frozen=True)
 class MeasuredSets:
-    """The measures of all quasi-identifiers together, of each alone, and of all but each."""
+    """The measures of all quasi-identifiers together, of each alone, and of all but each unless there are many."""
 
     together: SetMeasures | None
     alone: tuple[SetMeasures, ...] = ()
@@ -32,7 +36,7 @@ class MeasuredSets:
     def least_telling(self) -> list[str]:
         """The quasi-identifiers, those first without which most is still given away."""
         names = self.together.columns if self.together else ()
-        pairs = zip(names, self.without, strict=True)
+        pairs = zip(names, self.without, strict=False)
         return [
             name
             for name, _ in sorted(pairs, key=lambda pair: (-(pair[1].distinction or 0), -(pair[1].separation or 0)))
@@ -48,19 +52,20 @@ def measured_sets(engine: Compute, source: exp.Expr, evidence: Sequence[Evidence
     if not evidence:
         return MeasuredSets(None)
     made = [queries.cells(source, [each.column for each in evidence])]
-    halves = _halves(evidence)
-    for number, half in enumerate(halves):
+    left_out = evidence if len(evidence) <= MAX_LEFT_OUT else ()
+    halves = _halves(left_out)
+    for number, half in enumerate(halves if left_out else ()):
         made += queries.half(number, half)
     for step in made:
         engine.run(step)
-    without = [int(place in halves[0]) for place in range(len(evidence))]
+    without = [int(place in halves[0]) for place in range(len(left_out))]
     rows = sorted(
         engine.fetch(queries.set_measures(without), "what sets of columns give away"), key=itemgetter("place")
     )
     for step in made:
         engine.drop(step.makes)
     names = [each.name for each in evidence]
-    sets = [names, *([name for name in names if name != left_out] for left_out in names)]
+    sets = [names, *([name for name in names if name != each.name] for each in left_out)]
     together, *others = (_measures(columns, row) for columns, row in zip(sets, rows, strict=True))
     return MeasuredSets(together, tuple(map(_alone, evidence)), tuple(others))
 
@@ -92,11 +97,18 @@ def lattice_nodes(taxonomies: Mapping[str, SuggestedTaxonomy]) -> int:
 
 def coarsened(taxonomies: Mapping[str, SuggestedTaxonomy]) -> dict[str, SuggestedTaxonomy]:
     """The taxonomies, those of most levels without their finest ones, until the lattice is small or no more can go."""
+    coarsest = {name: _coarsest(taxonomy) for name, taxonomy in taxonomies.items()}
+    if lattice_nodes(coarsest) > MAX_NODES:
+        return coarsest
     found = dict(taxonomies)
     while lattice_nodes(found) > MAX_NODES:
         coarser = {name: less for name, taxonomy in found.items() if (less := taxonomy.coarser()) is not None}
-        if not coarser:
-            break
         name = max(coarser, key=lambda name: found[name].levels)
         found[name] = coarser[name]
     return found
+
+
+def _coarsest(taxonomy: SuggestedTaxonomy) -> SuggestedTaxonomy:
+    while (less := taxonomy.coarser()) is not None:
+        taxonomy = less
+    return taxonomy

@@ -279,7 +279,8 @@ class _Table:
             yield f"taxonomies are coarser than they could be, for a lattice of at most {MAX_NODES:,} nodes"
         if measured.together and (len(made) > MAX_QUASI_IDENTIFIERS or lattice_nodes(made) > MAX_NODES):
             least = ", ".join(measured.least_telling[:MAX_NAMED_COLUMNS])
-            yield f"{len(made)} quasi-identifiers make a release coarse; without {least} least would be given away less"
+            fewer = f"; without {least} least would be given away less" if least else ""
+            yield f"{len(made)} quasi-identifiers make a release coarse{fewer}"
         yield from self._notes_on_columns(decisions)
         yield from self._notes_on_files()
         yield from PROFILES[self._asked.profile].notes

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import sqlanon as sa
+from tests.golden.recording import Recorder
 
 VALUES = ("(row + {0}) % 7", "'v' || (row + {0}) % 7", "(row * {0} % 100) / 7")
 """Integers, texts, and numbers that have several texts, as SQL."""
@@ -47,3 +49,46 @@ def test_an_expression_that_is_too_deep(session: sa.Session) -> None:
     deep = "SELECT " + "1 + " * 1_100 + "1 AS age FROM range(9)"
     with pytest.raises(sa.EngineError, match="nested deeper than max_expression_depth"):
         session.measure(deep, sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)]))
+
+
+SURVEY = ("{0}", "'v' || {0}", "{0} / 4.0", "DATE '2020-01-01' + CAST({0} AS INTEGER)")
+"""Answers as whole numbers, texts, decimals and days, as SQL."""
+
+
+def sent(columns: int) -> list[list[str]]:
+    """The statements of a suggestion, of a run that drops the answers of a survey, and of one that keeps them."""
+    answers = {f"q{place}": SURVEY[place % 4].format(f"(row * 7 + {place}) % 5") for place in range(columns)}
+    listed = ", ".join(f"{value} AS {name}" for name, value in answers.items())
+    found = []
+    connection = duckdb.connect()
+    people = f"SELECT 20 + row % 9 AS age, {listed} FROM range(40) AS rows (row)"
+    connection.execute(f"COPY ({people}) TO 'survey.csv' (HEADER)")
+    recorder = Recorder(connection)
+    with sa.connect(recorder) as session:
+        for kept in (None, False, True):
+            recorder.statements.clear()
+            if kept is None:
+                assert len(session.suggest("survey.csv").columns) == columns + 1
+            else:
+                policy = sa.Policy(
+                    quasi_identifiers=["age"],
+                    insensitive=[*answers] if kept else [],
+                    identifiers=[] if kept else [*answers],
+                    privacy=[sa.KAnonymity(2)],
+                    taxonomies={"age": "flat"},
+                )
+                report = session.anonymize("survey.csv", policy, f"released_{columns}_{kept}.csv").report
+                assert report.findings is not None
+                if not kept:
+                    assert len(report.findings.repeated_identifiers) == columns
+            found.append([*recorder.statements])
+    return found
+
+
+def test_statements_grow_with_the_number_of_columns_and_no_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for few, many in zip(sent(300), sent(600), strict=True):
+        assert len(many) <= len(few) < 100
+        assert sum(map(len, many)) < 2.05 * sum(map(len, few)) < 300 * 2_000

@@ -122,16 +122,17 @@ class CsvForms:
         self._refuse_types(names)
         form = Form(groups, dict.fromkeys(names, TEXT), {}, settings)
         relation = form.texts()
-        columns = [column.name for column in self._describe(relation)]
+        is_known = lake.has_given_columns(relation)
+        columns = [*names] if is_known else [column.name for column in self._describe(relation)]
         given = {name: kind for name in names if (kind := given_types(settings).get(folded(name)))}
         open_ = [name for name in columns if name not in given]
-        own = [name for name in names if name in open_] if settings.has_own_numbers else []
+        own = [name for name in names if name not in given] if settings.has_own_numbers else []
         first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _texts(settings, open_, own), (), names)
         typed_first, own = [name for name, kind in first.types.items() if kind != TEXT], [*first.plain]
         asked = _texts(settings, typed_first, own) | {
             ("unreadable", name): queries.text_where(_is_unreadable(settings, name)) for name in given
         }
-        named = [name for name in names if name not in typed_first][:MAX_NAMES]
+        named = [name for name in names if first.types.get(name, TEXT) == TEXT][:MAX_NAMES]
         found = self._looked_at(relation, asked, named, names)
         if found.unreadable:
             raise _unread(files, form, found.unreadable)

@@ -487,17 +487,24 @@ SELECT APPROX_COUNT_DISTINCT("diagnosis") AS "values_0", COALESCE(SUM("anon_row_
 FROM "temp"."main"."anon_equal_rows";
 
 -- read anon_equal_rows
-WITH "anon_values" AS (
-  SELECT SUM(anon_row_count) AS anon_value_rows
+WITH "anon_lists" AS (
+  SELECT "anon_row_count", UNNEST([[0]]) AS "anon_places", UNNEST([["diagnosis"]]) AS "anon_values"
   FROM "temp"."main"."anon_equal_rows"
+), "anon_cells" AS (
+  SELECT "anon_row_count", UNNEST("anon_places") AS "anon_place", UNNEST("anon_values") AS "anon_value"
+  FROM "anon_lists"
+), "anon_values" AS (
+  SELECT anon_place, SUM(anon_row_count) AS anon_value_rows
+  FROM "anon_cells"
   WHERE TRUE
-  GROUP BY "diagnosis"
+  GROUP BY anon_place, anon_value
 )
 SELECT
-  0 AS place,
-  COALESCE(SUM(anon_value_rows), 0) AS counted,
+  anon_place AS place,
+  SUM(anon_value_rows) AS counted,
   COALESCE(SUM(anon_value_rows) FILTER(WHERE anon_value_rows < 2), 0) AS rare
-FROM "anon_values";
+FROM "anon_values"
+GROUP BY anon_place;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (

@@ -36,6 +36,7 @@ from sqlanon.queries.cells.rows import (
     encode_rows,
     unmapped_people,
 )
+from sqlanon.queries.cells.unknown import known_rows
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.kit.nodes import counted_rows
 
@@ -155,7 +156,7 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
     """
     spec = encoding.spec
     width = len(spec.quasi_identifiers) + len(spec.protected)
-    pieces = engine.pieces(spec.source, width) if spec.earlier is None else [spec.source]
+    pieces = _pieces(engine, spec, width) if spec.earlier is None else [spec.source]
     if len(pieces) == 1:
         for step in encode_rows(encoding):
             engine.run(replace(step, is_near=not may_stay))
@@ -171,6 +172,14 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
         engine.run(step)
     engine.drop(PIECES)
     return True
+
+
+def _pieces(engine: Compute, spec: CellSpec, width: int) -> list[exp.Expr]:
+    """Pieces of the source; rows that are left out for unknown values are left out of each."""
+    if spec.unknown is None or not spec.unknown.suppressed:
+        return engine.pieces(spec.source, width)
+    pieces = engine.pieces(spec.unknown.source, width)
+    return [known_rows(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
 
 
 def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
-from sqlanon.engines.duckdb.reading.lake import PARQUET_READER
+from sqlanon.engines.duckdb.reading.lake import PARQUET, PARQUET_READER
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
 from sqlanon.queries.kit.texts import query_text
 
@@ -35,9 +35,10 @@ CERTAIN = (
     exp.Where,
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Cast, exp.DataType),
     *(exp.Paren, exp.Not, exp.Neg, exp.And, exp.Or, exp.In, exp.Between, exp.Is, exp.EQ, exp.NEQ),
-    *(exp.LT, exp.LTE, exp.GT, exp.GTE),
+    *(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.ILike, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
+    *(exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Coalesce, exp.Abs, exp.Year, exp.Month, exp.Day),
 )
-"""What conditions are made of that are as true of a row whenever they are asked: no functions, no other tables."""
+"""What conditions are made of that are as true of a row whenever they are asked: few functions, no other tables."""
 
 MIN_TYPED_ROWS = 100_000
 """Of a table whose texts are grouped as values of types: to make these takes as long as to group as many rows by texts.
@@ -59,7 +60,7 @@ def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> 
     if table is None:
         return [relation]
     most = rows_at_once(_memory(rows), columns)
-    conditions = list(_of_files(table, most, rows) if _is_parquet(table) else _of_table(table, most, rows))
+    conditions = list(_of_files(table, most, rows) if _is_parquet(table, rows) else _of_table(table, most, rows))
     if len(conditions) <= 1 or not NUMBERS.isdisjoint(each.name.lower() for each in describe(table)):
         return [relation]  # what numbers its rows is not there, or hidden by a column of the table
     return [_where(relation, condition) for condition in conditions]
@@ -74,7 +75,7 @@ def has_dictionaries(relation: exp.Expr, rows: Rows) -> bool:
     table = _table_of(relation)
     if table is None:
         return False
-    if _is_parquet(table):
+    if _is_parquet(table, rows):
         paths = _paths(table.this)
         count = rows(query_text("engines", "rows_of_first_files"), (paths,))[0][0] if paths else 0
         return bool(count >= MIN_TYPED_ROWS)
@@ -109,13 +110,13 @@ def _table_of(relation: exp.Expr) -> exp.Table | None:
 
 
 def _is_plain(query: exp.Select) -> bool:
-    """Whether a query takes columns of the rows of one relation, and nothing else."""
+    """Whether a query takes rows of one relation, each with its columns and what is certain of them."""
     clauses = {name for name, clause in query.args.items() if clause}
     columns = [each.this if isinstance(each, exp.Alias) else each for each in query.expressions]
     conditions = query.args.get("where") or exp.Where()
     return (
         clauses <= {"expressions", "from_", "where"}
-        and all(isinstance(each, exp.Column | exp.Star) for each in columns)
+        and all(isinstance(node, (*CERTAIN, exp.Star)) for each in columns for node in each.walk())
         and NUMBERS.isdisjoint(each.alias.lower() for each in query.expressions)
         and all(isinstance(node, CERTAIN) for node in conditions.walk())
     )
@@ -135,8 +136,11 @@ def _where(relation: exp.Expr, condition: exp.Expr) -> exp.Expr:
     return found
 
 
-def _is_parquet(table: exp.Table) -> bool:
+def _is_parquet(table: exp.Table, rows: Rows) -> bool:
+    """Whether a table is Parquet files: by the call of a reader, or by a path in place of a name."""
     call = table.this
+    if isinstance(call, exp.Identifier):
+        return not table.db and PARQUET.has(call.name) and _stored(table, rows) is None
     return isinstance(call, exp.ReadParquet) or (isinstance(call, exp.Anonymous) and call.name == PARQUET_READER)
 
 
@@ -166,6 +170,8 @@ def _of_files(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
 
 def _paths(call: exp.Expr) -> list[str]:
     """The globs and files that a reader is given, as far as it is given no more than texts."""
+    if isinstance(call, exp.Identifier):
+        return [call.name]
     given = call.expressions[0]
     paths = given.expressions if isinstance(given, exp.Array) else [given]
     return [path.name for path in paths] if all(path.is_string for path in paths) else []
@@ -183,7 +189,7 @@ def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
             yield from _ranges(ROW_OF_TABLE, count, most)
 
 
-def _stored(table: exp.Table, rows: Rows) -> catalog.Relation | None:
+def _stored(table: exp.Table, rows: Rows) -> catalog.Stored | None:
     """What the catalog has of a table; the call of a reader, whose columns may be thousands, is not looked up."""
     return catalog.of_reference(rows, table.sql(DIALECT)) if isinstance(table.this, exp.Identifier) else None
 

@@ -21,7 +21,7 @@ MAX_NODES = 100_000
 
 
 MAX_LEFT_OUT = 50
-"""Quasi-identifiers, at most, of which each is left out in turn: 1,000 sets of 999 names are a million names."""
+"""The most quasi-identifiers that are left out in turn: 1,000 sets of 999 names are a million names."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from sqlanon.queries.cells.rows import (
     encode_rows,
     unmapped_people,
 )
-from sqlanon.queries.cells.unknown import known_rows
+from sqlanon.queries.cells.unknown import without_unknown
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.kit.nodes import counted_rows
 
@@ -179,7 +179,7 @@ def _pieces(engine: Compute, spec: CellSpec, width: int) -> list[exp.Expr]:
     if spec.unknown is None or not spec.unknown.suppressed:
         return engine.pieces(spec.source, width)
     pieces = engine.pieces(spec.unknown.source, width)
-    return [known_rows(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
+    return [without_unknown(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
 
 
 def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:

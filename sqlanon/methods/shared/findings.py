@@ -129,8 +129,8 @@ def _identifier_counts(engine: Compute, publication: Publication) -> Mapping[str
         counts = select(queries.identifier_counts(names, one_in), bound.source.copy())
         return engine.fetch(counts, "values of identifiers")[0]
     (rows,) = engine.fetch(counted_rows(bound.source), "rows of the source")
-    counts = queries.value_counts(bound.source, bound.traits, names, one_in)
-    found = {row["place"]: row for row in engine.fetch(counts, "values of identifiers")}
+    of_columns = queries.value_counts(bound.source, bound.traits, names, one_in)
+    found = {row["place"]: row for row in engine.fetch(of_columns, "values of identifiers")}
     none = dict.fromkeys(("filled", "rows", "values"), 0)
     return {"source_rows": rows["rows"]} | {
         f"{what}_{place}": found.get(place, none)[what] for place in range(len(names)) for what in none

@@ -62,10 +62,13 @@ def known_rows(
     source: exp.Table | exp.Subquery, names: Sequence[str], taxonomy: Taxonomies
 ) -> exp.Table | exp.Subquery:
     """The rows of a source without those that have an unknown value in some columns; the source itself without any."""
-    if not names:
-        return source
+    return without_unknown(source, names, taxonomy) if names else source
+
+
+def without_unknown(rows: exp.Expr, names: Sequence[str], taxonomy: Taxonomies) -> exp.Subquery:
+    """Rows without those that have an unknown value in some columns."""
     known = [exp.Not(this=_is_unknown(name, taxonomy)) for name in names]
-    return subquery(select([exp.Star()], source.copy()).where(all_of(known), copy=False), "anon_known_rows")
+    return subquery(select([exp.Star()], rows.copy()).where(all_of(known), copy=False), "anon_known_rows")
 
 
 def unknown_rows(unknown: UnknownValues, taxonomy: Taxonomies) -> exp.Query:

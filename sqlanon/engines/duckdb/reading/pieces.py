@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading.lake import PARQUET, PARQUET_READER
+from sqlanon.engines.relations import Stored
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
 from sqlanon.queries.kit.texts import query_text
 
@@ -189,7 +190,7 @@ def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
             yield from _ranges(ROW_OF_TABLE, count, most)
 
 
-def _stored(table: exp.Table, rows: Rows) -> catalog.Stored | None:
+def _stored(table: exp.Table, rows: Rows) -> Stored | None:
     """What the catalog has of a table; the call of a reader, whose columns may be thousands, is not looked up."""
     return catalog.of_reference(rows, table.sql(DIALECT)) if isinstance(table.this, exp.Identifier) else None
 

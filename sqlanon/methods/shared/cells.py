@@ -110,7 +110,7 @@ def encode_table(
     encoding = replace(
         encoding,
         has_label_texts=engine.is_far(spec.source),
-        reads_dictionaries=spec.earlier is None and engine.has_dictionaries(spec.source),
+        reads_dictionaries=spec.earlier is None and engine.has_dictionaries(_all_rows(spec)),
     )
     encoding = encode_taxonomies(engine, encoding)
     in_pieces = make_cells(engine, encoding, may_stay=may_stay)
@@ -176,10 +176,15 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
 
 def _pieces(engine: Compute, spec: CellSpec, width: int) -> list[exp.Expr]:
     """Pieces of the source; rows that are left out for unknown values are left out of each."""
+    pieces = engine.pieces(_all_rows(spec), width)
     if spec.unknown is None or not spec.unknown.suppressed:
-        return engine.pieces(spec.source, width)
-    pieces = engine.pieces(spec.unknown.source, width)
+        return pieces
     return [without_unknown(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
+
+
+def _all_rows(spec: CellSpec) -> exp.Table | exp.Subquery:
+    """The source with the rows that are left out for unknown values."""
+    return spec.source if spec.unknown is None else spec.unknown.source
 
 
 def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:

@@ -320,14 +320,18 @@ WITH "anon_known_rows" AS (
   SELECT *
   FROM "memory"."main"."people"
   WHERE
-    NOT (
-      NOT "age" IS NULL
-      AND NOT CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" IN (
-        SELECT "value"
-        FROM "memory"."anon"."taxonomy"
-        WHERE "attribute" = 'age' AND "level" = 0 AND NOT "value" IS NULL
+    CASE
+      WHEN (
+        NOT "age" IS NULL
+        AND NOT CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" IN (
+          SELECT "value"
+          FROM "memory"."anon"."taxonomy"
+          WHERE "attribute" = 'age' AND "level" = 0 AND NOT "value" IS NULL
+        )
       )
-    )
+      THEN FALSE
+      ELSE TRUE
+    END
 ), "anon_rows" AS (
   SELECT "age" AS "age", CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex", COUNT(*) AS "anon_row_count"
   FROM "anon_known_rows"

@@ -61,15 +61,14 @@ LIMIT :most;
 
 -- name: text_forms
 -- how texts are written
--- A row of a column of texts: how many of its values differ in more than case and blanks around them, and how many of its
+-- A row of each column of texts: how many of its values differ in more than case and blanks around them, and how many of its
 -- rows are days, points in time, digits or capital letters.
--- :place 0
--- :value age
+-- :cells (anon_place INTEGER, anon_value VARCHAR)
 -- :ymd CAST(NULL AS TIMESTAMP)
 -- :dmy CAST(NULL AS DATE)
 -- :mdy CAST(NULL AS DATE)
 SELECT
-    :place AS place,
+    anon_place AS place,
     count(DISTINCT trim(anon_text)) AS trimmed_count,
     count(DISTINCT lower(trim(anon_text))) AS folded_count,
     coalesce(bool_or(trim(anon_text) = ''), FALSE) AS has_blank,
@@ -84,6 +83,7 @@ SELECT
     coalesce(max(anon_digits), 0) AS most_digits
 FROM (
     SELECT
+        anon_place,
         anon_text,
         anon_rows,
         :ymd AS anon_moment,
@@ -91,12 +91,13 @@ FROM (
         :mdy AS anon_mdy,
         CASE WHEN regexp_full_match(trim(anon_text), '[0-9]+') THEN length(trim(anon_text)) END AS anon_digits
     FROM (
-        SELECT anon.text_of(:value) COLLATE "binary" AS anon_text, count(*) AS anon_rows
-        FROM :source AS anon_source
-        WHERE :value IS NOT NULL
-        GROUP BY anon.text_of(:value) COLLATE "binary"
+        SELECT anon_place, anon_value COLLATE "binary" AS anon_text, count(*) AS anon_rows
+        FROM :cells AS anon_cells
+        WHERE anon_value IS NOT NULL
+        GROUP BY anon_place, anon_value COLLATE "binary"
     ) AS anon_counted
-) AS anon_written;
+) AS anon_written
+GROUP BY anon_place;
 
 -- name: shapes
 -- shapes of values
@@ -110,14 +111,13 @@ FROM (
 GROUP BY place, shape
 ORDER BY place ASC, text_count DESC, shape ASC;
 
--- name: written_column
--- how the texts of a column of a CSV file are written
--- A row of a column, from its distinct values: the codes for missing values among them, and what all others are.
--- :place 0
--- :value age
+-- name: written_columns
+-- how the texts of columns of a CSV file are written
+-- A row of each column, from its distinct values: the codes for missing values among them, and what all others are.
+-- :cells (anon_place INTEGER, anon_value VARCHAR)
 -- :codes ['NA']
 SELECT
-    :place AS place,
+    anon_place AS place,
     list_sort(coalesce(list(anon_text) FILTER (is_code), [])) AS codes,
     count(*) FILTER (NOT is_code) AS others,
     count(TRY_CAST(anon.as_read(anon_text) AS DOUBLE)) FILTER (NOT is_code) AS numbers,
@@ -134,6 +134,7 @@ SELECT
     count(*) FILTER (has_short_year) AS short_years
 FROM (
     SELECT
+        anon_place,
         anon_text,
         list_contains(:codes, anon_text) AS is_code,
         anon_text <> anon_day AS has_short_year,
@@ -141,6 +142,7 @@ FROM (
         anon.written_day(anon_day, 'mdy') AS anon_mdy
     FROM (
         SELECT
+            anon_place,
             anon_text,
             -- 3-2-12 is a bed, and 3.2.12 a section.
             CASE
@@ -148,9 +150,10 @@ FROM (
                     THEN anon.in_century(anon_text, 1900)
                 ELSE anon_text
             END AS anon_day
-        FROM (SELECT DISTINCT anon.text_of(:value) AS anon_text FROM :source AS anon_source WHERE :value IS NOT NULL) AS anon_texts
+        FROM (SELECT DISTINCT anon_place, anon_value AS anon_text FROM :cells AS anon_cells WHERE anon_value IS NOT NULL) AS anon_texts
     ) AS anon_dated
-) AS anon_written;
+) AS anon_written
+GROUP BY anon_place;
 
 -- name: pair_count
 -- pairs of values of two columns

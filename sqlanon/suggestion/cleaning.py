@@ -12,8 +12,9 @@ from sqlanon.engines.base import Compute
 from sqlanon.model.taxonomy.arguments import counted
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.tables import cleaning as queries
+from sqlanon.queries.tables.suggestions import TEXTS_AT_ONCE
 from sqlanon.suggestion.decimal_commas import SHAPE
-from sqlanon.suggestion.evidence import COLUMNS_AT_ONCE, SHARE_OF_SHAPE, Evidence
+from sqlanon.suggestion.evidence import SHARE_OF_SHAPE, Evidence
 from sqlanon.suggestion.roles import MAX_TEXTS, Decision
 
 MAX_LOST_ZEROS = 2
@@ -76,8 +77,8 @@ def query_of(source: exp.Expr, wanted: Sequence[Cleaning]) -> str:
 
 def _forms(engine: Compute, source: exp.Expr, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
-    for start in range(0, len(names), COLUMNS_AT_ONCE):
-        some = names[start : start + COLUMNS_AT_ONCE]
+    for start in range(0, len(names), TEXTS_AT_ONCE):
+        some = names[start : start + TEXTS_AT_ONCE]
         rows = engine.fetch(queries.text_forms(source, some), "how texts are written")
         found |= {some[row["place"]]: row for row in rows}
     return found

@@ -38,9 +38,6 @@ NEGATIVE = ("-99", "-999", "-9999")
 
 CODES = (*UNMISTAKABLE, *AMONG_NUMBERS, *NEGATIVE)
 
-COLUMNS_AT_ONCE = 40
-"""Columns that a statement looks at."""
-
 
 @dataclass(frozen=True)
 class Written:
@@ -109,8 +106,8 @@ def _written(engine: Compute, source: ResolvedSource) -> Iterator[Written]:
     with engine.transaction(), engine.scratch():
         copied = queries.copied(source.relation)
         engine.run(copied)
-        for start in range(0, len(columns), COLUMNS_AT_ONCE):
-            some = columns[start : start + COLUMNS_AT_ONCE]
+        for start in range(0, len(columns), queries.TEXTS_AT_ONCE):
+            some = columns[start : start + queries.TEXTS_AT_ONCE]
             rows = engine.fetch(queries.written(copied.makes.table, some, CODES), "how values are written", "node")
             yield from (Written(some[row["place"]], row) for row in rows)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.nodes import cast, column, f, number, string, union_all
+from sqlanon.queries.kit.nodes import cast, column, f, number, string
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables.suggestions import SQL
+from sqlanon.queries.tables.suggestions import SQL, texts_of
 
 DAY_FORMATS = {
     "dmy": ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d"),
@@ -22,17 +22,12 @@ ISO_FORMATS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %
 
 def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
     """A row per column of texts by its place: how many rows are written in which way."""
-    return union_all(
-        SQL.query(
-            "text_forms",
-            source=source,
-            place=place,
-            value=name,
-            ymd=moment("anon_text", "TIMESTAMP"),
-            dmy=moment("anon_text", "dmy"),
-            mdy=moment("anon_text", "mdy"),
-        )
-        for place, name in enumerate(names)
+    return SQL.query(
+        "text_forms",
+        cells=texts_of(source, names),
+        ymd=moment("anon_text", "TIMESTAMP"),
+        dmy=moment("anon_text", "dmy"),
+        mdy=moment("anon_text", "mdy"),
     )
 
 

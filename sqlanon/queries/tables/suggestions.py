@@ -7,7 +7,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import as_read, cast_value
+from sqlanon.queries.kit.macros import as_read, cast_value, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -44,6 +44,9 @@ MAX_SPELLED = 31
 LAST_DIGIT = ord("9")
 SPELLED = r"^\s*[-+.]?[0-9]"
 """Texts that may spell a number or a point in time: their bytes, the greatest first letter, and how they begin."""
+
+TEXTS_AT_ONCE = 500
+"""Columns whose texts a statement looks at."""
 
 SHARE_OF_OWN_LABEL = 0.02
 """The share of the rows from which a text has a label of its own."""
@@ -102,10 +105,12 @@ def pair_counts(source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Se
 
 def written(source: exp.Expr, columns: Sequence[str], codes: Sequence[str]) -> exp.Query:
     """How the texts of columns of CSV files are written, by the place of the column."""
-    return union_all(
-        SQL.query("written_column", source=source, place=place, value=name, codes=names([*codes]))
-        for place, name in enumerate(columns)
-    )
+    return SQL.query("written_columns", cells=texts_of(source, columns), codes=names([*codes]))
+
+
+def texts_of(source: exp.Expr, columns: Sequence[str]) -> exp.Select:
+    """The text of each value of some columns, ``anon_value``, by the place of the column, ``anon_place``."""
+    return unpivoted(source, {place: text(column(name)) for place, name in enumerate(columns)})
 
 
 def monotone_pairs(

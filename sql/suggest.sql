@@ -97,7 +97,8 @@ FROM (
         GROUP BY anon_place, anon_value COLLATE "binary"
     ) AS anon_counted
 ) AS anon_written
-GROUP BY anon_place;
+GROUP BY anon_place
+ORDER BY anon_place ASC;
 
 -- name: shapes
 -- shapes of values
@@ -153,7 +154,8 @@ FROM (
         FROM (SELECT DISTINCT anon_place, anon_value AS anon_text FROM :cells AS anon_cells WHERE anon_value IS NOT NULL) AS anon_texts
     ) AS anon_dated
 ) AS anon_written
-GROUP BY anon_place;
+GROUP BY anon_place
+ORDER BY anon_place ASC;
 
 -- name: pair_count
 -- pairs of values of two columns

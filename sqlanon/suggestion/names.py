@@ -148,7 +148,8 @@ def _rank(found: tuple[int, int, Word]) -> tuple[int, int]:
     return _care(word), end if word.kind in KNOWN_TO_OTHERS else len(word.text)
 
 
-def shared_words(names: Sequence[str]) -> frozenset[str]:
+@lru_cache(maxsize=1)
+def shared_words(names: tuple[str, ...]) -> frozenset[str]:
     """The first parts of names that say nothing of a column: many have them, and what others know is not among them.
 
     A table of the answers to questions on jobs has ``job_stress``, ``job_autonomy`` and so on: none is a job.

@@ -63,7 +63,7 @@ MEAN_OF_WEIGHTS = (0.8, 1.2)
 """The mean of survey weights; no body weighs as little."""
 
 
-def decided(found: Evidence, names_beside: Sequence[str] = ()) -> Decision:
+def decided(found: Evidence, names_beside: tuple[str, ...] = ()) -> Decision:
     """The role of a column by itself, and by the names of all columns of the table."""
     if found.rows >= MIN_ROWS and not found.filled:
         return Decision("insensitive", "constant", "missing in all rows")
@@ -84,7 +84,7 @@ def _by_shape(found: Evidence) -> Decision | None:
     return Decision(*SHAPES_OF_ROLES[found.shape]) if found.shape in SHAPES_OF_ROLES else None
 
 
-def _by_words(found: Evidence, names_beside: Sequence[str]) -> Decision | None:
+def _by_words(found: Evidence, names_beside: tuple[str, ...]) -> Decision | None:
     longitude = names.longitude_of(found.name, names_beside) if found.is_number else None
     if longitude is not None:
         return _by_word(found, longitude, "by its name")
@@ -106,7 +106,7 @@ def _by_words(found: Evidence, names_beside: Sequence[str]) -> Decision | None:
     return None
 
 
-def _own_name(found: Evidence, names_beside: Sequence[str]) -> str:
+def _own_name(found: Evidence, names_beside: tuple[str, ...]) -> str:
     """The name of a column without the word that it shares with many others; of two values it may be the only one."""
     first = names.parts_of(found.name)[:1]
     is_shared = found.values > 2 and first and first[0] in names.shared_words(names_beside)

@@ -159,7 +159,7 @@ class _Table:
         return self._asked.k or PROFILES[self._asked.profile].k
 
     def _decisions(self) -> dict[str, Decision]:
-        names = [*self._evidence]
+        names = (*self._evidence,)
         found = {name: decided(each, names) for name, each in self._evidence.items()}
         counts = self._pair_counts(relations.twin_candidates(self._evidence))
         twins = relations.twins(counts, self._evidence)

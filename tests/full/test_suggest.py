@@ -20,6 +20,7 @@ import sqlanon as sa
 from tests import oracle
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic
+from tests.engines import engine_of
 
 PEOPLE = """
     SELECT
@@ -436,8 +437,12 @@ class TestCleaning:
         cleaned = sqlanon(*shlex.split(found["next"][0])[1:], folder=folder)
         assert (cleaned.returncode, "clean.sql" in found["next"][0]) == (0, True), cleaned.stderr
         assert sqlanon(*shlex.split(found["next"][1])[1:], folder=folder).returncode == 0
-        query = (folder / "clean.sql").read_text()
-        session.connection.execute(f"SET file_search_path = '{folder}'; CREATE TABLE c AS {query}")
+        query = (folder / "clean.sql").read_text().replace("messy.csv", str(folder / "messy.csv"))
+        engine = engine_of(session)
+        with engine.reading_frames():
+            engine.read_as(sa.Policy.from_toml(folder / "policy.toml").csv)
+            read = engine.resolve(query).relation.sql("duckdb")
+        session.connection.execute(f"CREATE TABLE c AS FROM {read}")
         assert session.connection.execute(
             "SELECT count(*), count(birth), typeof(any_value(birth)) FROM c"
         ).fetchall() == [(300, 294, "DATE")]

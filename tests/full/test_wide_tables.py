@@ -90,5 +90,5 @@ def test_statements_grow_with_the_number_of_columns_and_no_faster(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for few, many in zip(sent(300), sent(600), strict=True):
-        assert len(many) <= len(few) < 100
+        assert len(many) <= len(few) + 1 < 100  # texts are looked at for cleaning if some are kept
         assert sum(map(len, many)) < 2.05 * sum(map(len, few)) < 300 * 2_000

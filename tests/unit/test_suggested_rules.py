@@ -258,7 +258,7 @@ class TestRoles:
     def test_fit_the_headers_of_known_tables(
         self, found: Evidence, beside: Sequence[str], role: str, kind: str
     ) -> None:
-        decision = decided(found, [found.name, *beside])
+        decision = decided(found, (found.name, *beside))
         assert ("undecided" if decision.is_undecided else decision.role, decision.kind) == (role, kind), decision.reason
 
     def test_repeated_ids_of_persons_name_individuals(self) -> None:

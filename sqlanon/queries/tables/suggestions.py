@@ -45,7 +45,7 @@ LAST_DIGIT = ord("9")
 SPELLED = r"^\s*[-+.]?[0-9]"
 """Texts that may spell a number or a point in time: their bytes, the greatest first letter, and how they begin."""
 
-TEXTS_AT_ONCE = 500
+TEXTS_AT_ONCE = 1_000
 """Columns whose texts a statement looks at."""
 
 SHARE_OF_OWN_LABEL = 0.02

@@ -92,6 +92,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         into: str | Path | None = None,
         replace: Replace = False,
         progress: Progress = silent,
+        time_limit: float | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> pa.Table:
         """Every node of the lattice with its measures, what it could be and what stands in its way; a row per node.
 
@@ -101,6 +103,9 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             into: the target to write the rows to, too. A CSV has a column ``node.<quasi-identifier>`` for each level
                 in place of node, and models as JSON.
             replace, progress: as in :meth:`anonymize`, but for ``"changed"``.
+            time_limit: seconds from the call after which the nodes are returned that were checked, one batch at least.
+                The node of least loss is then looked for first, and nodes that lose about as much are checked next.
+            stop: called after each batch of nodes; those that were checked are returned as soon as it returns true.
 
         Returns:
             a table with columns
@@ -119,6 +124,11 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             - pareto: whether no other node has at most its loss and at least its best_k (NULL being
               0), one of them strictly. Losses that count suppressed rows (lm, ncp, dm, aecs) count those of the policy.
 
+            If not all nodes were checked, pareto is of those that were, and the metadata of the schema has a JSON
+            document ``sqlanon`` with nodes (those of the table), satisfying_nodes, lattice_nodes (those of the lattice),
+            lower_bound (at most the loss of every node that satisfies, checked or not) and gap (from there to the least
+            loss in the table). The last two are left out if they are not known. The record of ``into`` has them, too.
+
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
@@ -127,10 +137,20 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         may_go, target = replacing(replace, detects_changes=False), None if into is None else destination(into)
         progress = self._opened.callback(progress)
         wanted = self._opened.checked(policy)
-        return lattice(self._engine, self._opened.resolve(source), wanted, progress, target, replace=may_go)
+        stopped = stopping(time_limit, self._opened.callback(stop))
+        read = self._opened.resolve(source)
+        return lattice(self._engine, read, wanted, progress, target, replace=may_go, stopped=stopped)
 
     @exclusive
-    def explore(self, source: Source, policy: GivenPolicy, *, progress: Progress = silent) -> Explorer:
+    def explore(
+        self,
+        source: Source,
+        policy: GivenPolicy,
+        *,
+        progress: Progress = silent,
+        time_limit: float | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Explorer:
         """All nodes of the lattice, to choose one from: ``to_html()`` makes a page of them that needs no other file.
 
         It is for the custodian. Of a lattice of more than 70,000 nodes it has the Pareto front, the best ones for each
@@ -140,14 +160,16 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         Args:
             source, policy: as in :meth:`lattice`.
             progress: as in :meth:`anonymize`.
+            time_limit, stop: as in :meth:`lattice`; the page then says how many nodes were checked.
 
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
         from sqlanon.run.explorer import explorer
 
-        wanted = self._opened.checked(policy)
-        return explorer(self._engine, self._opened.resolve(source), wanted, self._opened.callback(progress))
+        wanted, progress = self._opened.checked(policy), self._opened.callback(progress)
+        stopped = stopping(time_limit, self._opened.callback(stop))
+        return explorer(self._engine, self._opened.resolve(source), wanted, progress, stopped)
 
     @exclusive
     def measure(self, source: Source, policy: GivenPolicy) -> Measurement:

@@ -159,10 +159,21 @@ class CompanionRecord(Part):
 
 
 class LatticeRecord(Part):
-    """A table of all nodes: how many there are, and how many satisfy the policy."""
+    """A table of nodes: how many there are, and how many satisfy the policy.
+
+    Attributes:
+        nodes: the nodes of the table.
+        satisfying_nodes: those that satisfy the policy.
+        lattice_nodes: the nodes of the lattice, where the check was stopped before all of them were checked.
+        lower_bound: then, proven to be at most the loss of every satisfying node of the lattice, if that is known.
+        gap: then, the least loss of the satisfying nodes of the table less that bound.
+    """
 
     nodes: Count
     satisfying_nodes: Count
+    lattice_nodes: Count | None = None
+    lower_bound: float | None = None
+    gap: float | None = None
 
 
 class EarlierRecord(Part):

@@ -416,12 +416,21 @@ function follow() {
   state.taken = node === undefined ? -1 : nearest((each) => (levelsOf(each).join(".") === node ? 0 : Infinity));
 }
 
-if (count < data.node_count) {
-  at("part").hidden = false;
-  at("part").textContent = `The lattice has ${counted(data.node_count)} nodes; ${counted(count)} of them are here: the best `
-    + "at each k for every level of a column and of two columns, those on the Pareto front, and a sample of the others. "
-    + "With levels set for three columns or more, a node that is not here may lose less.";
+const remarks = [];
+if (data.checked_nodes < data.node_count) {
+  const proven = data.gap === null ? "" : data.gap === 0
+    ? ` None of the others that keeps k = ${data.k} loses less than the best one here.`
+    : ` Others that keep k = ${data.k} lose less than the best one here by at most ${inWords(data.gap / data.loss_unit)}.`;
+  remarks.push(`The check was stopped: ${counted(data.checked_nodes)} of ${counted(data.node_count)} nodes were checked, `
+    + `those first that lose about as much as the best one.${proven}`);
 }
+if (count < data.checked_nodes) {
+  remarks.push(`The lattice has ${counted(data.node_count)} nodes; ${counted(count)} of them are here: the best `
+    + "at each k for every level of a column and of two columns, those on the Pareto front, and a sample of the others. "
+    + "With levels set for three columns or more, a node that is not here may lose less.");
+}
+at("part").hidden = remarks.length === 0;
+at("part").textContent = remarks.join(" ");
 addEventListener("hashchange", () => { follow(); show(); });
 addEventListener("resize", () => { fit(); draw(); });
 for (const media of ["print", "(prefers-color-scheme: dark)"]) {

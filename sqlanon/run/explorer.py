@@ -13,7 +13,7 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.progress import Progress
+from sqlanon.methods.progress import Progress, Stopped
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
@@ -23,7 +23,7 @@ from sqlanon.queries.classes import examination
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.tables import taxonomies
-from sqlanon.run.lattice import NODES, examined
+from sqlanon.run.lattice import NODES, examined, record_of
 
 SQL = Queries("lattice")
 
@@ -38,27 +38,30 @@ DIGITS = 6
 
 
 @with_own_taxonomies
-def explorer(engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress) -> Explorer:
-    """Check every node; see :meth:`sqlanon.Session.explore`."""
+def explorer(
+    engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress, stopped: Stopped | None = None
+) -> Explorer:
+    """Check every node, or as many as there is time for; see :meth:`sqlanon.Session.explore`."""
     stages = Stages(progress)
     with stages.watching(engine), engine.transaction(), engine.scratch():
         other_ks = [k for k in ASKED if k > policy.criteria.k and _takes(policy, k)]
-        table, nodes = examined(
+        found = examined(
             engine,
             source,
             policy,
             stages,
+            stopped,
             lambda count: [policy.with_k(k) for k in other_ks if count <= MAX_NODES],
         )
-        places = pa.array(range(nodes.num_rows), pa.int64())
-        engine.put(NODES, nodes.drop_columns(["models"]).append_column("place", places))
+        table, nodes = found.table, found.nodes
+        engine.put(NODES, nodes.drop_columns(["models"]).append_column("place", pa.array(found.places, pa.int64())))
         context, k = table.context, max(policy.criteria.k, 1)
         largest = max((loss for loss in nodes["loss"].to_pylist()), default=0.0)
         unit = 10.0 ** (math.ceil(math.log10(largest)) - DIGITS) if largest > 0 else 1.0
         best_k = max((each or 0 for each in nodes["best_k"].to_pylist()), default=0)
         asked = tuple(sorted({k, *(each for each in ASKED if each <= best_k)}))
         shown = _shown(engine, nodes.num_rows, asked, k, unit)
-        is_whole = nodes.num_rows <= MAX_NODES
+        lattice_size, record = table.context.lattice.size, record_of(nodes)
         return Explorer(
             source=source.description,
             row_count=context.row_count,
@@ -69,10 +72,13 @@ def explorer(engine: Engine, source: ResolvedSource, policy: Policy, progress: P
             is_share=isinstance(policy.quality, LM | NCP | Prec),
             depends_on_k=_depends_on_k(policy.quality),
             loss_unit=unit,
-            node_count=nodes.num_rows,
+            node_count=lattice_size,
+            checked_nodes=nodes.num_rows,
+            lower_bound=record.lower_bound,
+            gap=record.gap,
             columns=_columns(engine, table),
             nodes=shown,
-            others=tuple(_at_other_k(engine, shown, other_ks, k, unit)) if is_whole else (),
+            others=tuple(_at_other_k(engine, shown, other_ks, k, unit)) if lattice_size <= MAX_NODES else (),
         )
 
 

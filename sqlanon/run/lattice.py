@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -16,23 +17,33 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import prepare, read_by, refuse_method
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.progress import Progress
+from sqlanon.methods.progress import Progress, Stopped, never
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.counting import Examination, examine_nodes, examined_at_once
+from sqlanon.methods.shared.choice import choose_node
+from sqlanon.methods.shared.counting import Examination, examine_nodes, nodes_at_once
 from sqlanon.methods.shared.unknown import refuse_too_many
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.lattice import total
+from sqlanon.model.events import proven_gap
+from sqlanon.model.lattice import Lattice, Levels, total
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import LatticeRecord, Record
+from sqlanon.model.record import LatticeRecord
 from sqlanon.publish.provenance import record_by
 from sqlanon.publish.targets import target_for
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string
-from sqlanon.search import SearchProblem
-from sqlanon.search.problem import margin
+from sqlanon.search import SearchOutcome, SearchProblem
+from sqlanon.search.arrays import Bounds
+from sqlanon.search.dense import known_bounds
+from sqlanon.search.problem import batches, margin
 
 NODES = Relation("anon_lattice", "node")
+
+METADATA = b"sqlanon"
+"""The key of the record in the metadata of a table that lacks nodes of the lattice."""
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
+"""Nodes of a lattice, counted from 0 in lexicographic order of the levels."""
 
 OtherPolicies = Callable[[int], Sequence[Policy]]
 
@@ -88,12 +99,13 @@ def lattice(
     into: Destination | None,
     *,
     replace: Replace,
+    stopped: Stopped | None = None,
 ) -> pa.Table:
-    """Check every node; see :meth:`sqlanon.Session.lattice`."""
+    """Check every node, or as many as there is time for; see :meth:`sqlanon.Session.lattice`."""
     stages = Stages(progress)
     if into is None:
         with stages.watching(engine), engine.transaction(), engine.scratch():
-            return examined(engine, source, policy, stages)[1]
+            return examined(engine, source, policy, stages, stopped).nodes
     read = read_by(engine, source, policy)
     with (
         stages.watching(engine),
@@ -101,11 +113,11 @@ def lattice(
         engine.transaction(),
         engine.scratch(),
     ):
-        _, nodes = examined(engine, source, policy, stages)
+        nodes = examined(engine, source, policy, stages, stopped).nodes
         stages.begin("publish")
         engine.put(NODES, nodes)
         target.write(_plain(nodes) if into.is_csv else select([exp.Star()], NODES.table))
-        target.add_record(_record(policy, nodes))
+        target.add_record(record_by(policy, lattice=record_of(nodes)))
     stages.finish()
     return nodes
 
@@ -122,12 +134,35 @@ def _plain(nodes: pa.Table) -> exp.Select:
     )
 
 
-def examined(
-    engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages, others: OtherPolicies = _none
-) -> tuple[EncodedTable, pa.Table]:
-    """The cells of a source, and the table of its lattice, in the scratch scope around it.
+@dataclass(frozen=True)
+class Examined:
+    """What was found out about the nodes of a lattice.
 
-    ``others`` gives further policies for a number of nodes: the table has a column :data:`OTHERS` for them.
+    Attributes:
+        table: the cells.
+        nodes: a row per checked node, in lexicographic order of the levels; with its record as metadata
+            (:func:`record_of`) if not all nodes were checked.
+        places: by row, which node of the lattice it is.
+    """
+
+    table: EncodedTable
+    nodes: pa.Table
+    places: Places
+
+
+def examined(
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    stages: Stages,
+    stopped: Stopped | None,
+    others: OtherPolicies = _none,
+) -> Examined:
+    """Check the nodes of a lattice, in the scratch scope around it.
+
+    ``stopped`` is asked after every batch whether to make do with the nodes that were checked; those that are most
+    likely to be wanted then come first. ``others`` gives further policies for a number of nodes: the table has a column
+    :data:`OTHERS` for them.
     """
     refuse_method(policy, "look for")
     bound = prepare(engine, source, policy)
@@ -137,26 +172,103 @@ def examined(
             engine, bound, label_losses=tuple(dict.fromkeys(("lm", "ncp", *policy.quality.label_losses)))
         )
     refuse_too_many(engine, bound, table.unknown, table.context.row_count)
-    batches = []
-    done = 0
     under = [table.under(other) for other in others(bound.lattice.size)]
-    schema = SCHEMA.append(pa.field(OTHERS, pa.list_(OTHER))) if under else SCHEMA
+    check = partial(_checked, engine, table, under, stages)
+    every = np.arange(bound.lattice.size)
+    if stopped is None or len(every) <= nodes_at_once(table):
+        with stages.stage("search"):
+            return Examined(table, check(every, never), every)
     with stages.stage("search"):
-        for batch in _checked(engine, table, under, schema):
-            batches.append(batch)
-            done += batch.num_rows
-            stages.counted(done, bound.lattice.size)
-    nodes = pa.Table.from_batches(batches, schema=schema)
-    return table, nodes.append_column("pareto", pa.array(pareto_front(nodes)))
+        outcome = _best(engine, table, stages, stopped)
+    places = _nearest_first(table, outcome)
+    with stages.stage("count"):
+        nodes = check(places, stopped)
+    if nodes.num_rows < len(places):
+        record = _partial(table, nodes, places[nodes.num_rows :], outcome)
+        nodes = nodes.replace_schema_metadata({METADATA: record.model_dump_json()})
+    return Examined(table, nodes, np.sort(places[: nodes.num_rows]))
 
 
+def _best(engine: Compute, table: EncodedTable, stages: Stages, stopped: Stopped) -> SearchOutcome:
+    """The node of least loss, by the search that proves it from a fraction of the checks."""
+    searched = replace(table, encoding=replace(table.encoding, label_losses=table.bound.policy.quality.label_losses))
+    outcome = choose_node(engine, searched, stages.checked, stopped, "optimal")
+    stages.concluded(outcome)
+    return outcome
+
+
+def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
+    """All nodes: the best ones, then the others by how far they are from these in the loss that labels alone give.
+
+    Of a loss that labels say nothing of, it is the height. If no node satisfies, the closest one is the best.
+    """
+    lattice, known = table.context.lattice, _known(table)
+    estimates = known if known.any() else reduce(np.add.outer, map(np.arange, lattice.shape)).ravel()
+    closest = lattice.top if outcome.closest is None else outcome.closest.levels
+    best = [_place(lattice, levels) for levels in outcome.ties or (closest,)]
+    distances = np.abs(estimates - estimates[best[0]])
+    distances[best] = -1
+    places: Places = np.argsort(distances, kind="stable")
+    return places
+
+
+def _known(table: EncodedTable) -> Bounds:
+    """By place, the loss of a node that labels alone give, which it loses at least."""
+    return known_bounds(SearchProblem(table.bound.policy.quality, table.context)).ravel()
+
+
+def _place(lattice: Lattice, levels: Levels) -> int:
+    return int(np.ravel_multi_index(lattice.index(levels), lattice.shape))
+
+
+# More than six parameters: what is counted, who follows it, and who ends it.
 def _checked(
-    engine: Compute, table: EncodedTable, under: Sequence[EncodedTable], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    for batch in examined_at_once(table, table.context.lattice.nodes()):
-        nodes = examine_nodes(engine, table, batch, under)
-        rows = [_row(table, node) | {OTHERS: _others(under, node)} for node in nodes]
-        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+    engine: Compute,
+    table: EncodedTable,
+    under: Sequence[EncodedTable],
+    stages: Stages,
+    places: Places,
+    stopped: Stopped,
+) -> pa.Table:
+    """The table of the nodes, in lexicographic order: of the first ones, if the check is stopped before the last."""
+    lattice = table.context.lattice
+    schema = SCHEMA.append(pa.field(OTHERS, pa.list_(OTHER))) if under else SCHEMA
+    found = []
+    done = 0
+    for batch in batches(places, nodes_at_once(table)):
+        levels = [lattice.node(index) for index in zip(*np.unravel_index(batch, lattice.shape), strict=True)]
+        rows = [
+            _row(table, node) | {OTHERS: _others(under, node)} for node in examine_nodes(engine, table, levels, under)
+        ]
+        found.append(pa.RecordBatch.from_pylist(rows, schema=schema))
+        done += len(rows)
+        stages.counted(done, lattice.size)
+        if stopped():
+            break
+    nodes = pa.Table.from_batches(found, schema=schema).take(np.argsort(places[:done]))
+    return nodes.append_column("pareto", pa.array(pareto_front(nodes)))
+
+
+def _partial(table: EncodedTable, nodes: pa.Table, unchecked: Places, outcome: SearchOutcome) -> LatticeRecord:
+    """What there is to say of a table that lacks nodes of the lattice."""
+    losses = nodes.filter(nodes["satisfies"])["loss"].to_pylist()
+    best = min(losses, default=math.inf)
+    bound = max(float(_known(table)[unchecked].min()), outcome.lower_bound or 0.0)
+    lower_bound = None if outcome.unsatisfiable else best if bound > best - margin(best) else bound
+    return LatticeRecord(
+        nodes=nodes.num_rows,
+        satisfying_nodes=len(losses),
+        lattice_nodes=table.context.lattice.size,
+        lower_bound=lower_bound,
+        gap=proven_gap(best if losses else None, lower_bound),
+    )
+
+
+def record_of(nodes: pa.Table) -> LatticeRecord:
+    """How many nodes a table of a lattice has, and what is known of those that it lacks, if any."""
+    if METADATA in (nodes.schema.metadata or {}):
+        return LatticeRecord.model_validate_json(nodes.schema.metadata[METADATA])
+    return LatticeRecord(nodes=nodes.num_rows, satisfying_nodes=sum(nodes["satisfies"].to_pylist()))
 
 
 def _others(under: Sequence[EncodedTable], node: Examination) -> list[dict[str, Any]]:
@@ -232,8 +344,3 @@ def _ranks(ascending: np.ndarray[Any, np.dtype[np.float64]]) -> list[int]:
             rank, least = rank + 1, loss
         ranks.append(rank)
     return ranks
-
-
-def _record(policy: Policy, nodes: pa.Table) -> Record:
-    satisfying = sum(nodes["satisfies"].to_pylist())
-    return record_by(policy, lattice=LatticeRecord(nodes=nodes.num_rows, satisfying_nodes=satisfying))

@@ -23,7 +23,7 @@ class DenseRegion:
     """
 
     def __init__(self, problem: SearchProblem) -> None:
-        self.known = _known_bounds(problem)
+        self.known = known_bounds(problem)
         self._problem = problem
         self.checked: Mask = np.zeros(self.known.shape, dtype=bool)
         self.ruled_out: Mask = np.zeros(self.known.shape, dtype=bool)
@@ -85,7 +85,7 @@ class DenseRegion:
         bounds[concerned] = np.maximum(bounds[concerned], lifted)
 
 
-def _known_bounds(problem: SearchProblem) -> Bounds:
+def known_bounds(problem: SearchProblem) -> Bounds:
     """The bounds that follow from the levels alone: an array with an entry per node."""
     terms = [np.asarray(losses, dtype=np.float64) for losses in problem.known_terms()]
     return problem.quality.combined(reduce(np.add.outer, terms))

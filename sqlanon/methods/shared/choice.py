@@ -20,6 +20,7 @@ from sqlanon.methods.shared.intervals.reading import evidence_of
 from sqlanon.methods.shared.joint_judge import joint_counter
 from sqlanon.methods.shared.joint_sizes import JointSizeCounter
 from sqlanon.model.lattice import Levels, NodeSummary, total
+from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
 from sqlanon.model.release import FinerNode
@@ -36,16 +37,20 @@ Observer = Callable[[int, int, Inquiry], None]
 
 
 def choose_node(
-    engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
+    engine: Compute,
+    table: EncodedTable,
+    observer: Observer,
+    stopped: Callable[[], bool] = lambda: False,
+    algorithm: AlgorithmName | None = None,
 ) -> SearchOutcome:
     """Search the lattice for the satisfying node of least loss, or for the most private one within a loss.
 
     ``stopped`` is asked after every batch whether to make do with the best node so far. The outcome has no node if none
-    satisfies the policy, or none was found before the search was stopped.
+    satisfies the policy, or none was found before the search was stopped. ``algorithm`` replaces the policy's.
     """
     with engine.scratch():
         problem, counter = problem_and_counter(engine, table)
-        search = SEARCHES[table.bound.policy.algorithm](problem)
+        search = SEARCHES[algorithm or table.bound.policy.algorithm](problem)
         return _answered(counter, problem, search, observer, stopped)
 
 

@@ -250,9 +250,14 @@ class Examination:
     others: tuple[NodeSummary, ...] = ()
 
 
+def nodes_at_once(table: EncodedTable) -> int:
+    """How many nodes are examined well in one statement."""
+    return max(1, min(NODES_AT_ONCE, COUNTED_CELLS // max(table.cell_count, 1)))
+
+
 def examined_at_once(table: EncodedTable, nodes: Iterable[Levels]) -> Iterator[list[Levels]]:
     """The nodes in their order, as many at a time as are examined well in one statement."""
-    return batches(nodes, max(1, min(NODES_AT_ONCE, COUNTED_CELLS // max(table.cell_count, 1))))
+    return batches(nodes, nodes_at_once(table))
 
 
 def examine_nodes(

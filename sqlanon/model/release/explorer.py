@@ -62,7 +62,7 @@ class NodesAtK(Result):
 
 
 class Explorer(Result):
-    """All nodes of a lattice, to choose one from.
+    """The nodes of a lattice, to choose one from.
 
     Attributes:
         source: the table, in words.
@@ -74,7 +74,11 @@ class Explorer(Result):
         is_share: whether that is between 0 and 1.
         depends_on_k: whether it counts rows that are left out, so that another k has another loss.
         loss_unit: the unit of the losses of nodes.
-        node_count: the nodes of the lattice; more than there are in ``nodes`` if it is very large.
+        node_count: the nodes of the lattice; more than there are in ``nodes`` if it is very large, or partly checked.
+        checked_nodes: how many of them were checked: fewer if the check was stopped.
+        lower_bound: if it was stopped, proven to be at most the loss of every node that satisfies the policy, checked or
+            not; None if that is not known.
+        gap: then, how much less than the best checked node another node can lose at most.
         columns: the quasi-identifiers.
         nodes: the nodes.
         others: those at each greater k that is offered; none if the lattice is very large.
@@ -90,6 +94,9 @@ class Explorer(Result):
     depends_on_k: bool
     loss_unit: float
     node_count: int
+    checked_nodes: int
+    lower_bound: float | None = None
+    gap: float | None = None
     columns: tuple[ExploredColumn, ...]
     nodes: ExploredNodes
     others: tuple[NodesAtK, ...]
@@ -115,7 +122,8 @@ class Explorer(Result):
         """The least loss at each k."""
         losses = {k: loss for k in self.asked if (loss := self._least_loss(k)) is not None}
         rows = [(f"k = {k}", percent(loss) if self.is_share else figure(loss)) for k, loss in losses.items()]
-        title = f"The least loss of {count(self.node_count)} nodes; to_html() makes a page to choose one on"
+        checked = "" if self.checked_nodes == self.node_count else f"{count(self.checked_nodes)} of "
+        title = f"The least loss of {checked}{count(self.node_count)} nodes; to_html() makes a page to choose one on"
         table = Table(("asked for", self.measure), rows, numbers=(1,), title=title)
         return Document(f"The lattice of {self.source}", (table,))
 

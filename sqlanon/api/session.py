@@ -124,10 +124,10 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             - pareto: whether no other node has at most its loss and at least its best_k (NULL being
               0), one of them strictly. Losses that count suppressed rows (lm, ncp, dm, aecs) count those of the policy.
 
-            If not all nodes were checked, pareto is of those that were, and the metadata of the schema has a JSON
-            document ``sqlanon`` with nodes (those of the table), satisfying_nodes, lattice_nodes (those of the lattice),
-            lower_bound (at most the loss of every node that satisfies, checked or not) and gap (from there to the least
-            loss in the table). The last two are left out if they are not known. The record of ``into`` has them, too.
+            If not all nodes were checked, pareto is among those that were, and ``schema.metadata[b"sqlanon"]`` is a
+            JSON document, as in the record of ``into``: nodes (of the table), satisfying_nodes, lattice_nodes, and, if
+            they are known, lower_bound (at most the loss of every node that satisfies, checked or not) and gap (from
+            there to the least loss in the table).
 
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.

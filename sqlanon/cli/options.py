@@ -42,8 +42,8 @@ Events = Annotated[
     Option(
         "--events",
         help="Report the progress, and every failure, on stderr as JSON, a line per event: event (started, progress, "
-        "finished; done or failed at the end), stage, seconds, step, share, checked_nodes, lattice_nodes, loss, "
-        "lower_bound, gap, left_rows.",
+        "finished; done or failed at the end), stage, seconds, seconds_left, step, share, checked_nodes, "
+        "lattice_nodes, loss, lower_bound, gap, left_rows.",
         rich_help_panel=OUTPUT,
     ),
 ]

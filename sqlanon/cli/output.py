@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
 from typing import IO, TYPE_CHECKING, Any
 
 from sqlanon.errors import EngineError
@@ -161,6 +162,7 @@ def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
         TextColumn("{task.fields[doing]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as display:
@@ -176,12 +178,13 @@ class _Lines:
 
     def show(self, event: Event) -> None:
         if event.state == "started":
-            self._lines[event.stage] = self._display.add_task(event.stage, total=None, doing="")
+            self._lines[event.stage] = self._display.add_task(event.stage, total=None, left="", doing="")
             return
         done, size = _extent(event)
         if event.state == "finished":
             done, size = 1, 1
-        self._display.update(self._lines[event.stage], completed=done, total=size, doing=_doing(event))
+        left = "" if event.seconds_left is None else f"{timedelta(seconds=round(event.seconds_left))} left"
+        self._display.update(self._lines[event.stage], completed=done, total=size, left=left, doing=_doing(event))
 
 
 def _extent(event: Event) -> tuple[float, float | None]:

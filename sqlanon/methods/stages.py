@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from typing import Any
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.progress import Progress, silent
@@ -21,6 +22,24 @@ BOUND_PERIOD = 0.5
 
 BOUND_SHARE = 0.05
 """How much of a search may go into lower bounds that are only shown."""
+
+
+class Pace:
+    """How fast something gets done, from the first time that it is noted."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._what: str | None = None
+        self._began = self._first = self._share = 0.0
+
+    def seconds_left(self, what: str, share: float | None) -> float | None:
+        """How long it takes until all is done, if this share is done now; None if the pace is not known yet."""
+        now = self._clock()
+        if share is None or what != self._what or share < self._share:
+            self._what, self._began, self._first = what, now, share or 0.0
+        self._share = share or 0.0
+        done = self._share - self._first
+        return round((now - self._began) * (1 - self._share) / done, 1) if done > 0 else None
 
 
 class Stages:
@@ -39,6 +58,7 @@ class Stages:
         self._latest = Event("encode", "started", 0.0)
         self._stage_began = self._reported = self._next_bound = self._began
         self._has_begun = False
+        self._pace = Pace(clock)
 
     def watching(self, engine: Compute) -> AbstractContextManager[None]:
         """Report the progress of long statements, if anybody listens, and let Ctrl-C end them at once."""
@@ -63,6 +83,7 @@ class Stages:
     def finish(self) -> None:
         """End the stage."""
         self.seconds[self._latest.stage] = round(self._clock() - self._stage_began, 6)
+        self._latest = replace(self._latest, seconds_left=None)
         self._report("finished")
 
     def checked(self, checked_nodes: int, lattice_nodes: int, inquiry: Inquiry) -> None:
@@ -76,7 +97,10 @@ class Stages:
 
     def counted(self, checked_nodes: int, lattice_nodes: int) -> None:
         """Take note of another batch of nodes that were checked for their own sake."""
-        self._latest = replace(self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes)
+        left = self._pace.seconds_left(self._latest.stage, checked_nodes / lattice_nodes)
+        self._latest = replace(
+            self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes, seconds_left=left
+        )
         if self._is_due():
             self._report("progress")
 
@@ -99,8 +123,11 @@ class Stages:
 
     def note_step(self, step: str, share: float | None) -> None:
         """Take note of how far a statement is; those before the first stage are none of its."""
+        left = self._latest.seconds_left
+        if self._latest.lattice_nodes is None:
+            left = self._pace.seconds_left(step, share)
         if self._has_begun and self._is_due():
-            self._report("progress", step, share)
+            self._report("progress", step=step, share=share, seconds_left=left)
 
     def _bound(self, inquiry: Inquiry) -> None:
         """Ask for the lower bound, which costs a pass over the lattice, if it is time again."""
@@ -116,7 +143,7 @@ class Stages:
     def _is_due(self) -> bool:
         return self._clock() - self._reported >= PERIOD
 
-    def _report(self, state: State, step: str | None = None, share: float | None = None) -> None:
+    def _report(self, state: State, **of_statement: Any) -> None:
         self._reported = self._clock()
         seconds = round(self._reported - self._began, 3)
-        self._progress(replace(self._latest, state=state, seconds=seconds, step=step, share=share))
+        self._progress(replace(self._latest, state=state, seconds=seconds, **of_statement))

@@ -17,12 +17,14 @@ class Event:
     Attributes:
         stage: ``encode`` (the one scan of the rows), ``search``, ``release`` (the write), ``verify`` and ``publish``;
             ``explain`` where the search found no node; ``invent`` in the demonstration; ``fingerprint``, ``join`` and
-            ``count`` where a partition joins others. Nothing is published before ``publish`` starts, and all is when it
-            has finished.
+            ``count`` where a partition joins others; ``count`` also where a lattice is counted after a search. Nothing
+            is published before ``publish`` starts, and all is when it has finished.
         state: ``started``, ``progress`` or ``finished``. A stage that fails does not finish.
         seconds: since the run began.
         step: what the statement that the database works on is for, None between statements.
         share: how much of that statement is done, from 0 to 1, as the database guesses; None without a guess.
+        seconds_left: until the last node of the lattice is checked, in a stage that checks them all, else until the
+            statement is done, at the pace so far; None where that is not known.
         checked_nodes: how many nodes were checked in this stage, None where it checks none.
         lattice_nodes: how many there are.
         loss: that of the best node so far, None while there is none.
@@ -35,6 +37,7 @@ class Event:
     seconds: float
     step: str | None = None
     share: float | None = None
+    seconds_left: float | None = None
     checked_nodes: int | None = None
     lattice_nodes: int | None = None
     loss: float | None = None

@@ -116,6 +116,28 @@ class TestStages:
         expected = {"event": "progress", "stage": "search", "seconds": 1.0, "checked_nodes": 32, "lattice_nodes": 64}
         assert told[-1].document() == expected
 
+    def test_the_time_left_goes_by_the_pace_so_far(self) -> None:
+        clock, told = Clock(), list[Event]()
+        stages = Stages(told.append, clock)
+        stages.begin("encode")
+        for share in (0.2, 0.4, None, 0.1, 0.6):
+            clock.now += 10
+            stages.note_step("cells", share)
+        stages.begin("search")
+        for batch in (100, 200):
+            clock.now += 5
+            stages.counted(batch, 1000)
+        clock.now += 1
+        stages.note_step("nodes of the lattice", 0.5)
+        stages.finish()
+        with stages.stage("search"):
+            clock.now += 5
+            stages.checked(100, 1000, inquiry(lambda: None))
+            stages.checked(200, 1000, inquiry(lambda: None))
+        left = [event.seconds_left for event in told]
+        assert left == [None, None, 30.0, None, 90.0, 13.3, None, None, 40.0, 40.0, None, None, None, None]
+        assert told[2].document()["seconds_left"] == 30.0
+
     def test_a_stage_that_fails_does_not_finish(self) -> None:
         told: list[Event] = []
         with pytest.raises(ZeroDivisionError), Stages(told.append).stage("encode"):
@@ -171,8 +193,9 @@ def test_a_terminal_is_safe_from_hostile_names_of_columns(monkeypatch: pytest.Mo
     monkeypatch.setenv("TERM", "xterm")
     with progress(as_events=False, quiet=False) as told:
         told(Event("encode", "started", 0.0))
-        told(Event("encode", "progress", 1.0, step='codes of "[red]a\x1b]0;title\nb"', share=0.5))
+        told(Event("encode", "progress", 1.0, step='codes of "[red]a\x1b]0;title\nb"', share=0.5, seconds_left=3725.4))
     shown = terminal.getvalue()
+    assert "1:02:05 left" in shown
     assert '50% codes of "[red]a\\x1b]0;title b"' in shown
     assert "\x1b]0;" not in shown
 

@@ -76,8 +76,8 @@ class Explorer(Result):
         loss_unit: the unit of the losses of nodes.
         node_count: the nodes of the lattice; more than there are in ``nodes`` if it is very large, or partly checked.
         checked_nodes: how many of them were checked: fewer if the check was stopped.
-        lower_bound: if it was stopped, proven to be at most the loss of every node that satisfies the policy, checked or
-            not; None if that is not known.
+        lower_bound: if it was stopped, proven to be at most the loss of every node that satisfies the policy, checked
+            or not; None if that is not known.
         gap: then, how much less than the best checked node another node can lose at most.
         columns: the quasi-identifiers.
         nodes: the nodes.

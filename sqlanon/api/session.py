@@ -125,9 +125,9 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
               0), one of them strictly. Losses that count suppressed rows (lm, ncp, dm, aecs) count those of the policy.
 
             If not all nodes were checked, pareto is among those that were, and ``schema.metadata[b"sqlanon"]`` is a
-            JSON document, as in the record of ``into``: nodes (of the table), satisfying_nodes, lattice_nodes, and, if
-            they are known, lower_bound (at most the loss of every node that satisfies, checked or not) and gap (from
-            there to the least loss in the table).
+            JSON document, as in the record of ``into``: nodes (of the table), satisfying_nodes, lattice_nodes,
+            lower_bound (at most the loss of every node that satisfies, checked or not) and gap (from there to the least
+            loss in the table); the last two are null where they are not known.
 
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.

@@ -140,6 +140,8 @@ def _run(arguments: list[str]) -> int:
             write_event({"event": "done", "exit_code": ExitCode.DONE})
         return ExitCode.DONE
     except typer.Exit as end:
+        if as_events:
+            write_event({"event": "done", "exit_code": end.exit_code})
         return end.exit_code
     except (BrokenPipeError, SystemExit):
         # The reader of a help has had enough. Rich, which writes it, ends the program; not if that is only seen later.

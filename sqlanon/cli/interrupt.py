@@ -30,6 +30,44 @@ _interrupted = threading.Event()
 _over = threading.Event()
 
 
+class Keeping:
+    """The first Ctrl-C while a command has something to keep: it asks the command to stop, the next one interrupts it.
+
+    Whoever asks whether it was pressed has something to keep from then on. The handler of signals and the thread that
+    watches for them see each Ctrl-C on their own.
+    """
+
+    def __init__(self) -> None:
+        self.has_something = False
+        self._taken_by: set[str] = set()
+
+    def is_asked_to_stop(self) -> bool:
+        """Whether Ctrl-C was pressed, as the handler saw it."""
+        self.has_something = True
+        return "handler" in self._taken_by
+
+    def takes(self, number: int, seen_by: str) -> bool:
+        """Whether a signal, as one of the two sees it, asks to stop and shall do nothing else."""
+        if number != signal.SIGINT or not self.has_something or seen_by in self._taken_by:
+            return False
+        self._taken_by.add(seen_by)
+        return True
+
+
+_keeping = Keeping()
+
+
+@contextmanager
+def keeping() -> Iterator[Callable[[], bool]]:
+    """Say whether Ctrl-C was pressed, which interrupts nothing the first time, from when that is asked first."""
+    global _keeping
+    before, _keeping = _keeping, Keeping()
+    try:
+        yield _keeping.is_asked_to_stop
+    finally:
+        _keeping = before
+
+
 def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows, nor an import.
 
@@ -48,7 +86,7 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal earliest, end_of_import, last_pressed
         now = clock()
-        if now < earliest:
+        if now < earliest or _keeping.takes(number, "handler"):
             return
         end_of_import = end_of_import or now + PATIENCE
         if now < end_of_import and _is_importing(frame):
@@ -140,7 +178,7 @@ def _start_watching(interrupt: Callable[[], None]) -> tuple[socket.socket, socke
 def _watch(reader: socket.socket, interrupt: Callable[[], None]) -> None:
     """Wait for signals until the other end is closed."""
     while signals := reader.recv(1):
-        if signals[0] in INTERRUPTS:
+        if signals[0] in INTERRUPTS and not _keeping.takes(signals[0], "watcher"):
             with suppress(Exception):  # the connection is already closed
                 interrupt()
             if signals[0] != signal.SIGINT:  # Ctrl-C can be pressed again

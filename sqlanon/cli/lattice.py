@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import BadParameter, Option
+from typer import BadParameter, Exit, Option
 
 from sqlanon.cli import options as opt
+from sqlanon.cli.interrupt import keeping
+from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, say, show, write_event, write_file, write_json
 from sqlanon.cli.sessions import loading_options, reading, writing
 
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     from sqlanon.report.document import Document
 
 BEST_NODES = 10
+
+_Checked = tuple[int, int, float | None]
+"""How many nodes were checked, of how many, and how much less than the best of them another one can lose at most."""
 
 
 def lattice(
@@ -30,6 +36,7 @@ def lattice(
     out: Annotated[
         Path | None, Option("--out", metavar="FILE.html", help="Write a page to choose a node on, and print no table.")
     ] = None,
+    time_limit: opt.LatticeTimeLimit = None,
     replace: opt.Replace = False,
     replace_anything: opt.ReplaceAnything = False,
     as_events: opt.Events = False,
@@ -37,7 +44,9 @@ def lattice(
 ) -> None:
     """Check every node of the lattice, and show the best ones that satisfy the policy.
 
-    The page that --out writes has a command for each node. It needs no other file, and loads nothing.
+    The best node is looked for first, then come those that lose about as much. Ctrl-C shows and writes what was found
+    so far, with exit code 130; pressed twice, or with --replace, it leaves everything as it was. The page that --out
+    writes has a command for each node. It needs no other file, and loads nothing.
 
     Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --out lattice.html
     """
@@ -51,27 +60,62 @@ def lattice(
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
         reading(database) if into is None else writing(database, destination(into)) as session,
+        nullcontext() if may_go else keeping() as stop,
     ):
         session.taxonomies.load_all(read)
+        followed: dict[str, Any] = {"progress": observer, "time_limit": time_limit, "stop": stop}
         if out is not None:
-            explored = session.explore(source, wanted, progress=observer)
+            explored = session.explore(source, wanted, **followed)
         else:
-            found = session.lattice(source, wanted, into=into, replace=may_go, progress=observer)
-    if out is not None:
+            found = session.lattice(source, wanted, into=into, replace=may_go, **followed)
+    if out is None:
+        checked = _show_table(found, wanted, into, as_events=as_events, as_json=as_json)
+    else:
         command = [source, "--policy", str(policy), *_others(database, taxonomies)]
         written_k = opt.read_policy(policy).criteria.k
         write_file(out, explored.to_html(command, written_k), "page", replace=bool(may_go))
+        checked = explored.checked_nodes, explored.node_count, explored.gap
         if as_json:
             write_json(explored.model_dump(mode="json"))
-        return
+    _end(checked, is_interrupted=stop is not None and stop(), as_events=as_events)
+
+
+def _show_table(found: pa.Table, policy: Policy, into: str | None, *, as_events: bool, as_json: bool) -> _Checked:
+    """Show the best nodes, or all of them as JSON."""
     if into is not None and as_events:
         write_event({"event": "written", "into": into, "lattice_nodes": found.num_rows})
     elif into is not None:
         say(f"Wrote {found.num_rows:,} nodes to {into}.")
+    document = _nodes(found, policy)
     if as_json:
-        write_json(_nodes(found, wanted))
+        write_json(document)
     else:
-        show(_best_nodes(_nodes(found, wanted)))
+        show(_best_nodes(document))
+    return found.num_rows, document.get("lattice_nodes", found.num_rows), document.get("gap")
+
+
+def _end(checked: _Checked, *, is_interrupted: bool, as_events: bool) -> None:
+    """Say so if not all nodes were checked, and end as an interrupted command if that is the reason."""
+    nodes, lattice_nodes, gap = checked
+    if nodes == lattice_nodes:
+        return
+    if as_events:
+        known = {} if gap is None else {"gap": gap}
+        write_event({"event": "stopped", "checked_nodes": nodes, "lattice_nodes": lattice_nodes, **known})
+    else:
+        how = "Interrupted" if is_interrupted else "Stopped by the time limit"
+        say(f"{how}: {nodes:,} of {lattice_nodes:,} nodes were checked. {_in_words(gap)}".rstrip())
+    if is_interrupted:
+        raise Exit(ExitCode.INTERRUPTED)
+
+
+def _in_words(gap: float | None) -> str:
+    """What is proven of the nodes that were not checked."""
+    if gap is None:
+        return ""
+    if gap == 0:
+        return "No other node that satisfies the policy loses less than the best of them."
+    return f"Another node that satisfies the policy can lose less than the best of them by at most {gap:.6g}."
 
 
 def _others(database: Path | None, taxonomies: list[str] | None) -> list[str]:
@@ -82,10 +126,11 @@ def _others(database: Path | None, taxonomies: list[str] | None) -> list[str]:
 
 
 def _nodes(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
+    from sqlanon.run.lattice import record_of
+
     rows = [{**row, "node": dict(row["node"])} for row in nodes.to_pylist()]
     return {
-        "nodes": len(rows),
-        "satisfying_nodes": sum(row["satisfies"] for row in rows),
+        **record_of(nodes).model_dump(mode="json"),
         "quality": policy.quality.measure,
         "table": sorted(rows, key=_rank),
     }
@@ -124,5 +169,6 @@ def _best_nodes(document: dict[str, Any]) -> Document:
         numbers=(1, 2, 3, 4, 5),
         title=f"Best by {quality}" if satisfying else "Closest to the policy",
     )
-    size = f"{count(document['nodes'])} nodes, {count(satisfying)} satisfy the policy.\n"
+    whole = f" of {count(document['lattice_nodes'])} nodes checked" if "lattice_nodes" in document else " nodes"
+    size = f"{count(document['nodes'])}{whole}, {count(satisfying)} satisfy the policy.\n"
     return Document("Lattice", (paragraph(size), best))

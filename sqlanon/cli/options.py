@@ -43,7 +43,7 @@ Events = Annotated[
         "--events",
         help="Report the progress, and every failure, on stderr as JSON, a line per event: event (started, progress, "
         "finished; done or failed at the end), stage, seconds, seconds_left, step, share, checked_nodes, "
-        "lattice_nodes, loss, lower_bound, gap, left_rows.",
+        "lattice_nodes, loss, node, lower_bound, gap, left_rows.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -95,6 +95,12 @@ KeepTaxonomies = Annotated[
 ]
 TimeLimit = Annotated[
     float | None, Option("--time-limit", metavar="SECONDS", help="After this time, take the best node that was found.")
+]
+LatticeTimeLimit = Annotated[
+    float | None,
+    Option(
+        "--time-limit", metavar="SECONDS", help="After this time, show the nodes that were checked, the best first."
+    ),
 ]
 MaxLoss = Annotated[
     float | None,

@@ -202,7 +202,8 @@ def _doing(event: Event) -> str:
     if event.left_rows is not None:
         words.append(f"{event.left_rows:,} rows left")
     if event.loss is not None:
-        words.append(f"best loss {event.loss:,.6g}")
+        node = "".join(f", {name} {level}" for name, level in (event.node or {}).items())
+        words.append(f"best loss {event.loss:,.6g}{printable(node)}")
     if event.lower_bound is not None:
         words.append(f"at least {event.lower_bound:,.6g}")
     if event.gap is not None and event.loss:

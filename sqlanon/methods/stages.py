@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -112,12 +112,13 @@ class Stages:
         if self._is_due():
             self._report("progress")
 
-    def concluded(self, outcome: SearchOutcome) -> None:
-        """Take note of the answer of a search."""
+    def concluded(self, outcome: SearchOutcome, node: Mapping[str, int] | None = None) -> None:
+        """Take note of the answer of a search, and of the node in it where that is reported at once."""
         self._latest = replace(
             self._latest,
             checked_nodes=outcome.checked_nodes,
             loss=outcome.loss,
+            node=node,
             lower_bound=outcome.lower_bound,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ class Event:
         checked_nodes: how many nodes were checked in this stage, None where it checks none.
         lattice_nodes: how many there are.
         loss: that of the best node so far, None while there is none.
+        node: the levels of that node, by column, where a search for the best node of a lattice table has ended.
         lower_bound: proven to be at most the loss of every node that satisfies the policy; None where nothing is known.
         left_rows: how many rows are in no class yet, None where classes are not made one after the other.
     """
@@ -41,6 +43,7 @@ class Event:
     checked_nodes: int | None = None
     lattice_nodes: int | None = None
     loss: float | None = None
+    node: Mapping[str, int] | None = None
     lower_bound: float | None = None
     left_rows: int | None = None
 

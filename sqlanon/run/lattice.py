@@ -193,7 +193,7 @@ def _best(engine: Compute, table: EncodedTable, stages: Stages, stopped: Stopped
     """The node of least loss, by the search that proves it from a fraction of the checks."""
     searched = replace(table, encoding=replace(table.encoding, label_losses=table.bound.policy.quality.label_losses))
     outcome = choose_node(engine, searched, stages.checked, stopped, "optimal")
-    stages.concluded(outcome)
+    stages.concluded(outcome, outcome.best and table.context.lattice.named(outcome.best.levels))
     return outcome
 
 
@@ -205,6 +205,8 @@ def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
     lattice, known = table.context.lattice, _known(table)
     estimates = known if known.any() else reduce(np.add.outer, map(np.arange, lattice.shape)).ravel()
     closest = lattice.top if outcome.closest is None else outcome.closest.levels
+    # To twelve digits: a database adds floats in any order, and equal runs are to check equal nodes.
+    estimates = np.round(estimates / max(float(estimates.max()), 1e-300), 12)
     best = [_place(lattice, levels) for levels in outcome.ties or (closest,)]
     distances = np.abs(estimates - estimates[best[0]])
     distances[best] = -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -13,7 +14,9 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.progress import stopping
-from tests.commands import sqlanon
+from sqlanon.methods.shared import counting
+from sqlanon.methods.stages import Stages
+from tests.commands import document, sqlanon
 
 QUASI_IDENTIFIERS = ["a", "b", "c"]
 """Lattice of 4 x 4 x 4 nodes: two batches."""
@@ -124,21 +127,27 @@ def test_none_found_is_not_none_there(numbers: sa.Session) -> None:
     assert numbers.anonymize("numbers", wanted, into="something").report.min_class_size >= 130
 
 
-def test_the_command_line(tmp_path: Path) -> None:
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """A folder with a warehouse and a policy."""
     with duckdb.connect(str(tmp_path / "n.duckdb")) as connection:
         make(connection)
     (tmp_path / "policy.toml").write_text(
         f"quasi_identifiers = {json.dumps(QUASI_IDENTIFIERS)}\nsuppression_limit = 0.1\n"
         'search = "exhaustive"\nquality = {model = "dm-star"}\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
     )
+    return tmp_path
+
+
+def test_the_command_line(lake: Path) -> None:
     command = ["run", "numbers", "--db", "n.duckdb", "--policy", "policy.toml", "--into", "t.parquet"]
-    shown = sqlanon(*command, "--time-limit", "0.000001", folder=tmp_path)
+    shown = sqlanon(*command, "--time-limit", "0.000001", folder=lake)
     assert shown.returncode == 0
     assert "Not proven optimal" in shown.stdout
     assert "more than the least" in " ".join(shown.stdout.split())
     command[-1] = "proven.parquet"
-    assert "proven by" in sqlanon(*command, folder=tmp_path).stdout
-    refused = sqlanon(*command, "--time-limit", "-3", "--json", folder=tmp_path)
+    assert "proven by" in sqlanon(*command, folder=lake).stdout
+    refused = sqlanon(*command, "--time-limit", "-3", "--json", folder=lake)
     assert refused.returncode == 2
     assert "time limit" in refused.stderr
 
@@ -160,3 +169,107 @@ def test_arguments_of_another_type(numbers: sa.Session) -> None:
     for name, reason in ((5, "why"), ({}, "why"), ("x", b"why"), ("x", None)):
         with pytest.raises(sa.PolicyError, match=r"a name is a text, not a|say with a reason why"):
             numbers.releases.forget(name, reason=reason)
+
+
+class TestLattices:
+    """A lattice of 64 nodes, checked 16 at a time."""
+
+    @pytest.fixture(autouse=True)
+    def small_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(counting, "NODES_AT_ONCE", 16)
+
+    @pytest.mark.parametrize(
+        "wanted",
+        [
+            {"quality": sa.LM()},
+            {"quality": sa.DMStar(), "search": "samarati"},
+            {"quality": sa.Prec(), "minimum_levels": {"b": 1}, "objective": "privacy", "max_loss": 0.9},
+            {"quality": sa.LM(), "k": 401},
+        ],
+        ids=["LM", "DM*", "privacy", "none satisfies"],
+    )
+    def test_those_that_were_checked_are_the_best(self, numbers: sa.Session, wanted: dict[str, Any]) -> None:
+        asked = policy(**wanted)
+        whole = numbers.lattice("numbers", asked)
+        everything = {str(row["node"]): row for row in whole.to_pylist()}
+        losses = [row["loss"] for row in everything.values() if row["satisfies"]]
+        for batches in (1, 4, 100):
+            found = numbers.lattice("numbers", asked, stop=after(batches))
+            rows = found.to_pylist()
+            nodes = [str(row["node"]) for row in rows]
+            assert nodes == [node for node in everything if node in nodes]
+            for row in rows:
+                expected = everything[str(row["node"])]
+                assert row["loss"] == pytest.approx(expected["loss"])
+                assert (row["satisfies"], row["best_k"]) == (expected["satisfies"], expected["best_k"])
+            if len(rows) == len(everything):
+                assert found.schema.equals(whole.schema, check_metadata=True)
+                continue
+            known = json.loads(found.schema.metadata[b"sqlanon"])
+            assert (known["nodes"], known["lattice_nodes"]) == (len(rows), len(everything))
+            kept = [row["loss"] for row in rows if row["satisfies"]]
+            assert known["satisfying_nodes"] == len(kept)
+            assert (known["lower_bound"] or 0.0) <= min(losses, default=float("inf")) + 1e-9
+            assert known["gap"] == (pytest.approx(min(kept) - known["lower_bound"]) if kept else None)
+        assert len(rows) == len(everything)
+
+    def test_the_best_node_is_among_the_first(self, numbers: sa.Session) -> None:
+        asked, events = policy(quality=sa.LM()), list[sa.Event]()
+        losses = [row["loss"] for row in numbers.lattice("numbers", asked).to_pylist() if row["satisfies"]]
+
+        def has_counted() -> bool:
+            return events[-1].stage == "count"
+
+        explored = numbers.explore("numbers", asked, progress=events.append, stop=has_counted)
+        assert (explored.checked_nodes, explored.node_count, explored.gap) == (16, 64, 0.0)
+        [best] = [event for event in events if event.node is not None]
+        assert (best.stage, best.state, best.loss) == ("search", "finished", pytest.approx(min(losses)))
+        found = numbers.lattice("numbers", asked, progress=events.append, stop=has_counted).to_pylist()
+        places = [
+            sum(dict(row["node"])[name] * 4**power for name, power in zip("cba", range(3), strict=True))
+            for row in found
+        ]
+        assert sorted(explored.nodes.places) == places
+        assert min(row["loss"] for row in found if row["satisfies"]) == pytest.approx(min(losses))
+        assert best.node in [dict(row["node"]) for row in found]
+
+    def test_the_command_line(self, lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        command = ["lattice", "numbers", "--db", "n.duckdb", "--policy", "policy.toml"]
+        limit = ("--time-limit", "0.000001")
+        shown = sqlanon(*command, *limit, "--into", "some.parquet", folder=lake)
+        assert (shown.returncode, "16 of 64 nodes checked, " in shown.stdout) == (0, True)
+        assert "Stopped by the time limit: 16 of 64 nodes were checked. Another node" in shown.stderr
+        page = document(sqlanon(*command, *limit, "--out", "some.html", "--json", folder=lake))
+        assert (page["checked_nodes"], page["node_count"]) == (16, 64)
+        assert '"checked_nodes":16,' in (lake / "some.html").read_text()
+        with duckdb.connect() as connection:
+            record = json.loads(sa.connect(connection).provenance(lake / "some.parquet") or "")["sqlanon"]["lattice"]
+            assert (record["nodes"], record["lattice_nodes"], record["gap"] > 0) == (16, 64, True)
+        pressing(monkeypatch, 1)
+        kept = sqlanon(*command, "--json", "--events", folder=lake)
+        found = json.loads(kept.stdout)
+        assert (kept.returncode, found["nodes"], found["lattice_nodes"], found["gap"]) == (130, 16, 64, 0.0)
+        assert [json.loads(line) for line in kept.stderr.splitlines()[-2:]] == [
+            {"event": "stopped", "checked_nodes": 16, "lattice_nodes": 64, "gap": 0.0},
+            {"event": "done", "exit_code": 130},
+        ]
+        for more in (("--replace",), ()):
+            pressing(monkeypatch, 1 if more else 2)
+            before = (lake / "some.parquet").read_bytes()
+            left = sqlanon(*command, "--into", "some.parquet" if more else "new.parquet", *more, folder=lake)
+            assert (left.returncode, left.stdout) == (130, "")
+            assert "interrupted; nothing was published" in left.stderr
+            assert (lake / "some.parquet").read_bytes() == before
+            assert not (lake / "new.parquet").exists()
+
+
+def pressing(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Press Ctrl-C when the first nodes of a lattice table were counted."""
+    counted, presses = Stages.counted, iter(range(times))
+
+    def press(stages: Stages, *given: int) -> None:
+        for _ in presses:
+            signal.raise_signal(signal.SIGINT)
+        counted(stages, *given)
+
+    monkeypatch.setattr(Stages, "counted", press)

@@ -90,6 +90,7 @@ def _none(_nodes: int) -> Sequence[Policy]:
     return ()
 
 
+# More than six parameters: what is counted, where it goes, who follows it, and who ends it.
 @with_own_taxonomies
 def lattice(
     engine: Engine,
@@ -193,7 +194,8 @@ def _best(engine: Compute, table: EncodedTable, stages: Stages, stopped: Stopped
     """The node of least loss, by the search that proves it from a fraction of the checks."""
     searched = replace(table, encoding=replace(table.encoding, label_losses=table.bound.policy.quality.label_losses))
     outcome = choose_node(engine, searched, stages.checked, stopped, "optimal")
-    stages.concluded(outcome, outcome.best and table.context.lattice.named(outcome.best.levels))
+    node = None if outcome.best is None else table.context.lattice.named(outcome.best.levels)
+    stages.concluded(outcome, node)
     return outcome
 
 

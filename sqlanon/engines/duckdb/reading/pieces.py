@@ -116,7 +116,7 @@ def _is_plain(query: exp.Select) -> bool:
     columns = [each.this if isinstance(each, exp.Alias) else each for each in query.expressions]
     conditions = query.args.get("where") or exp.Where()
     return (
-        clauses <= {"expressions", "from_", "where"}
+        {"from_"} <= clauses <= {"expressions", "from_", "where"}
         and all(isinstance(node, (*CERTAIN, exp.Star)) for each in columns for node in each.walk())
         and NUMBERS.isdisjoint(each.alias.lower() for each in query.expressions)
         and all(isinstance(node, CERTAIN) for node in conditions.walk())

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SETTING = "TimeZone"
 
+NAMES_OF_UTC = frozenset(("UTC", "Etc/UTC", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"))
+
 
 class Zone:
     """The zone in which a connection shows times; that of its user before and after a call."""
@@ -52,6 +54,6 @@ class Zone:
             raise EngineError(reason, step="session", original=error.original) from None
 
     def _change(self, zone: str) -> None:
-        if zone != self._present:
+        if zone != self._present and not {zone, self._present} <= NAMES_OF_UTC:
             set_(self._connection, **{SETTING: zone})
             self._present = zone

@@ -13,6 +13,7 @@ from sqlanon.cli.interrupt import keeping
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, say, show, write_event, write_file, write_json
 from sqlanon.cli.sessions import loading_options, reading, writing
+from sqlanon.methods.progress import never
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +61,7 @@ def lattice(
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
         reading(database) if into is None else writing(database, destination(into)) as session,
-        nullcontext() if may_go else keeping() as stop,
+        nullcontext(never) if may_go else keeping() as stop,
     ):
         session.taxonomies.load_all(read)
         followed: dict[str, Any] = {"progress": observer, "time_limit": time_limit, "stop": stop}
@@ -77,7 +78,7 @@ def lattice(
         checked = explored.checked_nodes, explored.node_count, explored.gap
         if as_json:
             write_json(explored.model_dump(mode="json"))
-    _end(checked, is_interrupted=stop is not None and stop(), as_events=as_events)
+    _end(checked, is_interrupted=stop(), as_events=as_events)
 
 
 def _show_table(found: pa.Table, policy: Policy, into: str | None, *, as_events: bool, as_json: bool) -> _Checked:

@@ -15,9 +15,10 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
+from sqlanon.methods.shared import counting
 from tests.browser import Page, address, browser
 from tests.full.test_explorer_limits import prepare, smallest_class
-from tests.stories.test_explorer import nodes_of, people, policy, table_of
+from tests.stories.test_explorer import TAXONOMIES, nodes_of, people, policy, table_of
 from tests.strategies import HOSTILE_NAMES
 
 
@@ -47,6 +48,27 @@ def test_without_a_command_a_page_has_a_call(session: sa.Session, page: Page, tm
     release = eval(page.text("command"), names)  # noqa: S307
     assert list(release.node.values()) == page.value("levelsOf(chosen)")
     assert release.report.min_class_size >= 31
+
+
+def test_a_page_says_how_many_nodes_were_checked(
+    session: sa.Session, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(page, tmp_path, session.explore("people", policy()))
+    assert page.text("part") == ""
+    monkeypatch.setattr(counting, "NODES_AT_ONCE", 6)
+    events: list[sa.Event] = []
+    stopped = {"progress": events.append, "stop": lambda: events[-1].stage == "count"}
+    explored = session.explore("people", policy(), **stopped)
+    opened(page, tmp_path, explored)
+    assert "6 of 24 nodes were checked" in page.text("part")
+    assert page.text("part").endswith("None of the others that keeps k = 4 loses less than the best one here.")
+    assert page.text("count").startswith(f"{sum(k >= 4 for k in explored.nodes.best_k)} of 6 shown nodes")
+    chosen = dict(zip(TAXONOMIES, page.value("levelsOf(chosen)"), strict=True))
+    table = [row for row in table_of(session, "people", policy()) if row["satisfies"]]
+    assert chosen == min(table, key=lambda row: float(row["loss"]))["node"]
+    opened(page, tmp_path, session.explore("people", policy(), stop=lambda: True))
+    assert "lose less than the best one here by at most " in page.text("part")
+    assert page.problems == []
 
 
 @pytest.mark.parametrize("quality", [sa.Entropy(), sa.LM()])

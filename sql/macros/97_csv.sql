@@ -55,16 +55,16 @@ END;
 -- A text that has a number with another decimal point, or with a sign between groups of three digits, as SQL writes it:
 -- 1.234,50 is 1234.50 where the point stands between thousands and the comma before decimals.
 --
--- decimal: the sign before decimals. thousands: the one between groups of three digits; an empty text for none.
+-- point: the sign before decimals. thousands: the one between groups of three digits; an empty text for none.
 -- Returns: VARCHAR; NULL for any other text.
 -- Example:
 --   SELECT anon.plain_number('1.234,50', ',', '.') AS number, anon.plain_number('250.10', ',', '') AS code;
-CREATE OR REPLACE MACRO anon.plain_number(written, decimal, thousands) AS
+CREATE OR REPLACE MACRO anon.plain_number(written, point, thousands) AS
 CASE
     WHEN regexp_full_match(
-        translate(written, concat(thousands, decimal, ',.'), concat(repeat(',', length(thousands)), '.xx')),
+        translate(written, concat(thousands, point, ',.'), concat(repeat(',', length(thousands)), '.xx')),
         '[+-]?([0-9]+|[0-9]{1,3}(,[0-9]{3})+)([.][0-9]+)?'
-    ) THEN translate(replace(written, thousands, ''), decimal, '.')
+    ) THEN translate(replace(written, thousands, ''), point, '.')
 END;
 
 -- A text that spells a day with two digits of its year, with all of them: 31.12.24 is 31.12.2024 if the first of the hundred

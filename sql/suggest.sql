@@ -129,8 +129,8 @@ SELECT
     count(anon.plain_number(anon_text, '.', ',')) FILTER (NOT is_code) AS point_numbers,
     count(*) FILTER (NOT is_code AND regexp_matches(anon_text, '(,[0-9]{3}){2}|,[0-9]{3}[.]')) AS thousand_commas,
     count(coalesce(anon_dmy, anon_mdy)) FILTER (NOT is_code) AS days,
-    count(anon_dmy) FILTER (NOT is_code AND NOT contains(anon_text, ' ')) AS dmy,
-    count(anon_mdy) FILTER (NOT is_code AND NOT contains(anon_text, ' ')) AS mdy,
+    count(anon_dmy) FILTER (NOT is_code AND NOT regexp_matches(anon_text, '[ T]')) AS dmy,
+    count(anon_mdy) FILTER (NOT is_code AND NOT regexp_matches(anon_text, '[ T]')) AS mdy,
     count(*) FILTER (anon_dmy <> anon_mdy) AS two_days,
     count(*) FILTER (has_short_year) AS short_years
 FROM (

@@ -217,6 +217,8 @@ PROPOSED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "two orders": ("a;born\n1;01.02.1958\n2;03.04.1960\n", {}),
     "American days": ("a,born\n1,12/31/1958\n2,1/2/1960\n", {"dates": "mdy", "types": {"born": "DATE"}}),
+    "times with a zone": ("a,at\n1,2024-03-05T13:45:00+02:00\n2,2024-03-26T01:05:00+02:00\n", {}),
+    "days with times": ("a,at\n1,31.12.1958 10:30\n2,14.01.1960T11:00\n", {}),
     "beds": ("a,bed\n1,3-2-12\n2,3.2.13\n", {}),
     "texts": ("a,b\n007,x\n08,1-2\n", {}),
 }

@@ -176,7 +176,9 @@ Seed = Annotated[
         "--seed", metavar="N", help="Draw the same again: the release is stamped NOT PRIVATE.", rich_help_panel=PRIVATE
     ),
 ]
-Replace = Annotated[bool, Option("--replace", help="Replace what is there, if sqlanon made it.")]
+Replace = Annotated[
+    bool, Option("--replace", help="Replace what is there, if sqlanon made it.", rich_help_panel=TARGET)
+]
 ReplaceIfChanged = Annotated[
     bool,
     Option(
@@ -185,17 +187,15 @@ ReplaceIfChanged = Annotated[
         rich_help_panel=TARGET,
     ),
 ]
-ReplaceAnything = Annotated[bool, Option("--replace-anything", help="Replace any table or file, whoever made it.")]
+ReplaceAnything = Annotated[
+    bool,
+    Option("--replace-anything", help="Replace any table or file, whoever made it.", rich_help_panel=TARGET),
+]
 ReplaceFile = Annotated[bool, Option("--replace", help="Replace the file that is there.")]
 Attribute = Annotated[str, Argument(metavar="ATTRIBUTE", help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[
     str | None,
-    Option(
-        "--source",
-        metavar="SOURCE",
-        help="A table, files or a query whose values the taxonomy must cover.",
-        rich_help_panel=TARGET,
-    ),
+    Option("--source", metavar="SOURCE", help="A table, files or a query whose values the taxonomy must cover."),
 ]
 TaxonomyColumn = Annotated[
     str | None,

@@ -218,7 +218,7 @@ class Warehouse(Protocol):
         Settings that the session was opened with hold whatever is said here; None changes nothing.
 
         Raises:
-            PolicyError: there is no such zone.
+            PolicyError: no zone has that name.
         """
 
     def origins(self, source: ResolvedSource) -> Origins:

@@ -14,7 +14,7 @@ class Traits:
     Attributes:
         is_text: its values are texts.
         is_enum: they are texts out of a list that the type holds.
-        is_missing: whether no row has a value, so that there is no type.
+        is_missing: whether all values are missing, which leaves the column without a type.
         is_json: they are documents of JSON.
         is_float: they are floating-point numbers.
         is_number: they are numbers of whatever kind.

@@ -162,7 +162,11 @@ def _releases(
     policies = [*(each.policy for each in releases), *([] if present is None else [present])]
     if present is not None:
         engine.read_as(present.csv or Csv())
-    problems += [*_several_zones(engine, policies)]
+    zones = [*dict.fromkeys(policy.timezone for policy in policies)]
+    if len(zones) > 1:
+        problems.append(f"their policies have several time zones: {', '.join(zones)}")
+    elif zones:
+        engine.read_as(None, zones[0])
     if not problems:
         far = [each for each in (source, *(found.origin for found in releases)) if engine.is_far(each.relation)]
         problems = [f"{each.description} is not in the database: copy it there" for each in far]
@@ -215,15 +219,6 @@ def read_as_released(engine: Engine, release: str) -> None:
     """
     _, _, policy = recorded_release(engine, release, engine.resolve, hashes_rows=False)
     engine.read_as(policy.csv, policy.timezone)
-
-
-def _several_zones(engine: Engine, policies: Sequence[Policy]) -> Iterator[str]:
-    """That the days and hours of some releases are those of other time zones; else they are read in that of all."""
-    zones = dict.fromkeys(policy.timezone for policy in policies)
-    if len(zones) > 1:
-        yield f"their policies have several time zones: {', '.join(zones)}"
-    for zone in zones:
-        engine.read_as(None, zone)
 
 
 def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | list[str]:

@@ -47,43 +47,43 @@ def inquiry(bound: Callable[[], float | None], loss: float | None = 12.0) -> Inq
 
 class TestStages:
     def test_a_stage_tells_at_most_five_times_a_second(self) -> None:
-        clock, told = Clock(), list[Event]()
-        stages = Stages(told.append, clock)
+        clock, reported = Clock(), list[Event]()
+        stages = Stages(reported.append, clock)
         with stages.stage("search"):
             for batch in range(1000):
                 clock.now += 0.01
                 stages.counted(batch, 1000)
-        assert [event.state for event in told[:: len(told) - 1]] == ["started", "finished"]
-        assert 45 <= len(told) <= 52
-        assert [event.seconds for event in told] == sorted(event.seconds for event in told)
-        assert told[-1] == Event("search", "finished", 10.0, checked_nodes=999, lattice_nodes=1000)
+        assert [event.state for event in reported[:: len(reported) - 1]] == ["started", "finished"]
+        assert 45 <= len(reported) <= 52
+        assert [event.seconds for event in reported] == sorted(event.seconds for event in reported)
+        assert reported[-1] == Event("search", "finished", 10.0, checked_nodes=999, lattice_nodes=1000)
         assert stages.seconds == {"search": pytest.approx(10)}
 
-    def test_a_statement_before_the_first_stage_is_not_told_of_as_one_of_it(self) -> None:
+    def test_a_statement_before_the_first_stage_belongs_to_none(self) -> None:
         """A terminal has no line for it yet."""
         clock = Clock()
-        told: list[Event] = []
-        stages = Stages(told.append, clock)
+        reported: list[Event] = []
+        stages = Stages(reported.append, clock)
         clock.now += 10
         stages.note_step("the columns of the source", 0.5)
-        assert told == []
+        assert reported == []
         stages.begin("encode")
         clock.now += 10
         stages.note_step("cells", 0.5)
-        assert [(event.stage, event.state, event.step) for event in told] == [
+        assert [(event.stage, event.state, event.step) for event in reported] == [
             ("encode", "started", None),
             ("encode", "progress", "cells"),
         ]
 
     def test_a_bound_is_asked_for_twice_a_second(self) -> None:
-        clock, told = Clock(), list[Event]()
-        stages, bound = Stages(told.append, clock), Bound(clock, cost=0)
+        clock, reported = Clock(), list[Event]()
+        stages, bound = Stages(reported.append, clock), Bound(clock, cost=0)
         stages.begin("search")
         for batch in range(1000):
             clock.now += 0.01
             stages.checked(batch, 1000, inquiry(bound))
         assert 10 / BOUND_PERIOD - 2 <= bound.asked <= 10 / BOUND_PERIOD + 1
-        assert {event.gap for event in told[-20:]} == {2.0}
+        assert {event.gap for event in reported[-20:]} == {2.0}
 
     def test_an_expensive_bound_is_asked_for_less_often(self) -> None:
         clock = Clock()
@@ -108,17 +108,17 @@ class TestStages:
         assert bound.asked == 0
 
     def test_what_is_not_known_is_left_out(self) -> None:
-        clock, told = Clock(), list[Event]()
-        stages = Stages(told.append, clock)
+        clock, reported = Clock(), list[Event]()
+        stages = Stages(reported.append, clock)
         stages.begin("search")
         clock.now += 1
         stages.checked(32, 64, inquiry(lambda: float("inf"), loss=None))
         expected = {"event": "progress", "stage": "search", "seconds": 1.0, "checked_nodes": 32, "lattice_nodes": 64}
-        assert told[-1].document() == expected
+        assert reported[-1].document() == expected
 
     def test_the_time_left_goes_by_the_pace_so_far(self) -> None:
-        clock, told = Clock(), list[Event]()
-        stages = Stages(told.append, clock)
+        clock, reported = Clock(), list[Event]()
+        stages = Stages(reported.append, clock)
         stages.begin("encode")
         for share in (0.2, 0.4, None, 0.1, 0.6):
             clock.now += 10
@@ -134,15 +134,15 @@ class TestStages:
             clock.now += 5
             stages.checked(100, 1000, inquiry(lambda: None))
             stages.checked(200, 1000, inquiry(lambda: None))
-        left = [event.seconds_left for event in told]
+        left = [event.seconds_left for event in reported]
         assert left == [None, None, 30.0, None, 90.0, 13.3, None, None, 40.0, 40.0, None, None, None, None]
-        assert told[2].document()["seconds_left"] == 30.0
+        assert reported[2].document()["seconds_left"] == 30.0
 
     def test_a_stage_that_fails_does_not_finish(self) -> None:
-        told: list[Event] = []
-        with pytest.raises(ZeroDivisionError), Stages(told.append).stage("encode"):
+        reported: list[Event] = []
+        with pytest.raises(ZeroDivisionError), Stages(reported.append).stage("encode"):
             _ = 1 / 0
-        assert [event.state for event in told] == ["started"]
+        assert [event.state for event in reported] == ["started"]
 
 
 class Statement:
@@ -160,13 +160,15 @@ class Statement:
 
 
 class TestWatcher:
-    def test_the_caller_is_told_in_its_own_thread_until_the_end(self) -> None:
-        told: list[tuple[threading.Thread, str, float | None]] = []
-        with Watcher(lambda *step: told.append((threading.current_thread(), *step)), lambda: 0.5, lambda: None) as one:
+    def test_the_caller_hears_in_its_own_thread_until_the_end(self) -> None:
+        reported: list[tuple[threading.Thread, str, float | None]] = []
+        with Watcher(
+            lambda *step: reported.append((threading.current_thread(), *step)), lambda: 0.5, lambda: None
+        ) as one:
             one.run(lambda: time.sleep(0.5), "sleep")
-            count = len(told)
-        assert count == len(told) == 2
-        assert set(told) == {(threading.current_thread(), "sleep", 0.5)}
+            count = len(reported)
+        assert count == len(reported) == 2
+        assert set(reported) == {(threading.current_thread(), "sleep", 0.5)}
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
     def test_an_observer_that_raises_ends_the_statement(self, error: type[BaseException]) -> None:
@@ -191,9 +193,11 @@ def test_a_terminal_is_safe_from_hostile_names_of_columns(monkeypatch: pytest.Mo
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    with progress(as_events=False, quiet=False) as told:
-        told(Event("encode", "started", 0.0))
-        told(Event("encode", "progress", 1.0, step='codes of "[red]a\x1b]0;title\nb"', share=0.5, seconds_left=3725.4))
+    with progress(as_events=False, quiet=False) as reported:
+        reported(Event("encode", "started", 0.0))
+        reported(
+            Event("encode", "progress", 1.0, step='codes of "[red]a\x1b]0;title\nb"', share=0.5, seconds_left=3725.4)
+        )
     shown = terminal.getvalue()
     assert "1:02:05 left" in shown
     assert '50% codes of "[red]a\\x1b]0;title b"' in shown
@@ -210,7 +214,7 @@ def test_a_terminal_is_safe_from_hostile_names_of_columns(monkeypatch: pytest.Mo
     ],
 )
 def test_an_interruption_says_what_became_of_the_release(latest: Event | None, expected: str) -> None:
-    with pytest.raises(KeyboardInterrupt, match=expected), progress(as_events=False, quiet=True) as told:
+    with pytest.raises(KeyboardInterrupt, match=expected), progress(as_events=False, quiet=True) as reported:
         if latest is not None:
-            told(latest)
+            reported(latest)
         raise KeyboardInterrupt

@@ -50,9 +50,9 @@ class Form:
         """The rows of the files; ``pattern`` is a glob of all of them, which makes a shorter statement than a list."""
         if not changes_cells(self.settings):
             return self._lines(self.types, pattern)
-        return typed(
-            self._lines(dict.fromkeys(self.types, TEXT), pattern), {name: self._cell(name) for name in self.types}
-        )
+        given = given_types(self.settings)
+        cells = {name: self._cell(name, given.get(folded(name))) for name in self.types}
+        return typed(self._lines(dict.fromkeys(self.types, TEXT), pattern), cells)
 
     def texts(self) -> exp.Table | exp.Subquery:
         """The rows of the files with all fields as they are written."""
@@ -84,10 +84,13 @@ class Form:
             return one
         return exp.Subquery(this=_all_of(one).where(exp.not_(queries.all_empty([*types])), copy=False))
 
-    def _cell(self, name: str) -> exp.Expr:
-        if given := given_types(self.settings).get(folded(name)):
+    def _cell(self, name: str, given: str | None) -> exp.Expr:
+        """A field in the type that settings give its column, or in the one that was found."""
+        if given is not None:
             return cast_value(as_given(self.settings, name, given), given)
-        value = plain(self.settings, cell(self.settings, name)) if name in self.plain else cell(self.settings, name)
+        value = cell(self.settings, name)
+        if name in self.plain:
+            value = plain(self.settings, value)
         return value if self.types[name] == TEXT else cast_value(value, self.types[name])
 
 

@@ -124,18 +124,20 @@ class CsvForms:
         relation = form.texts()
         is_known = lake.has_given_columns(relation)
         columns = [*names] if is_known else [column.name for column in self._describe(relation)]
-        given = {name: kind for name in names if (kind := given_types(settings).get(folded(name)))}
+        of_settings = given_types(settings)
+        given = {name: of_settings[folded(name)] for name in names if folded(name) in of_settings}
         open_ = [name for name in columns if name not in given]
         own = [name for name in names if name not in given] if settings.has_own_numbers else []
         first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _texts(settings, open_, own), (), names)
         typed_first, own = [name for name, kind in first.types.items() if kind != TEXT], [*first.plain]
         asked = _texts(settings, typed_first, own) | {
-            ("unreadable", name): queries.text_where(_is_unreadable(settings, name)) for name in given
+            ("unreadable", name): queries.text_where(_is_unreadable(settings, name, kind))
+            for name, kind in given.items()
         }
         named = [name for name in names if first.types.get(name, TEXT) == TEXT][:MAX_NAMES]
         found = self._looked_at(relation, asked, named, names)
         if found.unreadable:
-            raise _unread(files, form, found.unreadable)
+            raise _unread(files, form, given, found.unreadable)
         types = {**dict.fromkeys(columns, TEXT), **found.types, **found.plain, **given}
         if settings.header is None:
             self._refuse_row_of_names(files[0], found, types, names)
@@ -289,19 +291,18 @@ def _texts(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[As
     return texts | {("plain", name): queries.plain_number(cell(settings, name), *notation(settings)) for name in own}
 
 
-def _is_unreadable(settings: Csv, name: str) -> exp.Expr:
-    kind = given_types(settings)[folded(name)]
+def _is_unreadable(settings: Csv, name: str, kind: str) -> exp.Expr:
     read = exp.TryCast(this=as_read(as_given(settings, name, kind)), to=cast(exp.null(), kind).to)
     return queries.unreadable(cell(settings, name), read)
 
 
-def _unread(files: Sequence[str], form: Form, counts: Mapping[str, int]) -> PolicyError:
+def _unread(files: Sequence[str], form: Form, given: Mapping[str, str], counts: Mapping[str, int]) -> PolicyError:
     settings, (dialect, *_) = form.settings, form.groups
     problems = []
     for name, count in counts.items():
         relation = lake.listing_reader(files, dialect.names, dialect.delim, settings)
-        query = queries.listed(relation, name, _is_unreadable(settings, name))
-        problems.append(f'"{name}" ({given_types(settings)[folded(name)]}): {count:,} rows; {printed(query)}')
+        query = queries.listed(relation, name, _is_unreadable(settings, name, given[name]))
+        problems.append(f'"{name}" ({given[name]}): {count:,} rows; {printed(query)}')
     return PolicyError(
         "[csv] types cannot read all values of the file. Give nullstr what stands for missing values, or other types; "
         "the queries list the values:",

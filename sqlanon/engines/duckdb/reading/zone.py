@@ -42,7 +42,7 @@ class Zone:
         """Show times in a zone.
 
         Raises:
-            PolicyError: there is none of that name.
+            PolicyError: no zone has that name.
             EngineError: the settings of the connection are locked, and have another one.
         """
         try:

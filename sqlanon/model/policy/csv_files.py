@@ -78,6 +78,11 @@ class Csv(PolicyValue):
         return self.model_copy(update={name: getattr(changes, name) for name in changes.model_fields_set})
 
     @property
+    def quotes(self) -> str:
+        """The character around fields; an empty text where there is none."""
+        return '"' if self.quote is None else self.quote
+
+    @property
     def has_own_numbers(self) -> bool:
         """Whether numbers are written otherwise than SQL writes them."""
         return bool(self.thousands or self.decimal)

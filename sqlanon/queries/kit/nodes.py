@@ -201,6 +201,11 @@ def names(values: tuple[str, ...] | list[str]) -> exp.Array:
     return exp.Array(expressions=[string(value) for value in values])
 
 
+def listed(texts: Sequence[str], name: str) -> exp.Subquery:
+    """A row for each of some texts, in a column of a name."""
+    return subquery(exp.select(aliased(f.unnest(names([*texts])), name)), "anon_listed")
+
+
 def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
     """The expression in a type of DuckDB."""
     return exp.cast(expression, _type(type_name).copy(), copy=False)

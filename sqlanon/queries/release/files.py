@@ -16,9 +16,8 @@ from sqlanon.queries.kit.nodes import (
     c,
     column,
     count_rows,
-    f,
     grouped,
-    names,
+    listed,
     number,
     select,
     string,
@@ -123,9 +122,7 @@ def formula_counts(query: exp.Query, columns: Sequence[str]) -> exp.Query:
 
 def quoted_names(columns: Sequence[str]) -> exp.Select:
     """The ``name`` of each column and how it is ``written``, as a cell of a header."""
-    listed = exp.select(aliased(f.unnest(names([*columns])), "name"))
-    written = aliased(scalar_call("quoted_formula", c.name), "written")
-    return select([c.name, written], subquery(listed, "anon_names"))
+    return select([c.name, aliased(scalar_call("quoted_formula", c.name), "written")], listed(columns, "name"))
 
 
 def with_quoted_formulas(query: exp.Query, names: Mapping[str, str], quoted: Collection[str]) -> exp.Select:

@@ -16,7 +16,7 @@ from sqlanon.queries.kit.nodes import (
     f,
     filtered,
     grouped,
-    names,
+    listed,
     number,
     select,
     string,
@@ -62,7 +62,7 @@ def unreadable(value: exp.Expr, read: exp.Expr) -> exp.Expr:
     return all_of([exp.not_(value.copy().is_(exp.null())), read.copy().is_(exp.null())])
 
 
-def listed(relation: exp.Expr, name: str, condition: exp.Expr) -> exp.Select:
+def values_where(relation: exp.Expr, name: str, condition: exp.Expr) -> exp.Select:
     """The values of a column that meet a condition, and how many rows have each."""
     one = column(name)
     query = select([one, aliased(count_rows(), "rows")], relation).where(condition, copy=False)
@@ -71,8 +71,7 @@ def listed(relation: exp.Expr, name: str, condition: exp.Expr) -> exp.Select:
 
 def types_of_names(columns: Sequence[str]) -> exp.Select:
     """The ``name`` of each of some columns, and the ``type`` that it is written in."""
-    listed = exp.select(aliased(f.unnest(names([*columns])), "name"))
-    return select([c.name, aliased(scalar_call("written_type", c.name), "type")], subquery(listed, "anon_names"))
+    return select([c.name, aliased(scalar_call("written_type", c.name), "type")], listed(columns, "name"))
 
 
 def _types_of(relation: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Select:
@@ -92,8 +91,7 @@ def text_where(condition: exp.Expr) -> exp.Case:
 
 def written_type(values: Sequence[str]) -> exp.Select:
     """The one type that some texts are written in."""
-    listed = exp.select(aliased(exp.func("unnest", names([*values])), "anon_value"))
-    return select([scalar_call("written_type_of_all", c.anon_value)], subquery(listed, "anon_values"))
+    return select([scalar_call("written_type_of_all", c.anon_value)], listed(values, "anon_value"))
 
 
 def number_as_text(name: str) -> exp.Expr:

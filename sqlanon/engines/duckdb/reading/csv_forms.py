@@ -209,7 +209,7 @@ class CsvForms:
         Raises:
             EngineError: settings have more or fewer names than the line has fields.
         """
-        header, quote = self.settings.header, '"' if self.settings.quote is None else self.settings.quote
+        header, quote = self.settings.header, self.settings.quotes
         quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
         (fields,) = csv.reader([line], delimiter=delim, **quoting)
         if not isinstance(header, tuple):
@@ -222,7 +222,7 @@ class CsvForms:
     def _delimiter(self, file: str, line: str) -> str:
         """What stands between the fields of a file: what DuckDB has seen, or what the first line has most of."""
         settings = self.settings
-        quote = '"' if settings.quote is None else settings.quote
+        quote = settings.quotes
         with suppress(EngineError):  # no sign cuts most of its lines into as many fields
             given = (file, quote, settings.skip, settings.encoding or UTF_8)
             seen = str(self._rows(query_text("engines", "csv_delimiter"), given)[0][0])
@@ -301,7 +301,7 @@ def _unread(files: Sequence[str], form: Form, given: Mapping[str, str], counts: 
     problems = []
     for name, count in counts.items():
         relation = lake.listing_reader(files, dialect.names, dialect.delim, settings)
-        query = queries.listed(relation, name, _is_unreadable(settings, name, given[name]))
+        query = queries.values_where(relation, name, _is_unreadable(settings, name, given[name]))
         problems.append(f'"{name}" ({given[name]}): {count:,} rows; {printed(query)}')
     return PolicyError(
         "[csv] types cannot read all values of the file. Give nullstr what stands for missing values, or other types; "

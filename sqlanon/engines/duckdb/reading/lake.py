@@ -186,7 +186,7 @@ def listing_reader(paths: Sequence[str], names: Sequence[str], delim: str, csv: 
 
 
 def _form(delim: str, csv: Csv) -> dict[str, exp.Expr]:
-    quote = string('"' if csv.quote is None else csv.quote)
+    quote = string(csv.quotes)
     encoding = {} if csv.encoding is None else {"encoding": string(csv.encoding)}
     return {
         "header": exp.convert(csv.header in (None, True)),

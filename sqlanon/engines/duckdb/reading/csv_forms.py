@@ -134,7 +134,8 @@ class CsvForms:
             ("unreadable", name): queries.text_where(_is_unreadable(settings, name, kind))
             for name, kind in given.items()
         }
-        named = [name for name in names if first.types.get(name, TEXT) == TEXT][:MAX_NAMES]
+        is_typed = {*typed_first}
+        named = [name for name in names if name not in is_typed][:MAX_NAMES]
         found = self._looked_at(relation, asked, named, names)
         if found.unreadable:
             raise _unread(files, form, given, found.unreadable)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.api.opened import Part
 from sqlanon.engines.locks import exclusive
+from sqlanon.methods.progress import Progress, silent
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Preparations(Part):
         profile: Profile = "research",
         codebook: Mapping[str, str] | str | Path | None = None,
         clean: bool = False,
+        progress: Progress = silent,
     ) -> Suggestion:
         """Suggest a policy for a source: a role for each column with its reason, taxonomies, and what they give away.
 
@@ -44,30 +46,37 @@ class Preparations(Part):
             codebook: what is written about columns, by their names; or the path of a CSV file that has ``column`` (or
                 ``variable``) and ``description`` (or ``label``).
             clean: whether the policy is for what a query makes of the source that cleans its values, if some need it.
+            progress: called with an :class:`sqlanon.Event` as in :meth:`anonymize`, in the stages ``read``,
+                ``suggest`` and ``try``. What it raises ends the call.
 
         Raises:
             PolicyError: the codebook cannot be read, or rows are not in the database.
             EngineError: the source is not there, or cannot be read.
         """
+        from sqlanon.methods.stages import Stages
         from sqlanon.run.trials import tried
         from sqlanon.suggestion.codebook import read_codebook
         from sqlanon.suggestion.csv_settings import proposed
         from sqlanon.suggestion.suggest import SuggestionRequest, suggest
 
+        stages = Stages(self._opened.callback(progress))
         if isinstance(codebook, str | Path):
             codebook = read_codebook(codebook)
         written = {name.lower(): text for name, text in (codebook or {}).items()}
-        found = self._opened.resolve(source)
-        if (csv := proposed(self._engine, found)) is not None:
-            self._engine.read_as(csv.settings)
+        with stages.stage("read"):
             found = self._opened.resolve(source)
+            if (csv := proposed(self._engine, found)) is not None:
+                self._engine.read_as(csv.settings)
+                found = self._opened.resolve(source)
         can_be_queried, runs = isinstance(source, str | Path), partial(tried, self._engine)
         asked = SuggestionRequest(profile, k, written, can_be_queried, runs, csv)
-        suggestion = suggest(self._engine, found, asked)
+        suggestion = suggest(self._engine, found, asked, stages)
         if not clean or suggestion.cleaning is None:
             return suggestion
         query = suggestion.cleaning
-        return suggest(self._engine, self._opened.resolve(query), asked).model_copy(update={"query": query})
+        with stages.stage("read"):
+            found = self._opened.resolve(query)
+        return suggest(self._engine, found, asked, stages).model_copy(update={"query": query})
 
     @exclusive
     def flatten(

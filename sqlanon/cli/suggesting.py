@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import BadParameter, Option
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.output import say, show, write_json
+from sqlanon.cli.output import progress, say, show, write_json
 from sqlanon.cli.sessions import reading
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def init(
     ] = None,
     replace: Annotated[bool, Option("--replace", help="Replace the policy and taxonomies that are there.")] = False,
     as_json: opt.Json = False,
+    as_events: opt.Events = False,
 ) -> None:
     """Suggest a policy for a table: roles of its columns, taxonomies, and what they give away.
 
@@ -72,8 +73,10 @@ def init(
         raise BadParameter("the name of a query ends in .sql", param_hint="--clean")
     from sqlanon.model.taxonomy.arguments import counted
 
-    with reading(database) as session:
-        found = session.suggest(source, k=k, profile=profile, codebook=codebook, clean=clean is not None)
+    with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
+        found = session.suggest(
+            source, k=k, profile=profile, codebook=codebook, clean=clean is not None, progress=observer
+        )
     queries = {} if clean is None or found.query is None else {clean: found.query}
     files = found.write(out, replace=replace, beside=queries)
     commands = next_commands(found, source, database, out, read=str(clean) if queries else source)

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Stage = Literal["invent", "fingerprint", "encode", "join", "search", "explain", "release", "verify", "publish", "count"]
+Stage = Literal[
+    "invent", "fingerprint", "encode", "join", "search", "explain", "release", "verify", "publish", "count", "read",
+    "suggest", "try"
+]  # fmt: skip
 State = Literal["started", "progress", "finished"]
 
 
@@ -18,8 +21,9 @@ class Event:
     Attributes:
         stage: ``encode`` (the one scan of the rows), ``search``, ``release`` (the write), ``verify`` and ``publish``;
             ``explain`` where the search found no node; ``invent`` in the demonstration; ``fingerprint``, ``join`` and
-            ``count`` where a partition joins others; ``count`` also where a lattice is counted after a search. Nothing
-            is published before ``publish`` starts, and all is when it has finished.
+            ``count`` where a partition joins others; ``count`` also where a lattice is counted after a search;
+            ``read``, ``suggest`` and ``try`` where a policy is suggested, and tried on some rows. Nothing is published
+            before ``publish`` starts, and all is when it has finished.
         state: ``started``, ``progress`` or ``finished``. A stage that fails does not finish.
         seconds: since the run began.
         step: what the statement that the database works on is for, None between statements.

@@ -12,6 +12,7 @@ from sqlanon.binding.taxonomies import shapes
 from sqlanon.engines.base import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.methods.stages import Stages
 from sqlanon.model.extras import installed_version
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.trial import Trial
@@ -60,17 +61,18 @@ class SuggestionRequest:
     csv: Proposed | None = None
 
 
-def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> Suggestion:
+def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
     """Suggest a policy; see :meth:`sqlanon.Session.suggest`."""
     if engine.is_far(source.relation):
         raise PolicyError(
             f"a policy is suggested by values, which stay where they are: copy some of {source.description}"
         )
-    with engine.scratch():
-        with engine.transaction():
+    with stages.watching(engine), engine.scratch():
+        with stages.stage("suggest"), engine.transaction():
             table = _Table(engine, source, asked)
             suggestion = table.suggestion()
-        return table.with_trial(suggestion)
+        with stages.stage("try"):
+            return table.with_trial(suggestion)
 
 
 class _Table:

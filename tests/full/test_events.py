@@ -80,6 +80,18 @@ class TestSearches:
         searched = [event.checked_nodes for event in events if event.stage == "search" and event.step is None]
         assert searched == [None, 64, 128, 192, 256, 256]
 
+    def test_a_suggestion(self, numbers: sa.Session) -> None:
+        events: list[sa.Event] = []
+        numbers.suggest("numbers", progress=events.append)
+        found = [(event.stage, event.state) for event in events if event.state != "progress"]
+        assert found == [(stage, state) for stage in ("read", "suggest", "try") for state in ("started", "finished")]
+
+        def interrupted(_event: sa.Event) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            numbers.suggest("numbers", progress=interrupted)
+
     def test_what_stands_in_the_way_is_a_stage_too(self, numbers: sa.Session) -> None:
         events: list[sa.Event] = []
         policy = numbers_policy("optimal", privacy=[sa.KAnonymity(401)])

@@ -287,7 +287,7 @@ def _read(function: str, paths: str | Sequence[str], options: Mapping[str, exp.E
 def _types(columns: Mapping[str, str]) -> exp.Var:
     """The types of columns as a leaf of a tree: as a struct, those of 15,000 would be copied with every statement."""
     types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
-    return exp.Var(this=exp.Struct(expressions=types).sql(DIALECT))
+    return exp.Var(this=exp.Struct(expressions=types).sql(DIALECT, copy=False))
 
 
 def _paths(paths: str | Sequence[str]) -> exp.Expr:

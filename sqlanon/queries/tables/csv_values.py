@@ -30,7 +30,9 @@ def first_rows(relation: exp.Expr, count: int) -> exp.Subquery:
     return subquery(select([exp.Star()], relation.copy()).limit(number(count)), "anon_first_rows")
 
 
-def written(relation: exp.Expr, texts: Sequence[exp.Expr], names: Sequence[str], whole: Sequence[str]) -> exp.Select:
+def written(
+    relation: exp.Expr, texts: Sequence[exp.Expr], names: Sequence[str] = (), whole: Sequence[str] = ()
+) -> exp.Select:
     """Rows about files, by ``place``: the ``type`` that all texts are written in, and how many rows are ``filled``.
 
     Args:
@@ -38,10 +40,18 @@ def written(relation: exp.Expr, texts: Sequence[exp.Expr], names: Sequence[str],
         texts: what the first places are about.
         names: what the next ones are about: columns, filled in rows whose value is the name, which a first line of
             names does not explain.
-        whole: the columns of the lines; the last place is filled in rows with nothing in any of them.
+        whole: the columns of the lines; the last place is filled in rows with nothing in any of them. There is none
+            if no columns are given.
     """
     repeated = [text_where(column(name).eq(string(name))) for name in names]
-    return _types_of(relation, [*texts, *repeated, text_where(f.coalesce(*map(column, whole)).is_(exp.null()))])
+    empty = [text_where(_are_all_missing(whole))] if whole else []
+    return _types_of(relation, [*texts, *repeated, *empty])
+
+
+def _are_all_missing(columns: Sequence[str]) -> exp.Is:
+    """Whether nothing stands in any of some columns of texts, without the copies that sqlglot's builders make."""
+    first, *others = map(column, columns)
+    return exp.Is(this=exp.Coalesce(this=first, expressions=others), expression=exp.null())
 
 
 def plain_number(value: exp.Expr, decimal: str, thousands: str) -> exp.Expr:
@@ -86,7 +96,7 @@ def _types_of(relation: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Select:
 
 def text_where(condition: exp.Expr) -> exp.Case:
     """A text in some rows, NULL in the others."""
-    return exp.case().when(condition, string(""))
+    return exp.Case(ifs=[exp.If(this=condition, true=string(""))])
 
 
 def written_type(values: Sequence[str]) -> exp.Select:

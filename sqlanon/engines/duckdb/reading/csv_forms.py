@@ -128,7 +128,7 @@ class CsvForms:
         given = {name: of_settings[folded(name)] for name in names if folded(name) in of_settings}
         open_ = [name for name in columns if name not in given]
         own = [name for name in names if name not in given] if settings.has_own_numbers else []
-        first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _texts(settings, open_, own), (), names)
+        first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _texts(settings, open_, own))
         typed_first, own = [name for name, kind in first.types.items() if kind != TEXT], [*first.plain]
         asked = _texts(settings, typed_first, own) | {
             ("unreadable", name): queries.text_where(_is_unreadable(settings, name, kind))
@@ -184,9 +184,10 @@ class CsvForms:
         return any(kind == types[name] and not YEAR.fullmatch(name) for name, kind in written)
 
     def _looked_at(
-        self, relation: exp.Expr, asked: Mapping[Asked, exp.Expr], names: Sequence[str], whole: Sequence[str]
+        self, relation: exp.Expr, asked: Mapping[Asked, exp.Expr], names: Sequence[str] = (), whole: Sequence[str] = ()
     ) -> _Found:
-        rows = self._rows(printed(queries.written(relation, [*asked.values()], names, whole)), ())
+        query = queries.written(relation, [*asked.values()], names, whole) if asked or whole else None
+        rows = [] if query is None else self._rows(printed(query), ())
         by_place = {place: (kind, filled) for place, kind, filled in rows}
         *found, (_, empty_rows) = (by_place.get(place, (TEXT, 0)) for place in range(len(asked) + len(names) + 1))
         repeated = sum(filled > 0 for _, filled in found[len(asked) :])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
@@ -11,6 +11,7 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.progress import silent
 
 if TYPE_CHECKING:
+    from sqlanon.binding.loading import TaxonomyLoad
     from sqlanon.engines.base import Engine
     from sqlanon.engines.locks import CallLock
     from sqlanon.engines.relations import ResolvedSource, Source
@@ -30,10 +31,12 @@ class Opened(Protocol):
     Attributes:
         lock: held during each call; sessions on one connection share it.
         csv: how CSV files are read, whatever a policy says; None if that is all that says so.
+        is_hidden: whether nothing but the session reaches it, as long as its connection is not handed out.
     """
 
     lock: CallLock
     csv: Csv | None
+    is_hidden: bool
 
     def engine(self) -> Engine:
         """What works on it: it takes longer to import than a database to be opened, so it is made when it is needed."""
@@ -48,15 +51,41 @@ class OpenedEngine:
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
         self._made: Engine | None = None
+        self._waiting: list[TaxonomyLoad] = []
         self._is_closed = False
 
     @property
     def engine(self) -> Engine:
-        """The engine.
+        """The engine, once the taxonomies that wait are stored.
 
         Raises:
             EngineError: the session is closed.
         """
+        engine = self._open_engine()
+        if self._waiting:
+            from sqlanon.binding.loading import load
+
+            with self._opened.lock.held():
+                load(engine, self._waiting)
+                self._waiting = []
+        return engine
+
+    def wait_to_store(self, taxonomies: Sequence[TaxonomyLoad]) -> bool:
+        """Keep taxonomies until somebody needs one, where nobody else can look for them: together they take less time.
+
+        Whether they wait is returned; those that may be malformed do not, so that their error comes at once.
+        """
+        if self._opened.is_hidden and all(each.is_ready() for each in taxonomies):
+            self._waiting += taxonomies
+            return True
+        return False
+
+    def hand_out(self) -> Any:
+        """The connection, through which anybody may look at the database from now on."""
+        self._opened.is_hidden = False
+        return self.engine.connection
+
+    def _open_engine(self) -> Engine:
         if self._is_closed:
             raise EngineError("the session is closed; open another one with connect()", step="session")
         if self._made is None:
@@ -88,9 +117,10 @@ class OpenedEngine:
         Raises:
             EngineError: the session is closed, or it is a callback that calls.
         """
-        with self._opened.lock.held(), self.engine.reading_frames():
+        engine = self._open_engine()
+        with self._opened.lock.held(), engine.reading_frames():
             with suppress(EngineError):  # whose settings are locked, which matters where a policy has a zone
-                self.engine.read_as(None, "UTC")
+                engine.read_as(None, "UTC")
             yield
 
     def checked(self, given: GivenPolicy) -> Policy:

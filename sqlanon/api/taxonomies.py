@@ -143,4 +143,6 @@ class Taxonomies(Part):
             for attribute, taxonomy in given.items()
         }
         resolved = None if source is None else self._opened.resolve(source)
-        load(self._engine, [TaxonomyLoad(name, taxonomy, resolved, column or name) for name, taxonomy in made.items()])
+        wanted = [TaxonomyLoad(name, taxonomy, resolved, column or name) for name, taxonomy in made.items()]
+        if not self._opened.wait_to_store(wanted):
+            load(self._engine, wanted)

@@ -36,6 +36,9 @@ from sqlanon.queries.tables.taxonomies import SQL
 
 STAGED = Relation("anon_staged", "node")
 
+SMALL_FILE = 100_000
+"""Bytes of a file of a taxonomy that Python checks faster than a statement does: see tests.benchmarks.start."""
+
 MAX_NAMED_LINES = 5
 """Of those with one problem in a file."""
 
@@ -61,6 +64,14 @@ class TaxonomyLoad:
     source: ResolvedSource | None
     name: str
     occurring: tuple[exp.Expr, ...] = ()
+
+    def is_ready(self) -> bool:
+        """Whether it is a small file in which no line makes it malformed, and asks for no source."""
+        possible(self.attribute, "taxonomy")
+        rows = self.taxonomy.rows
+        if self.source is not None or not isinstance(rows, Hierarchy) or len(rows.content) > SMALL_FILE:
+            return False
+        return len(next(iter(rows))) <= HIGHEST_LEVEL and not rows.lines_of_problems()
 
 
 def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:

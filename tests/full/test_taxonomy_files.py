@@ -6,6 +6,7 @@ import os
 import tracemalloc
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import sqlanon as sa
@@ -52,6 +53,33 @@ def test_batches_are_stored_and_checked_together(tmp_path: Path, monkeypatch: py
         assert (
             session.connection.execute("SELECT attribute, level, value, label FROM anon.taxonomy").fetchall() == stored
         )
+
+
+def test_files_wait_to_be_stored_together(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("x" + ";*" * 300 + "\n")
+    (tmp_path / "wrong.csv").write_text("m;x;*\nf;;*\n")
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_text(f"{name};*\n")
+    values = "SELECT attribute, value FROM anon.taxonomy WHERE level = 0 ORDER BY ALL"
+    with sa.connect() as session:
+        for name in "ab":
+            session.taxonomies.load(name, tmp_path / f"{name}.csv")
+        session.taxonomies.load("A", tmp_path / "c.csv")  # the same name to the warehouse
+        for name, problem in (("wide", "not a whole number from 0 to 255"), ("wrong", "empty label")):
+            with pytest.raises(sa.TaxonomyError, match=problem):
+                session.taxonomies.load("a", tmp_path / f"{name}.csv")
+        session.taxonomies.load("c", tmp_path / "c.csv")
+        connection = session.connection
+        assert connection.execute(values).fetchall() == [("A", "c"), ("b", "b"), ("c", "c")]
+        session.taxonomies.load("b", tmp_path / "a.csv")  # which the connection shows at once
+        assert connection.execute(values).fetchall() == [("A", "c"), ("b", "a"), ("c", "c")]
+        assert [*session.taxonomies.list()] == ["A", "b", "c"]
+    for database in (tmp_path / "w.duckdb", connection := duckdb.connect()):
+        session = sa.connect(database)
+        reader = connection if database is connection else session.connection
+        session.taxonomies.load("a", tmp_path / "a.csv")
+        assert reader.execute(values).fetchall() == [("a", "a")]
+        session.close()
 
 
 def test_devices_and_pipes(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ class OpenedDatabase:
         is_read_only: whether that is attached, and the connection is on a database in memory.
         shows_values: whether errors may show values of a source that have no label.
         csv: how CSV files are read, whatever a policy says; None if that is all that says so.
+        is_hidden: whether nothing but a session reaches it, as long as the connection is not handed out.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class OpenedDatabase:
         self.shows_values = False
         self.far: Rows | None = None
         self.csv: Csv | None = None
+        self.is_hidden = False
         self._owned = owned
         with self.lock.held(), refusals("the catalog"):
             self.name = str(connection.execute(query_text("engines", "current_place")).fetchall()[0][0])
@@ -96,6 +98,7 @@ class OpenedDatabase:
             opened = cls(connection, owned=True, read_only=attached, spill=spill)
             connection.execute(query_text("engines", "utc"))
             _load(connection, resources.extensions or ())
+            opened.is_hidden = path == MEMORY
             if attached:
                 opened.name = opened.engine().attach_source(Path(path))
         except BaseException as error:

@@ -218,6 +218,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         tables: Mapping[str, str] | None = None,
         pseudonym_key: bytes | Path | None = None,
         keep_taxonomies: bool = True,
+        sql: str | Path | None = None,
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified; or what its method draws.
 
@@ -258,6 +259,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             keep_taxonomies: whether, with a table, the taxonomies that the policy carries stay in the warehouse, and a
                 file without macros gets them, so that SQL can go on with both. Those whose values were read off the
                 data stay only where the data are tables of the warehouse.
+            sql: a new file for the statements that DuckDB is sent, in their order, each with its purpose and its
+                milliseconds. It can hold labels and values of taxonomies, and names of files.
 
         Raises:
             PolicyError: the policy or the given node does not fit the source, the source has no rows, a column to
@@ -275,6 +278,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         """
         from sqlanon.methods.base import Request, method_of
         from sqlanon.model.pseudonym_key import key_for
+        from sqlanon.publish.statement_log import statements_to
         from sqlanon.run.pipeline import anonymize
 
         wanted = self._opened.checked(policy)
@@ -296,9 +300,10 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         target = with_csv_formulas(target, csv_formulas)
         may_go = replacing(replace, detects_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)
-        read = self._opened.resolve(source)
         progress = self._opened.callback(progress)
-        release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)
+        with statements_to(self._engine, sql):
+            read = self._opened.resolve(source)
+            release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)
         release._report = OfSession(partial(self.report, into, wanted, source=source))
         release._sizes = OfSession(partial(self._released_sizes, into, wanted))
         return self._opened.with_rows(release, target)

@@ -111,6 +111,10 @@ MaxLoss = Annotated[
         help="Publish nothing that loses more: exit code 3. Most losses are 0 to 1.",
     ),
 ]
+StatementFile = Annotated[
+    Path | None,
+    Option("--sql", metavar="FILE", help="Write every statement that DuckDB is sent to a new file, with its time."),
+]
 GivenNode = Annotated[
     list[str] | None,
     Option(

@@ -76,6 +76,7 @@ def run(
     keep_taxonomies: opt.KeepTaxonomies = True,
     time_limit: opt.TimeLimit = None,
     max_loss: opt.MaxLoss = None,
+    sql: opt.StatementFile = None,
     dataset: opt.Dataset = None,
     public: opt.Public = None,
     ledger: opt.LedgerFile = None,
@@ -131,6 +132,7 @@ def run(
             random_source=_seeded(seed),
             csv_formulas=cast("Any", csv_formulas),
             keep_taxonomies=keep_taxonomies,
+            sql=sql,
             **layout,
         )
     if (account := getattr(release.report, "opened_account", None)) is not None and not as_events:

@@ -102,6 +102,16 @@ class Rows(Protocol):
         """Close the connection."""
 
 
+class StatementLog(Protocol):
+    """Where the statements are noted that are sent."""
+
+    def sending(self, sql: str, purpose: str) -> AbstractContextManager[None]:
+        """A block in which a statement runs."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """A block in which the result of the last one is read."""
+
+
 class Compute(Protocol):
     """Statements over temporary tables, and the counts that they come to; errors show values if ``shows_values``."""
 
@@ -161,6 +171,9 @@ class Compute(Protocol):
 
     def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:
         """Report the progress of statements a few times a second; an error of the observer, or Ctrl-C, ends them."""
+
+    def logged(self, log: StatementLog) -> AbstractContextManager[None]:
+        """Note the statements that are sent to this database."""
 
     def in_order(self) -> AbstractContextManager[None]:
         """Rows of queries without ORDER BY stay in the order of their table, whatever the user has set."""

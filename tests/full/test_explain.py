@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from sqlanon.papers import IPAAsPublished
 from sqlanon.queries.classes.examination import JUDGED_CELLS
 from sqlanon.queries.release.dependencies import FEW_ROWS, PAIRS
 from tests.conftest import clinic_policy
-from tests.golden.recording import Recorder
+from tests.golden.recording import Recorder, in_lines
 
 POLICIES = {
     "masked": clinic_policy(
@@ -45,6 +46,24 @@ def test_every_table_of_a_run_is_explained(clinic: sa.Session, policy: sa.Policy
     drawn = {f"{name}_values" for name in explained}
     by_the_data = {each.name for each in (FEW_ROWS, PAIRS, JUDGED_CELLS)}
     assert {name for name in made if "rolled_up" not in name} - by_the_data <= {*explained, *drawn, "released"}
+
+
+def test_statements_of_a_run_are_written(clinic: sa.Session, tmp_path: Path) -> None:
+    """In their order, each once, so that a client can send them again."""
+    recorder, path = Recorder(clinic.connection), tmp_path / "run.sql"
+    with sa.connect(recorder) as session:  # type: ignore[arg-type]
+        session.anonymize("visits", POLICIES["masked"], "released", sql=path)
+    written = re.findall(r"-- (\d+)\. (.+) \(\d+\.\d ms\)\n((?s:.+?));\n\n", path.read_text())
+    assert [int(number) for number, _, _ in written] == [*range(1, len(written) + 1)]
+    assert "nodes of the lattice" in {purpose for _, purpose, _ in written}
+    sent = [in_lines(sql) for sql in recorder.statements if sql.startswith("CREATE TEMPORARY TABLE")]
+    assert sent == [sql for _, _, sql in written if sql.startswith("CREATE TEMPORARY TABLE")]
+    for taken in (path, Path("/dev/full")):
+        before = taken.read_bytes() if taken is path else b""
+        with pytest.raises(sa.EngineError, match=f"{taken} exists; give the statements the name of a new file"):
+            clinic.anonymize("visits", POLICIES["masked"], "another", sql=taken)
+        assert before == (path.read_bytes() if taken is path else b"")
+    assert clinic.connection.execute("FROM duckdb_tables() WHERE table_name = 'another'").fetchall() == []
 
 
 def test_no_row_is_read(tmp_path: Path) -> None:

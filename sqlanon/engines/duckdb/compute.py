@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows, StatementObserver
+from sqlanon.engines.base import Rows, StatementLog, StatementObserver
 from sqlanon.engines.cutting import Cut, Sent, cut
 from sqlanon.engines.duckdb.reading.lake import has_given_columns
 from sqlanon.engines.duckdb.reading.pieces import has_dictionaries, pieces
@@ -42,6 +42,7 @@ class DuckDBCompute:
         self.connection = connection
         self.far = far
         self._watcher: Watcher | None = None
+        self._log: StatementLog | None = None
         self._prepared: dict[str, None] = {}
         self._described: dict[str, list[SourceColumn]] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
@@ -256,7 +257,7 @@ class DuckDBCompute:
 
     def _fetched(self, purpose: str) -> list[Row]:
         """The rows of the statement before."""
-        with refusals(purpose):
+        with refusals(purpose), nullcontext() if self._log is None else self._log.reading():
             # fetchall, not fetchone: DuckDB 2.0 refuses the next statement while a result is open.
             return self.connection.fetchall()
 
@@ -278,6 +279,14 @@ class DuckDBCompute:
             if measured:
                 with suppress(EngineError):  # the connection is closed: what went before says more
                     set_(self.connection, enable_progress_bar_print=shown, enable_progress_bar=enabled)
+
+    @contextmanager
+    def logged(self, log: StatementLog) -> Iterator[None]:
+        self._log = log
+        try:
+            yield
+        finally:
+            self._log = None
 
     def in_order(self) -> AbstractContextManager[None]:
         return self.with_settings(preserve_insertion_order=True)
@@ -310,7 +319,7 @@ class DuckDBCompute:
 
     def _send(self, sql: str, purpose: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement; its result, if it has one, is to be described or fetched next."""
-        with refusals(purpose, sql):
+        with refusals(purpose, sql), nullcontext() if self._log is None else self._log.sending(sql, purpose):
             call = partial(self.connection.execute, sql, list(parameters) or None)
             call() if self._watcher is None else self._watcher.run(call, purpose)
 

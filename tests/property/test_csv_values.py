@@ -130,7 +130,7 @@ def test_every_value_is_as_it_is_written(
     codes = [value for place, value in enumerate(values_there) if place in missing]
     expected = [[None if value in ("", *codes) else value for value in column] for column in zip(*kept, strict=True)]
     said: dict[str, Any] = {**notation, "nullstr": codes, "encoding": ENCODINGS[encoding]}
-    said |= {"quote": form["quotechar"], "delim": form["delimiter"] if names_delimiter else None}
+    said |= {"quote": form["quotechar"], "delim": form["delimiter"] if names_delimiter or len(columns) == 1 else None}
     for place, column in enumerate(expected):
         numbers = numbers_of([value for value in column if value is not None], notation)
         has_type = place == 0 and first_type is not None and (numbers is not None or first_type == "VARCHAR")

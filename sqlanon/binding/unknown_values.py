@@ -168,11 +168,18 @@ def _printed(engine: Compute, source: exp.Expr, name: str, known: exp.Query | No
     """
     if engine.is_far(source):
         return engine.spelled(taxonomies.values_with_rows(source, name))
-    query = taxonomies.values_without_label(source, name, known).sql(DIALECT)
+    kind = next(found.type for found in engine.describe(source) if folded(found.name) == folded(name))
+    query = _listing(source, name, known, kind)
     if len(query) > MAX_QUERY_CHARACTERS or _has_frame(source):
         source = source.copy().transform(_named) if len(query) <= MAX_QUERY_CHARACTERS else exp.to_table("the_source")
-        query = taxonomies.values_without_label(source, name, known).sql(DIALECT)
+        query = _listing(source, name, known, kind)
     return query
+
+
+def _listing(source: exp.Expr, name: str, known: exp.Query | None, kind: str) -> str:
+    if kind.endswith("]"):  # DuckDB 1.5 cannot coalesce its arrays
+        return taxonomies.values_without_label(source, name, known).sql(DIALECT)
+    return taxonomies.values_to_list(source, name, known, kind).sql(DIALECT)
 
 
 def _has_frame(source: exp.Expr) -> bool:

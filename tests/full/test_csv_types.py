@@ -156,7 +156,11 @@ class TestWrittenValues:
         assert session.verify("labels", wanted, source=source).met
         kept = sa.Policy(quasi_identifiers=["stage"], insensitive=[*{*SPELLED} - {"stage"}], privacy=[sa.KAnonymity(2)])
         columns = ", ".join(SPELLED)
-        read = {"kept": "kept", "kept.csv": "read_csv('kept.csv', all_varchar = true)", "kept.parquet": "'kept.parquet'"}
+        read = {
+            "kept": "kept",
+            "kept.csv": "read_csv('kept.csv', all_varchar = true)",
+            "kept.parquet": "'kept.parquet'",
+        }
         for target, relation in read.items():
             session.anonymize(source, kept, target)
             assert texts(session, f"(SELECT {columns} FROM {relation})") == written(SPELLED), target

@@ -94,6 +94,7 @@ class TestCommands:
             problems = self.refused(folder, command, source, "--db", "club.duckdb", "--policy", policy, *more)
             with duckdb.connect("club.duckdb") as connection:
                 assert listed(problems, connection) == FOUND
+            assert max(len(problem.partition("list them by ")[2]) for problem in problems) < 540
 
     def test_a_taxonomy_that_does_not_cover_its_source(self, folder: Path) -> None:
         made = ["--width", "10", "--minimum", "0", "--maximum", "40", "--source", "members", "--db", "club.duckdb"]
@@ -184,11 +185,29 @@ class TestQueries:
         expected = {"a": [("27.50", 2)], "b": [("2016/01/02", 2)], "c": [("True", 2)]}
         assert listed(problems, session.connection) == expected
 
+    def test_columns_named_as_the_query_names_them(self, session: sa.Session) -> None:
+        """And columns whose collation takes several texts for one, and values that no taxonomy has labels for."""
+        session.connection.execute("CREATE TABLE odd (value TEXT COLLATE NOCASE, rows INTEGER, list INTEGER[2])")
+        session.connection.execute("INSERT INTO odd VALUES ('A', 1, [1, 2]), ('a', 7, [1, 3]), (NULL, NULL, NULL)")
+        Path("odd.csv").write_text("A;*\n")
+        Path("none.csv").write_text(";*\n")
+        policy = policy_of(value="odd.csv", rows="none.csv", list="none.csv")
+        expected = {"value": [("a", 1)], "rows": [("1", 1), ("7", 1)], "list": [("[1, 2]", 1), ("[1, 3]", 1)]}
+        found = listed(refused(session, "odd", policy), session.connection)
+        assert {name: sorted(rows) for name, rows in found.items()} == expected
+
     def test_people_of_a_population(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE town AS SELECT 50 AS age FROM range(7)")
         session.connection.execute("CREATE TABLE few AS SELECT 20 AS age FROM range(7)")
         mapped = policy_of(age=AGES).changed({"privacy": [sa.KMap(2, population="town")]})
         assert listed(refused(session, "few", mapped), session.connection) == {"age": [("50", 7)]}
+
+    def test_numbers_that_need_not_be_whole(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE sizes AS SELECT unnest([1.0, 2.0, 2.5])::DOUBLE AS size")
+        Path("size.csv").write_text("1;*\n2.25;*\n")
+        assert listed(refused(session, "sizes", policy_of(size="size.csv")), session.connection) == {
+            "size": [("2.0", 1), ("2.5", 1)]
+        }
 
 
 def test_a_session_shows_no_more_than_ten_values() -> None:

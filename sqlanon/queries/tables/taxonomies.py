@@ -15,6 +15,7 @@ from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
+    c,
     column,
     count_rows,
     f,
@@ -162,6 +163,34 @@ def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = 
         is_missing = exp.not_(exp.In(this=column("value"), query=exp.Subquery(this=labelled)))
     text = exact_text_in_memory(column("value"))
     return SQL.query("values_without_label", source=source, name=name, text=text, is_missing=is_missing)
+
+
+def values_to_list(source: exp.Expr, name: str, known: exp.Query | None, type_name: str) -> exp.Select:
+    """The same, in a query that a person reads; for columns of any type but arrays."""
+    read = _as_texts(source)
+    is_text = type_name == "VARCHAR" or read != source
+    text = exp.Collate(this=column(name), expression=identifier("binary")) if is_text else exact_text(column(name))
+    query = select([c.value, aliased(count_rows(), "rows")], subquery(select([aliased(text, "value")], read), "texts"))
+    query.where(exp.not_(c.value.is_(exp.null())), copy=False)
+    if known is not None:
+        is_column = isinstance(known, exp.Select) and isinstance(known.selects[0], exp.Column)
+        labelled = known.copy() if is_column else select([c.value], subquery(known, "known"))
+        labelled.where(exp.not_(c.value.is_(exp.null())), copy=False)
+        query.where(exp.not_(exp.In(this=c.value, query=exp.Subquery(this=labelled))), copy=False)
+    return query.group_by(c.value).order_by(exp.Ordered(this=c.rows, desc=True))
+
+
+def _as_texts(source: exp.Expr) -> exp.Expr:
+    """CSV files without the types that are found of their columns, whose values are written as they are."""
+    source = source.copy()
+    if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Anonymous):
+        return source
+    options = {each.name: each for each in source.this.expressions if isinstance(each, exp.PropertyEQ)}
+    if options.keys() >= {"columns", "header"} and options["header"].expression == exp.true():
+        options["columns"].replace(exp.PropertyEQ(this=exp.to_identifier("all_varchar"), expression=exp.true()))
+        for name in options.keys() & {"auto_detect", "hive_types_autocast"}:
+            options[name].pop()
+    return source
 
 
 def values_with_rows(source: exp.Expr, name: str) -> exp.Select:

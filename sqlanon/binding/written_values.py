@@ -47,6 +47,26 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
     return replace(source, relation=typed.typed(source.relation, read)) if read else source
 
 
+def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> tuple[str, ...]:
+    """A note on each column of a CSV file whose years of two digits are mostly in the future."""
+    if policy.csv is None or policy.csv.century is None or source.csv is None:
+        return ()
+    read = with_written_values(engine, source, policy).relation
+    labelled = {folded(name) for name in policy.taxonomies}
+    names = [
+        found.name for found in engine.describe(read) if found.traits.is_date or folded(found.name) in labelled
+    ]
+    if not names:
+        return ()
+    counts = engine.fetch(csv_values.future_days(read, names), "days in the future")[0]
+    return tuple(
+        f'"{name}" has {future:,} of {counts[f"days_{place}"]:,} days in the future: [csv] century = '
+        f"{policy.csv.century} may be too late for its years of two digits"
+        for place, name in enumerate(names)
+        if 2 * (future := counts[f"future_{place}"]) > counts[f"days_{place}"]
+    )
+
+
 def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> None:
     """Refuse texts that are no numbers where numbers are read.
 

@@ -12,6 +12,7 @@ from dataclasses import replace as replace_fields
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.kept_taxonomies import keep_taxonomies
 from sqlanon.binding.prepare import read_by, refuse_columns
+from sqlanon.binding.written_values import notes_on_years
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
@@ -77,6 +78,7 @@ def anonymize(
         into = into.spelled_like(bound.policy.columns)
         refuse_columns(bound.policy, bound.columns, into.partition_by)
         read = {**read_by(engine, source, policy), **read_with(earlier)}
+        years = () if run.is_private else notes_on_years(engine, source, policy)
         inputs: Inputs | None = None
         # Nothing says with which key the pseudonyms of an earlier release were made.
         if run.is_repeatable and not run.companions and not policy.pseudonyms:
@@ -104,7 +106,7 @@ def anonymize(
     stages.finish()
     report = noted.reported(release.report)
     if not run.is_private:
-        report = with_notes(report, notes_on_reading(source))
+        report = with_notes(report, (*notes_on_reading(source), *years))
     if into.kind == "table" and request.keeps_taxonomies and engine.far is None:
         report = with_notes(report, keep_taxonomies(engine, bound, [*read.values()]))
     return release.model_copy(update={"report": report})

@@ -243,6 +243,21 @@ def test_init_proposes_settings_that_run(tmp_path: Path) -> None:
     assert labels == {"1935-01-01", "1948-02-14", "2007-12-31"}
 
 
+def test_years_of_two_digits_that_are_mostly_in_the_future_are_noted(tmp_path: Path) -> None:
+    (tmp_path / "born.csv").write_text("born,seen,sex\n" + "01.01.75,01.02.24,m\n14.02.88,02.02.24,f\n" * 9)
+    privacy = [sa.KAnonymity(2)]
+    labelled = {"born": {"kind": "dates", "units": ["year"]}}
+    texts = {"quasi_identifiers": ["born"], "insensitive": ["seen", "sex"], "taxonomies": labelled, "privacy": privacy}
+    days = {**texts, "quasi_identifiers": ["sex"], "insensitive": ["born", "seen"], "taxonomies": {"sex": "flat"}}
+    types = {"types": {"born": "DATE", "seen": "DATE"}, "dates": "dmy"}
+    with sa.connect() as session:
+        for given, settings in ((texts, {"dates": "dmy"}), (days, types)):
+            for century, expected in ((2000, ['"born" has 18 of 18 days in the future']), (1950, [])):
+                policy = sa.Policy(**given, csv={**settings, "century": century})
+                notes = session.anonymize(tmp_path / "born.csv", policy, "t", replace=True).report.notes
+                assert [note.partition(":")[0] for note in notes if "in the future" in note] == expected
+
+
 def test_queries_read_files_as_they_are_read_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("homes.csv").write_text("zip,sex\n" + "02139,m\nNA,f\n" * 6)

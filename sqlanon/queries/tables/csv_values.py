@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.macros import as_read, scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,
     all_of,
@@ -129,6 +129,19 @@ def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, st
             aliased(f.count(one), f"{orders[0]}_{place}"),
             aliased(f.count(other), f"{orders[1]}_{place}"),
             aliased(filtered(count_rows(), exp.NEQ(this=one.copy(), expression=other.copy())), f"two_{place}"),
+        ]
+    return select(counts, relation.copy())
+
+
+def future_days(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
+    """One row: how many values of each column are days, ``days_0`` …, and how many of these are to come, ``future_0`` …"""
+    counts = []
+    for place, name in enumerate(names):
+        day = exp.TryCast(this=as_read(column(name)), to=exp.DataType.build("DATE"))
+        is_future = exp.GT(this=day.copy(), expression=exp.CurrentDate())
+        counts += [
+            aliased(f.count(day), f"days_{place}"),
+            aliased(filtered(count_rows(), is_future), f"future_{place}"),
         ]
     return select(counts, relation.copy())
 

@@ -53,9 +53,7 @@ def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> t
         return ()
     read = with_written_values(engine, source, policy).relation
     labelled = {folded(name) for name in policy.taxonomies}
-    names = [
-        found.name for found in engine.describe(read) if found.traits.is_date or folded(found.name) in labelled
-    ]
+    names = [found.name for found in engine.describe(read) if found.traits.is_date or folded(found.name) in labelled]
     if not names:
         return ()
     counts = engine.fetch(csv_values.future_days(read, names), "days in the future")[0]

@@ -138,7 +138,7 @@ def release_report(
         policy="" if record.policy is None else _policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),
     )
-    report._examples = examples
+    report._examples = None if source is None else examples
     return report
 
 

@@ -73,6 +73,8 @@ def test_a_report_beside_far_rows_has_no_row_of_them(sides: Sides, monkeypatch: 
     assert far.model_copy(update={"source": near.source, "verification": near.verification}) == near
     assert "rows before and after" in near.to_html()
     assert "rows before and after" not in far.to_html()
+    assert "No rows beside their labels" in far.to_html()
+    assert "No rows beside their labels" not in near.to_html()
 
 
 @pytest.mark.parametrize("name", [*STAY, *NEAR])

@@ -432,6 +432,8 @@ def test_groups_of_few_rows_and_of_masked_ones_are_counted(clinic: Editions) -> 
         assert [(each.label, each.before) for each in sex.labels if not each.after] == [("d", 12)], name
         assert (sex.other_vanished_labels, sex.other_vanished_rows) == (1, 2), name
         assert "x" not in [each.label for each in sex.labels]
+    assert "No rows beside their labels" in session.report("local", source="few").to_html()
+    assert "No rows beside" not in session.report("local").to_html() + clinic.custodian.html
 
 
 def test_a_report_beside_another_source_says_what_is_missing(clinic: Editions) -> None:

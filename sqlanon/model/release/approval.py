@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlanon.model.policy.terms import ReleaseTerms
 from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.reported_columns import TREATMENTS, ExampleRow, ReportedColumn, examples_table
-from sqlanon.report.document import Notes, Part, Section, Table, count, facts, notes
+from sqlanon.report.document import Notes, Part, Section, Table, Text, count, facts, notes, paragraph
 
 LINE = "_" * 40
 """To write on."""
@@ -94,8 +94,17 @@ def unused(columns: Sequence[ReportedColumn]) -> Iterator[Section]:
         yield Section("Labels without a row", (Table(("column", "labels without a row", "of"), rows, (1, 2)),), remark)
 
 
-def before_and_after(examples: Sequence[ExampleRow]) -> Iterator[Section]:
-    """A few rows with what is released of them."""
+NO_EXAMPLES = (
+    "Rows of the source are shown with what is released of each if it is known which labels each row has: in a "
+    "full-domain release of rows that no server keeps, with a taxonomy of each quasi-identifier, which is held with no "
+    "other release and has no rule for unknown values. This release is of another kind, or has none of the rows."
+)
+
+
+def before_and_after(examples: Sequence[ExampleRow] | None) -> Iterator[Section]:
+    """A few rows with what is released of them, or why there are none; nothing where none were looked for."""
+    if examples is not None and not examples:
+        yield Section("No rows beside their labels", (paragraph(Text(NO_EXAMPLES)),))
     if examples:
         remark = (
             "Rows of the source, picked by a hash, with what the release shows of each; columns that are dropped are "

@@ -135,10 +135,10 @@ class ReleaseReport(PartialResult):
     facts: dict[str, Any] = Field(default_factory=dict)
     policy: str = ""
     check: tuple[str, ...] = Field(default=())
-    _examples: tuple[ExampleRow, ...] = PrivateAttr(default=())
+    _examples: tuple[ExampleRow, ...] | None = PrivateAttr(default=None)
 
     def document(self) -> Document:
-        return Document(self.release, tuple(self._parts(())))
+        return Document(self.release, tuple(self._parts(None)))
 
     def to_html(self) -> str:
         """The report as a page that needs no other file.
@@ -152,7 +152,7 @@ class ReleaseReport(PartialResult):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _parts(self, examples: Sequence[ExampleRow]) -> Iterator[Part]:
+    def _parts(self, examples: Sequence[ExampleRow] | None) -> Iterator[Part]:
         yield paragraph(Text(f"Release report · sqlanon {self.version} · method {self.method}"))
         if self.stamp is not None:
             yield paragraph(Text(self.stamp, "bad"))

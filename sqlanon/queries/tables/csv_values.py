@@ -134,7 +134,7 @@ def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, st
 
 
 def future_days(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
-    """One row: how many values of each column are days, ``days_0`` …, and how many of these are to come, ``future_0`` …"""
+    """One row: how many values of each column are days, ``days_0`` …, and how many are to come, ``future_0`` …"""
     counts = []
     for place, name in enumerate(names):
         day = exp.TryCast(this=as_read(column(name)), to=exp.DataType.build("DATE"))

@@ -80,7 +80,8 @@ class OpenedEngine:
             return True
         return False
 
-    def hand_out(self) -> Any:
+    @property
+    def connection(self) -> Any:
         """The connection, through which anybody may look at the database from now on."""
         self._opened.is_hidden = False
         return self.engine.connection

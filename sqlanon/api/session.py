@@ -71,7 +71,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
     @property
     def connection(self) -> Connection:
         """The DuckDB connection under the session."""
-        return cast("Connection", self._opened.hand_out())
+        return cast("Connection", self._opened.connection)
 
     @exclusive
     def install(self) -> None:

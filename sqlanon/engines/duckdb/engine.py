@@ -18,6 +18,7 @@ from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
 from sqlanon.engines.duckdb.reading import lake, lineage, sources
 from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
+from sqlanon.engines.duckdb.reading.origins import macros_of
 from sqlanon.engines.duckdb.reading.zone import Zone
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes.store import StoredRelease
@@ -67,6 +68,7 @@ class DuckDBEngine(DuckDBCompute):
         self._frames = Frames(opened.connection)
         self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe, opened.csv)
         self._zone = Zone(opened.connection)
+        self._macros: Mapping[str, Sequence[str]] | None = None
         self._name = opened.name
         self._read_only = opened.is_read_only
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
@@ -91,6 +93,7 @@ class DuckDBEngine(DuckDBCompute):
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         self._described.clear()
+        self._macros = None
         if is_frame(source):
             return self._frames.resolve(source)
         if self.far is not None and not here and (found := self.far.scan(str(source))) is not None:
@@ -100,7 +103,13 @@ class DuckDBEngine(DuckDBCompute):
         if is_in_store(str(source)) and not restricted and (found := self._stored(str(source))) is not None:
             return found
         return sources.resolve(
-            str(source), self.rows, self.describe, self._csv_forms, self._name, restricted=restricted
+            str(source),
+            self.rows,
+            self.describe,
+            self._csv_forms,
+            self._listed_macros,
+            self._name,
+            restricted=restricted,
         )
 
     def _stored(self, source: str) -> ResolvedSource | None:
@@ -113,7 +122,7 @@ class DuckDBEngine(DuckDBCompute):
 
     @contextmanager
     def reading_frames(self) -> Iterator[None]:
-        before = self._csv_forms.given
+        before, self._macros = self._csv_forms.given, None
         with self._frames.during(), self._zone.during():
             try:
                 yield
@@ -126,10 +135,16 @@ class DuckDBEngine(DuckDBCompute):
         if timezone is not None:
             self._zone.enter(timezone)
 
+    def _listed_macros(self) -> Mapping[str, Sequence[str]]:
+        """The user's macros, as they were when the last source was looked up."""
+        if self._macros is None:
+            self._macros = macros_of(self.rows)
+        return self._macros
+
     def origins(self, source: ResolvedSource) -> Origins:
         if self.far is not None and isinstance(source.relation, exp.Table) and self.far.owns(source.relation):
             return Origins((), self.far.files(source.relation), has_frames=False, unseen=None)
-        return sources.origins(source, self.rows, self._plan)
+        return sources.origins(source, self.rows, self._listed_macros, self._plan)
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
         if self.is_far(source.relation):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import sqlglot
 from sqlglot import exp
@@ -53,7 +52,19 @@ class Spelled:
     guessed: tuple[str, ...] = ()
 
 
-def spelled_by(source: ResolvedSource, rows: Rows, *, literals: bool = False) -> Spelled:
+Macros = Callable[[], Mapping[str, Sequence[str]]]
+"""The queries and expressions of the user's macros by name, in whatever schema."""
+
+
+def macros_of(rows: Rows) -> Mapping[str, Sequence[str]]:
+    """See :data:`Macros`: to list them takes longer than to read a small table."""
+    found: dict[str, list[str]] = {}
+    for name, definition in rows(query_text("engines", "macro_definitions"), ()):
+        found.setdefault(folded(name), []).append(definition)
+    return found
+
+
+def spelled_by(source: ResolvedSource, rows: Rows, macros: Macros, *, literals: bool = False) -> Spelled:
     """The tables that a source reads, and what may be files, through views and macros.
 
     A name that is put together while the query runs is not seen.
@@ -61,9 +72,10 @@ def spelled_by(source: ResolvedSource, rows: Rows, *, literals: bool = False) ->
     Args:
         source: a query, a view, a table or a frame.
         rows: runs statements.
+        macros: lists the user's macros.
         literals: whether texts given to functions may be the names of tables as well.
     """
-    walk = _Walk(rows, literals)
+    walk = _Walk(rows, macros, literals)
     if source.defined_by is None:
         walk.query(source.relation, None)
     elif source.defined_by:
@@ -75,8 +87,9 @@ def spelled_by(source: ResolvedSource, rows: Rows, *, literals: bool = False) ->
 class _Walk:
     """Goes through queries, and through those of the views and macros in them, each once."""
 
-    def __init__(self, rows: Rows, literals: bool) -> None:
+    def __init__(self, rows: Rows, macros: Macros, literals: bool) -> None:
         self._rows = rows
+        self._macros = macros
         self._literals = literals
         self._called: set[str] = set()
         self.relations: dict[tuple[str, str, str], Stored] = {}
@@ -150,16 +163,8 @@ class _Walk:
         if name in self._called:
             return
         self._called.add(name)
-        for definition in self._definitions.get(name, ()):
+        for definition in self._macros().get(name, ()):
             self.text(definition, schema)
-
-    @cached_property
-    def _definitions(self) -> dict[str, list[str]]:
-        """The queries and expressions of the user's macros by name, in whatever schema."""
-        found: dict[str, list[str]] = {}
-        for name, definition in self._rows(query_text("engines", "macro_definitions"), ()):
-            found.setdefault(folded(name), []).append(definition)
-        return found
 
 
 def query_of(definition: str) -> exp.Expr:

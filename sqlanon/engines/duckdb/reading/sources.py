@@ -19,7 +19,7 @@ from sqlanon.engines.duckdb.reading import lake
 from sqlanon.engines.duckdb.reading.csv_form import TEXT
 from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
-from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
+from sqlanon.engines.duckdb.reading.origins import Macros, Spelled, spelled_by
 from sqlanon.engines.duckdb.reading.queried import with_files_as_text
 from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
 from sqlanon.engines.lakes import lake_table
@@ -45,8 +45,16 @@ Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]
 """A glob, or files, as a relation."""
 
 
+# More than six parameters: what runs statements, what it knows, and what is wanted.
 def resolve(
-    source: str, rows: Rows, describe: Describe, forms: CsvForms, warehouse: str, *, restricted: bool = False
+    source: str,
+    rows: Rows,
+    describe: Describe,
+    forms: CsvForms,
+    macros: Macros,
+    warehouse: str,
+    *,
+    restricted: bool = False,
 ) -> ResolvedSource:
     """The source of a spelling, a table first; ``warehouse`` is the database whose tables the ledger knows by name.
 
@@ -56,7 +64,7 @@ def resolve(
     """
     found = catalog.find(rows, possible(source, "source"))
     if found is not None:
-        return _table(source, found, rows, warehouse)
+        return _table(source, found, rows, macros, warehouse)
     if restricted:
         refuse_remote(source)
     if paths.is_folder(source):
@@ -72,7 +80,7 @@ def resolve(
         query = _query_in(source) if is_in_file else catalog.parse_query(source)
         if restricted:
             refuse_forbidden(query.relation, rows)
-        read = _with_files(query, rows, partial(_csv, rows=rows, describe=describe, forms=forms))
+        read = _with_files(query, rows, macros, partial(_csv, rows=rows, describe=describe, forms=forms))
         return dataclasses.replace(read, csv=forms.settings) if read.found_by_rows else read
     raise catalog.not_found(rows, source)
 
@@ -94,9 +102,9 @@ def _query_in(path: str) -> ResolvedSource:
         raise error.reworded(f"{path} is not one SELECT query", step="source") from None
 
 
-def _table(source: str, found: Stored, rows: Rows, warehouse: str) -> ResolvedSource:
+def _table(source: str, found: Stored, rows: Rows, macros: Macros, warehouse: str) -> ResolvedSource:
     resolved = ResolvedSource(found.table, f'table "{source}"', dataset=catalog.dataset_of(found, warehouse))
-    return _with_files(resolved, rows) if found.is_view else resolved
+    return _with_files(resolved, rows, macros) if found.is_view else resolved
 
 
 def of_lake(source: str, describe: Describe) -> ResolvedSource:
@@ -115,10 +123,13 @@ def of_lake(source: str, describe: Describe) -> ResolvedSource:
 
 
 def _with_files(
-    source: ResolvedSource, rows: Rows, read: Callable[[str], exp.Table | exp.Subquery] | None = None
+    source: ResolvedSource,
+    rows: Rows,
+    macros: Macros,
+    read: Callable[[str], exp.Table | exp.Subquery] | None = None,
 ) -> ResolvedSource:
     """A query or a view with the files that it reads; those that a query names are read by ``read``."""
-    spelled = spelled_by(source, rows)
+    spelled = spelled_by(source, rows, macros)
     relation, names = (source.relation, ()) if read is None else with_files_as_text(source.relation, rows, read)
     guessed = tuple(name for name in spelled.guessed if name not in names)
     return dataclasses.replace(
@@ -131,14 +142,14 @@ def _csv(path: str, rows: Rows, describe: Describe, forms: CsvForms) -> exp.Tabl
     return _files(path, [path], rows, describe, forms, dataset_of_files(_at_home(path, rows))).relation
 
 
-def origins(source: ResolvedSource, rows: Rows, plan_of: PlanOf) -> Origins:
+def origins(source: ResolvedSource, rows: Rows, macros: Macros, plan_of: PlanOf) -> Origins:
     """What the rows of a source come from: the tables that its plan scans, and the files that it spells."""
     scans, unseen = None, None
     try:
         scans = scans_of(plan_of(select([exp.Star()], source.relation.copy())))
     except EngineError as error:
         unseen = f"its plan does not show what it reads: {error}"
-    spelled = spelled_by(source, rows, literals=scans is None)
+    spelled = spelled_by(source, rows, macros, literals=scans is None)
     scanned = (catalog.of_reference(rows, name) for name in (() if scans is None else scans.tables))
     stored = (*(found for found in spelled.relations if not found.is_view), *(found for found in scanned if found))
     tables = {found.table.sql(DIALECT): found.table for found in stored}

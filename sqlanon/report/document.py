@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+MAX_ALIKE = 10
+"""The most sentences that are shown of those that differ in a column and in numbers alone."""
+
+NAME_OR_NUMBER = re.compile(r'("(?:[^"]|"")+")|[0-9][0-9.,]*')
 
 Tone: TypeAlias = Literal["plain", "strong", "good", "bad", "doubtful"]
 
@@ -301,9 +307,36 @@ def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
 
 
 def notes(heading: str, sentences: Iterable[str]) -> tuple[Notes, ...]:
-    """A list under a heading; nothing without sentences."""
-    listed = tuple(sentences)
+    """A list under a heading; nothing without sentences.
+
+    Of many sentences that differ in a column and in numbers alone, the first names other columns, and these are left out.
+    """
+    listed = tuple(_gathered(dict.fromkeys(sentences)))
     return (Notes(heading, listed),) if listed else ()
+
+
+def _gathered(sentences: Collection[str]) -> Iterator[str]:
+    kinds: dict[str, list[str]] = {}
+    for sentence in sentences:
+        kinds.setdefault(_kind(sentence), []).append(sentence)
+    for sentence in sentences:
+        alike = kinds[_kind(sentence)]
+        if len(alike) <= MAX_ALIKE:
+            yield sentence
+        elif sentence is alike[0]:
+            name, *others = map(_first_name, alike[:MAX_ALIKE])
+            more = f"likewise {', '.join(others)} and {len(alike) - MAX_ALIKE:,} more, all of them listed in JSON"
+            yield sentence.replace(name, f"{name} ({more})", 1)
+
+
+def _first_name(sentence: str) -> str:
+    return next((found[0] for found in NAME_OR_NUMBER.finditer(sentence) if found[1]), "")
+
+
+def _kind(sentence: str) -> str:
+    """A sentence about a column without its name and its numbers; any other as it is."""
+    name = _first_name(sentence)
+    return NAME_OR_NUMBER.sub(lambda found: found[1] or "0", sentence.replace(name, "_")) if name else sentence
 
 
 def strong(words: str) -> Text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
 
 from rich.console import Console
@@ -22,6 +23,7 @@ from sqlanon.report.document import (
     Table,
     Text,
     facts,
+    notes,
     paragraph,
     printable,
 )
@@ -108,6 +110,23 @@ def test_every_renderer_shows_every_text() -> None:
     for text in ("Published", "1,234.5", "age=1", "of rows", "12", "shares", "between", "Notes", "two", "[red]"):
         assert all(text in each for each in shown), text
     assert printable(HOSTILE) in shown[2].split("Published")[0], "a page has the title, too"
+
+
+def test_many_notes_that_differ_in_a_column_and_in_numbers_are_one() -> None:
+    def sentences(names: Sequence[str]) -> list[str]:
+        return [f'of "{name}", {place}.5 % of the rows\ncolumn = "{name}"' for place, name in enumerate(names)]
+
+    names = [f"q{place} a" for place in range(2_000)]
+    (found,) = notes("Notes", ["first", *sentences(names), 'of "age", nothing', *sentences(['a""b'])])
+    likewise = ", ".join(f'"{name}"' for name in names[1:10])
+    assert found.sentences == (
+        "first",
+        f'of "q0 a" (likewise {likewise} and 1,991 more, all of them listed in JSON), 0.5 % of the rows\ncolumn = "q0 a"',
+        'of "age", nothing',
+    )
+    few = ["7 rows", *sentences(names[:10]), *(f'"{name}" shows "zip {name}"' for name in names[:20]), *(f"{rows} rows" for rows in range(8, 30))]
+    assert [each.sentences for each in notes("Notes", few)] == [tuple(few)]
+    assert not notes("Notes", [])
 
 
 def test_no_markup_of_a_text_is_obeyed() -> None:

@@ -62,8 +62,9 @@ LIMIT :most;
 -- name: text_forms
 -- how texts are written
 -- A row of each column of texts: how many of its values differ in more than case and blanks around them, and how many of its
--- rows are days, points in time, digits or capital letters.
+-- rows are days, points in time, digits, capital letters, or amounts of money with a decimal point or a decimal comma.
 -- :cells (anon_place INTEGER, anon_value VARCHAR)
+-- :sign '[$€]'
 -- :ymd CAST(NULL AS TIMESTAMP)
 -- :dmy CAST(NULL AS DATE)
 -- :mdy CAST(NULL AS DATE)
@@ -80,7 +81,26 @@ SELECT
     CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_dmy <> anon_mdy), 0) AS BIGINT) AS unlike_rows,
     CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_digits > 0), 0) AS BIGINT) AS digit_rows,
     coalesce(min(anon_digits), 0) AS fewest_digits,
-    coalesce(max(anon_digits), 0) AS most_digits
+    coalesce(max(anon_digits), 0) AS most_digits,
+    count(DISTINCT anon_sign) AS sign_count,
+    coalesce(bool_and(anon_sign IN ('$', '£', '¥', 'USD', 'GBP')), FALSE) AS has_point_sign,
+    coalesce(bool_or(regexp_matches(anon_amount, '[.,]')), FALSE) AS has_marks,
+    CAST(
+        coalesce(
+            sum(anon_rows) FILTER (
+                WHERE regexp_full_match(anon_amount, '[+-]?([0-9]+|[0-9]{1,3}([,''’\s\x{A0}\x{202F}][0-9]{3})+)([.][0-9]+)?')
+            ),
+            0
+        ) AS BIGINT
+    ) AS point_rows,
+    CAST(
+        coalesce(
+            sum(anon_rows) FILTER (
+                WHERE regexp_full_match(anon_amount, '[+-]?([0-9]+|[0-9]{1,3}([.''’\s\x{A0}\x{202F}][0-9]{3})+)(,[0-9]+)?')
+            ),
+            0
+        ) AS BIGINT
+    ) AS comma_rows
 FROM (
     SELECT
         anon_place,
@@ -89,7 +109,12 @@ FROM (
         :ymd AS anon_moment,
         :dmy AS anon_dmy,
         :mdy AS anon_mdy,
-        CASE WHEN regexp_full_match(trim(anon_text), '[0-9]+') THEN length(trim(anon_text)) END AS anon_digits
+        CASE WHEN regexp_full_match(trim(anon_text), '[0-9]+') THEN length(trim(anon_text)) END AS anon_digits,
+        nullif(upper(regexp_extract(anon_text, :sign)), '') AS anon_sign,
+        CASE
+            WHEN regexp_matches(anon_text, :sign)
+                THEN regexp_replace(trim(anon_text), concat('^([+-]?)', :sign, '\s?|\s?', :sign, '$'), '\1')
+        END AS anon_amount
     FROM (
         SELECT anon_place, anon_value COLLATE "binary" AS anon_text, count(*) AS anon_rows
         FROM :cells AS anon_cells
@@ -99,6 +124,16 @@ FROM (
 ) AS anon_written
 GROUP BY anon_place
 ORDER BY anon_place ASC;
+
+-- name: total_rows
+-- lines of totals
+-- How many rows have one of some words as their first text, and how many different words.
+-- :source (age VARCHAR)
+-- :first_text age
+-- :words ['total']
+SELECT count(*) AS total_rows, count(DISTINCT :first_text) AS words
+FROM :source AS anon_source
+WHERE list_contains(:words, :first_text);
 
 -- name: shapes
 -- shapes of values

@@ -309,7 +309,7 @@ def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
 def notes(heading: str, sentences: Iterable[str]) -> tuple[Notes, ...]:
     """A list under a heading; nothing without sentences.
 
-    Of many sentences that differ in a column and in numbers alone, the first names other columns, and these are left out.
+    Of many sentences that differ in a column and in numbers alone, the first names other columns and stands for all.
     """
     listed = tuple(_gathered(dict.fromkeys(sentences)))
     return (Notes(heading, listed),) if listed else ()

@@ -23,6 +23,9 @@ MAX_LOST_ZEROS = 2
 DIGITS_OF_CODES = range(4, 7)
 """Digits of postal codes."""
 
+FIRST_TEXTS = 3
+"""Columns of texts in which a line of totals can begin."""
+
 
 @dataclass(frozen=True)
 class Cleaning:
@@ -68,10 +71,36 @@ def cleanings(
     return [each for name in evidence if (each := found.get(name)) is not None]
 
 
-def query_of(source: exp.Expr, wanted: Sequence[Cleaning]) -> str:
+@dataclass(frozen=True)
+class Totals:
+    """Rows that look like lines of totals, and the condition that leaves them out."""
+
+    rows: int
+    condition: exp.Expr
+
+    @property
+    def advice(self) -> str:
+        begins = "begins as a line of totals does" if self.rows == 1 else "begin as lines of totals do"
+        return f"{counted(self.rows, 'row')} {begins}, not as a person: WHERE {self.condition.sql(DIALECT)}"
+
+
+def totals(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) -> Totals | None:
+    """The lines of totals, each with a word of its own: a word of several rows may be what a column says of persons."""
+    columns = [name for name, found in evidence.items() if found.column.traits.is_text][:FIRST_TEXTS]
+    if not columns:
+        return None
+    [found] = engine.fetch(queries.total_rows(source, columns), "lines of totals")
+    if not found["total_rows"] or found["total_rows"] > found["words"]:
+        return None
+    return Totals(found["total_rows"], queries.without_totals(columns))
+
+
+def query_of(source: exp.Expr, wanted: Sequence[Cleaning], found: Totals | None) -> str:
     """One query over a source, in lines to read."""
     replaced = [exp.alias_(each.value.copy(), each.name, quoted=True) for each in wanted]
     query = select([exp.Star(replace=replaced)], source.copy())
+    if found is not None:
+        query = query.where(found.condition)
     return query.sql(DIALECT, pretty=True, normalize_functions=False) + "\n"
 
 
@@ -92,7 +121,8 @@ def _cleaning(
         return Cleaning(found.name, reason, queries.with_point(found.name)) if has_commas else None
     if forms is None:
         return _of_numbers(found, decision)
-    return _of_days(found, forms) or _of_codes(found, decision, forms) or _of_case(found, forms)
+    special = _of_days(found, forms) or _of_codes(found, decision, forms)
+    return special or _of_amounts(found, forms) or _of_case(found, forms)
 
 
 def _of_days(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
@@ -127,6 +157,15 @@ def _padded(found: Evidence, fewest: int, most: int) -> Cleaning | None:
         return None
     reason = f"has codes of {fewest} to {most} digits, as if zeros at their beginning were lost"
     return Cleaning(found.name, reason, queries.padded(found.column, most))
+
+
+def _of_amounts(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
+    """Amounts of one currency, if they can be read in one way."""
+    points, commas = (0 < found.filled == forms[f"{mark}_rows"] for mark in ("point", "comma"))
+    if forms["sign_count"] != 1 or (points and commas and forms["has_marks"] and not forms["has_point_sign"]):
+        return None
+    value = queries.amount(found.name, "." if points else ",")
+    return Cleaning(found.name, "has amounts of money as texts", value) if points or commas else None
 
 
 def _of_case(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:

@@ -20,7 +20,7 @@ from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import decimal_commas, relations, safe_harbor, taxonomies
-from sqlanon.suggestion.cleaning import advice_on, cleanings, query_of
+from sqlanon.suggestion.cleaning import advice_on, cleanings, query_of, totals
 from sqlanon.suggestion.codebook import described_in
 from sqlanon.suggestion.csv_settings import Proposed
 from sqlanon.suggestion.evidence import evidence_of
@@ -104,7 +104,9 @@ class _Table:
         measured = measured_sets(self._engine, self._relation, [self._evidence[name] for name in wanted])
         has_commas = self._source.csv is None
         mended = cleanings(self._engine, self._relation, self._evidence, decisions, has_commas=has_commas)
-        notes = [*self._notes(decisions, measured, fine, made), *advice_on(mended)]
+        left_out = totals(self._engine, self._relation, self._evidence)
+        advice = [*advice_on(mended), *([] if left_out is None else [left_out.advice])]
+        notes = [*self._notes(decisions, measured, fine, made), *advice]
         in_the_way = tuple(name for name in stored if made[name].rule)
         if in_the_way:
             notes.append(_removal(in_the_way))
@@ -120,7 +122,7 @@ class _Table:
             lattice_nodes=lattice_nodes(made),
             in_the_way=in_the_way,
             notes=tuple(notes),
-            cleaning=query_of(self._queried, mended) if mended and self._asked.can_be_queried else None,
+            cleaning=query_of(self._queried, mended, left_out) if advice and self._asked.can_be_queried else None,
         )
         suggestion._draft = self._draft(decisions, made, suggestion)
         return suggestion

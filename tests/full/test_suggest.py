@@ -495,6 +495,46 @@ class TestCleaning:
         )
         assert session.suggest("t").cleaning is None
 
+    def test_amounts_of_one_currency_are_numbers(self, session: sa.Session) -> None:
+        amounts = {
+            "salary": ("$1,234.50", "-$12", "$ 7.25"), "pay": ("12,50 €", "€ 1.234", "€-3"),
+            "fee": ("CHF 1'234.5", "3 chf"),
+            "wage": ("$85,000", "$12"), "income": ("1 234,50 EUR", "EUR 12"), "cost": ("€ 12", "€ 7"),
+            "tax": ("1,234 €", "12 €"), "fare": ("$5", "€ 5"), "loan": ("$5", "7"), "rent": ("$5", "$1.2.3"),
+            "debt": ("$5", "$12,34.5"), "bonus": ("ABC 12", "ABC 3"),
+        }  # fmt: skip
+        rows = {
+            name: [texts[row // place % len(texts)] for row in range(60)]
+            for place, (name, texts) in enumerate(amounts.items(), 1)
+        }
+        session.connection.register("rows", pa.table(rows)).execute("CREATE TABLE t AS FROM rows")
+        found = session.suggest("t")
+        session.connection.execute(f"CREATE TABLE c AS {found.cleaning}")
+        row = "SELECT " + ", ".join(f"list_sort(list(DISTINCT {name}))" for name in amounts) + " FROM c"
+        cleaned = dict(zip(amounts, session.connection.execute(row).fetchall()[0], strict=True))
+        assert {name: each for name, each in cleaned.items() if each != sorted(amounts[name])} == {
+            "salary": [-12, 7.25, 1234.5], "pay": [-3, 12.5, 1234], "fee": [3, 1234.5], "wage": [12, 85000],
+            "income": [12, 1234.5], "cost": [7, 12],
+        }  # fmt: skip
+        assert any(note.startswith('"cost" has amounts of money') for note in found.notes)
+
+    @pytest.mark.parametrize("word", ["TOTAL", '" Grand total: "'])
+    def test_a_line_of_totals_is_left_out(self, folder: Path, word: str) -> None:
+        rows = [f"{'' if number == 3 else f'p{number}'};{30 + number % 9};{number % 7}" for number in range(60)]
+        (folder / "stays.csv").write_text("\n".join(["patient;age;stays", *rows, f"{word};;1,234", ""]))
+        with sa.connect() as session:
+            found = session.suggest(folder / "stays.csv")
+            (note,) = (each for each in found.notes if "line of totals" in each)
+            assert note.startswith("1 row begins as a line of totals does, not as a person: WHERE")
+            assert found.cleaning is not None
+            cleaned = session.suggest(found.cleaning)
+            assert (cleaned.row_count, cleaned.cleaning) == (60, None)
+            assert not any("total" in each for each in cleaned.notes)
+            kept = session.suggest(
+                "SELECT * FROM (VALUES ('Total', 1), ('partial', 2), ('total', 3)) AS t (surgery, age)"
+            )
+            assert not any("line of totals" in each for each in kept.notes)
+
     def test_a_frame_gets_advice_and_no_query(self, session: sa.Session) -> None:
         frame = pa.table({"sex": ["f", "F"] * 40, "age": [*range(40)] * 2})
         found = session.suggest(frame)

@@ -121,10 +121,16 @@ def test_many_notes_that_differ_in_a_column_and_in_numbers_are_one() -> None:
     likewise = ", ".join(f'"{name}"' for name in names[1:10])
     assert found.sentences == (
         "first",
-        f'of "q0 a" (likewise {likewise} and 1,991 more, all of them listed in JSON), 0.5 % of the rows\ncolumn = "q0 a"',
+        f'of "q0 a" (likewise {likewise} and 1,991 more, all of them listed in JSON), 0.5 % of the rows'
+        '\ncolumn = "q0 a"',
         'of "age", nothing',
     )
-    few = ["7 rows", *sentences(names[:10]), *(f'"{name}" shows "zip {name}"' for name in names[:20]), *(f"{rows} rows" for rows in range(8, 30))]
+    few = [
+        "7 rows",
+        *sentences(names[:10]),
+        *(f'"{name}" shows "zip {name}"' for name in names[:20]),
+        *(f"{rows} rows" for rows in range(8, 30)),
+    ]
     assert [each.sentences for each in notes("Notes", few)] == [tuple(few)]
     assert not notes("Notes", [])
 

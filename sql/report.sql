@@ -150,17 +150,24 @@ WHERE anon_labels.level = :level AND anon_labels.value IS NOT DISTINCT FROM anon
 
 -- name: example_rows
 -- rows before and after
--- A few rows of the source whose labels the release has, spread by a hash of their texts; with the labels of each.
+-- A few rows of the source whose labels the release has, those of the least hashes of their texts among some rows of the least
+-- hashes; with the labels of each.
 -- :source (age VARCHAR, illness VARCHAR)
 -- :released (age VARCHAR, illness VARCHAR)
 -- :befores CAST(age AS VARCHAR), CAST(illness AS VARCHAR)
 -- :labels CAST(age AS VARCHAR)
 -- :shown CAST(age AS VARCHAR)
+-- :among 1000
 -- :most 5
 SELECT anon_before, anon_after
 FROM (
     SELECT list_value(:befores) AS anon_before, list_value(:labels) AS anon_after
-    FROM :source AS anon_source
+    FROM (
+        SELECT *
+        FROM :source AS anon_source
+        ORDER BY md5(CAST(to_json(list_value(:befores)) AS VARCHAR)) ASC
+        LIMIT :among
+    ) AS anon_source
 ) AS anon_labelled
 WHERE CAST(to_json(anon_after) AS VARCHAR) IN (
     SELECT CAST(to_json(list_value(:shown)) AS VARCHAR) FROM :released AS anon_released

@@ -45,6 +45,12 @@ MAX_COMPARED_COLUMNS = 100
 MAX_EXAMPLES = 5
 """The most rows of the source that are shown beside their labels."""
 
+EXAMPLES_AMONG = 1_000
+"""Rows among which they are looked for first: to label all rows took most of the time of a report."""
+
+ALL_ROWS = 2**40
+"""More rows than a source has."""
+
 MAX_EXAMPLE_COLUMNS = 10
 """The most columns of such a row."""
 
@@ -221,17 +227,9 @@ class ReportedRelease:
             return ()
         kept = [name for name in (*policy.sensitive, *policy.insensitive) if name in self.found.columns]
         generalized, shown = policy.quasi_identifiers, (*policy.quasi_identifiers, *kept)[:MAX_EXAMPLE_COLUMNS]
-        texts = [text(column(name, "anon_source")) for name in shown]
-        query = SQL.query(
-            "example_rows",
-            source=self.source.relation,
-            released=self.found.source.relation,
-            befores=texts,
-            labels=[self._label_of(name, labels.levels[name]) for name in generalized],
-            shown=[text(column(name, "anon_released")) for name in generalized],
-            most=MAX_EXAMPLES,
-        )
-        found = self.engine.fetch(query, "rows before and after", "class")
+        found = self._examples(shown, labels, EXAMPLES_AMONG)
+        if len(found) < MAX_EXAMPLES:
+            found = self._examples(shown, labels, ALL_ROWS)
         return tuple(
             ExampleRow(
                 tuple(shown),
@@ -240,6 +238,22 @@ class ReportedRelease:
             )
             for row in found
         )
+
+    def _examples(self, shown: Sequence[str], labels: NodeRecord, among: int) -> list[dict[str, Any]]:
+        """Rows of the source, of some with the least hashes, with their labels in the release."""
+        assert self.source is not None
+        generalized = self.policy.quasi_identifiers
+        query = SQL.query(
+            "example_rows",
+            source=self.source.relation,
+            released=self.found.source.relation,
+            befores=[text(column(name, "anon_source")) for name in shown],
+            labels=[self._label_of(name, labels.levels[name]) for name in generalized],
+            shown=[text(column(name, "anon_released")) for name in generalized],
+            among=among,
+            most=MAX_EXAMPLES,
+        )
+        return self.engine.fetch(query, "rows before and after", "class")
 
     def _label_of(self, name: str, level: int) -> exp.Subquery:
         query = SQL.query(

@@ -19,6 +19,7 @@ import sqlanon as sa
 from sqlanon.methods.h_ceiling.report import guarantee
 from sqlanon.model.release.release_report import ReleaseReport
 from sqlanon.report.console import rendered
+from sqlanon.run import reported_release
 
 CANARY = "CANARY"
 """Begins the values that no report may show: identifiers, and those of rows that are left out."""
@@ -383,7 +384,9 @@ def test_every_column_of_the_source_has_a_line(clinic: Editions) -> None:
     assert "unnamed" not in clinic.public.html
 
 
-def test_rows_before_and_after_are_on_the_page_beside_the_source_alone(clinic: Editions) -> None:
+def test_rows_before_and_after_are_on_the_page_beside_the_source_alone(
+    clinic: Editions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     [table] = re.findall("<h2>5 rows before and after.*?<tbody>(.*?)</tbody>", clinic.custodian.html)
     rows = [re.findall("<t[hd][^>]*>(?:<span[^>]*>)?(.*?)(?:</span>)?</t[hd]>", line) for line in table.split("</tr>")]
     lines = [row for row in rows if row]
@@ -394,6 +397,7 @@ def test_rows_before_and_after_are_on_the_page_beside_the_source_alone(clinic: E
         assert (number.split()[0], other.split()[0]) == (other.split()[0], number.split()[0])
         assert (*before[:6],) in kept["clinic"]
         assert (*after[:6],) in kept["released"]
+    monkeypatch.setattr(reported_release, "EXAMPLES_AMONG", 2)
     assert clinic.session.report("released", source="clinic").to_html() == clinic.custodian.found.to_html()
     for text in ("before and after", f">{lines[0][4]}<"):
         assert text not in clinic.public.html + clinic.custodian.printed + clinic.custodian.found.model_dump_json()

@@ -69,14 +69,14 @@ class Preparations(Part):
                 self._engine.read_as(csv.settings)
                 found = self._opened.resolve(source)
         can_be_queried, runs = isinstance(source, str | Path), partial(tried, self._engine)
-        asked = SuggestionRequest(profile, k, written, can_be_queried, runs, csv)
-        suggestion = suggest(self._engine, found, asked, stages)
+        asked = partial(SuggestionRequest, profile, k, written, can_be_queried, runs, csv)
+        suggestion = suggest(self._engine, found, asked(cleans=clean), stages)
         if not clean or suggestion.cleaning is None:
             return suggestion
         query = suggestion.cleaning
         with stages.stage("read"):
             found = self._opened.resolve(query)
-        return suggest(self._engine, found, asked, stages).model_copy(update={"query": query})
+        return suggest(self._engine, found, asked(), stages).model_copy(update={"query": query})
 
     @exclusive
     def flatten(

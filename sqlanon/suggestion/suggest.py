@@ -51,6 +51,7 @@ class SuggestionRequest:
         can_be_queried: whether a query can name the source, as it cannot name a frame.
         tried: runs a policy on rows of the source, which has more, and keeps nothing but the figures.
         csv: how the source is read, if that was proposed for it.
+        cleans: whether a policy for a source that needs cleaning is not tried: another one takes its place.
     """
 
     profile: Profile
@@ -59,6 +60,7 @@ class SuggestionRequest:
     can_be_queried: bool
     tried: Callable[[ResolvedSource, Policy, int], Trial]
     csv: Proposed | None = None
+    cleans: bool = False
 
 
 def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
@@ -71,6 +73,8 @@ def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, st
         with stages.stage("suggest"), engine.transaction():
             table = _Table(engine, source, asked)
             suggestion = table.suggestion()
+        if asked.cleans and suggestion.cleaning is not None:
+            return suggestion
         with stages.stage("try"):
             return table.with_trial(suggestion)
 

@@ -483,6 +483,10 @@ class TestCleaning:
         zips = session.connection.execute("SELECT DISTINCT zip FROM c ORDER BY ALL").fetchall()
         assert zips == [("00501",), ("12501",)]
         assert session.suggest("c").cleaning is None
+        events: list[sa.Event] = []
+        assert session.suggest("t", clean=True, progress=events.append).query == found.cleaning
+        started = [event.stage for event in events if event.state == "started"]
+        assert started == ["read", "suggest", "read", "suggest", "try"], "no policy is tried that another one replaces"
 
     def test_what_cannot_be_told_apart_stays(self, session: sa.Session) -> None:
         session.connection.execute(

@@ -80,8 +80,9 @@ class Totals:
 
     @property
     def advice(self) -> str:
-        begins = "begins as a line of totals does" if self.rows == 1 else "begin as lines of totals do"
-        return f"{counted(self.rows, 'row')} {begins}, not as a person: WHERE {self.condition.sql(DIALECT)}"
+        if self.rows == 1:
+            return "1 row looks like a line of totals and is counted as a person: leave it out"
+        return f"{self.rows:,} rows look like lines of totals and are counted as persons: leave them out"
 
 
 def totals(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) -> Totals | None:

@@ -54,6 +54,7 @@ class Preparations(Part):
             EngineError: the source is not there, or cannot be read.
         """
         from sqlanon.methods.stages import Stages
+        from sqlanon.model.taxonomy.arguments import counted
         from sqlanon.run.trials import tried
         from sqlanon.suggestion.codebook import read_codebook
         from sqlanon.suggestion.csv_settings import proposed
@@ -76,7 +77,11 @@ class Preparations(Part):
         query = suggestion.cleaning
         with stages.stage("read"):
             found = self._opened.resolve(query)
-        return suggest(self._engine, found, asked(), stages).model_copy(update={"query": query})
+        cleaned = suggest(self._engine, found, asked(), stages)
+        notes = cleaned.notes
+        if left_out := suggestion.row_count - cleaned.row_count:
+            notes = (*notes, f"the query leaves out {counted(left_out, 'row')}: lines of totals, by their first text")
+        return cleaned.model_copy(update={"query": query, "notes": notes})
 
     @exclusive
     def flatten(

@@ -529,10 +529,10 @@ class TestCleaning:
         with sa.connect() as session:
             found = session.suggest(folder / "stays.csv")
             assert "1 row looks like a line of totals and is counted as a person: leave it out" in found.notes
-            assert found.cleaning is not None
-            cleaned = session.suggest(found.cleaning)
-            assert (cleaned.row_count, cleaned.cleaning) == (60, None)
-            assert not any("total" in each for each in cleaned.notes)
+            cleaned = session.suggest(folder / "stays.csv", clean=True)
+            assert (cleaned.row_count, cleaned.cleaning, cleaned.query) == (60, None, found.cleaning)
+            assert "the query leaves out 1 row: lines of totals, by their first text" in cleaned.notes
+            assert not any("looks like a line" in each for each in cleaned.notes)
             kept = session.suggest(
                 "SELECT * FROM (VALUES ('Total', 1), ('partial', 2), ('total', 3)) AS t (surgery, age)"
             )

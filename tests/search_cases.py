@@ -59,22 +59,15 @@ class WideLimits:
 
     at_once: int
     most_boxes: int
-    most_remembered: int = 2**18
-    walled_rows: int = 2**18
 
     @contextmanager
     def imposed(self) -> Iterator[None]:
         """No lattice is small enough for arrays."""
         limits = {
             "dense.DENSE_NODES": 0,
-            "optimal.wide.BATCH_SIZE": self.at_once,
-            "optimal.wide.DOWNHILL_NODES": self.at_once,
-            "optimal.wide.MAX_REMEMBERED": self.most_remembered,
+            "optimal.search.BATCH_SIZE": self.at_once,
+            "optimal.search.FEW_NODES": self.at_once,
             "optimal.boxes.MAX_BOXES": self.most_boxes,
-            "optimal.wide.WALLED_ROWS": self.walled_rows,
-            "optimal.wide.FORESEEN_FROM": self.at_once,
-            "optimal.walls.CUT_AT_ONCE": self.at_once,
-            "optimal.walls.MAX_CUT_BOXES": self.most_boxes,
         }
         with pytest.MonkeyPatch.context() as patch:
             for name, limit in limits.items():
@@ -82,15 +75,8 @@ class WideLimits:
             yield
 
 
-WIDE_LIMITS = (
-    WideLimits(1, 1, 3),
-    WideLimits(1, 100_000),
-    WideLimits(32, 100_000),
-    WideLimits(1, 1, 9, walled_rows=0),
-    WideLimits(1, 100_000, walled_rows=0),
-    WideLimits(4, 100_000, walled_rows=0),
-)
-"""One box after another, with hardly any that waits or in order of their bounds, or many at once; with walls, too."""
+WIDE_LIMITS = (WideLimits(1, 1), WideLimits(1, 100_000), WideLimits(32, 100_000))
+"""One box after another, with hardly any that waits or in order of their bounds, or many at once."""
 
 
 @dataclass(frozen=True)

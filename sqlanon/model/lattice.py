@@ -14,8 +14,9 @@ Levels = tuple[int, ...]
 Table = tuple[tuple[float, ...], ...]
 """A number per quasi-identifier and level."""
 
-Asked = Literal["everything", "counts", "loss"]
-"""What may be asked of a node: all, or first how many classes and rows are kept, and of some later what they lose."""
+Asked = Literal["everything", "counts", "loss", "proofs"]
+"""What may be asked: of a node all, or first how many classes and rows are kept, and of some later what they lose; of
+an interval of nodes what is proven of all of them."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,11 @@ class LevelLosses:
     largest_lm: Table = ()
     largest_ncp: Table = ()
     least_information: Table = ()
+
+
+def is_below(lower: Levels, upper: Levels) -> bool:
+    """Whether a node is no more general than another."""
+    return all(low <= high for low, high in zip(lower, upper, strict=True))
 
 
 def with_level(levels: Levels, position: int, level: int) -> Levels:

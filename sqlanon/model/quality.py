@@ -15,15 +15,10 @@ from pydantic import Field, field_validator
 
 from sqlanon.model.base import Number, PolicyValue, failed_checks, kind_of
 from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary, Table, total
+from sqlanon.model.level_tables import Bounds, Columns, at_levels, totals
 
 Terms = TypeVar("Terms", float, NDArray[np.float64])
 """A sum of terms, or an array of sums with an entry per node."""
-
-Columns = NDArray[np.int64]
-"""The levels of some nodes: a row per quasi-identifier, a column per node."""
-
-Bounds = NDArray[np.float64]
-"""A number per node."""
 
 LARGEST_WEIGHT = 1e12
 """Weights are ratios: a larger one is a slip, and sums of the largest floats overflow."""
@@ -159,12 +154,6 @@ class ChargingModel(QualityModel):
     @property
     def measure(self) -> str:
         return f"charged_{super().measure}" if self.charges else super().measure
-
-
-def totals(table: Table, nodes: Columns) -> Bounds:
-    """The sums of a table over the levels of nodes."""
-    sums: Bounds = np.sum([np.asarray(losses)[levels] for losses, levels in zip(table, nodes, strict=True)], axis=0)
-    return sums
 
 
 def measured(measure: float | None) -> float:
@@ -328,13 +317,7 @@ def _with_suppression(means: Table, largest: Table, nodes: Columns, suppressed: 
 
     A suppressed row loses 1 where it would have lost what its label loses.
     """
-    width = len(nodes)
-    return np.stack(
-        [
-            np.asarray(losses)[levels] * width + suppressed * (1 - np.asarray(most)[levels])
-            for losses, most, levels in zip(means, largest, nodes, strict=True)
-        ]
-    )
+    return at_levels(means, nodes) * len(nodes) + suppressed * (1 - at_levels(largest, nodes))
 
 
 @kind_of("quality")

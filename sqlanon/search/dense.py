@@ -9,7 +9,8 @@ import numpy as np
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search.arrays import Bounds, Mask, levels_of, spread_downwards, spread_upwards
 from sqlanon.search.optimal.boxes import Boxes
-from sqlanon.search.problem import SearchProblem, margin
+from sqlanon.search.optimal.facts import Facts
+from sqlanon.search.problem import SearchProblem
 
 
 class DenseRegion:
@@ -58,17 +59,6 @@ class DenseRegion:
         least = self.suppressed[~self.checked].min(initial=np.inf)
         return float(np.rint(least * self._problem.context.row_count))
 
-    def too_bad(self, loss: float) -> Mask:
-        """The checked nodes below which, and at which, every node fails or loses more than that."""
-        quality, context = self._problem.quality, self._problem.context
-        bad = self.checked & self.ruled_out
-        if quality.counts_suppression(context):
-            others = self.checked & ~bad
-            lowest = np.repeat(np.array([context.lattice.bottom]).T, others.sum(), axis=1)
-            least = quality.bounds_with_suppression(lowest, self.suppressed[others], context)
-            bad[others] = least > loss + margin(loss)
-        return bad
-
     def _possible(self) -> Mask:
         """The nodes that are neither checked nor ruled out: any of them may satisfy the policy."""
         spread_downwards(self.ruled_out)
@@ -92,13 +82,9 @@ def known_bounds(problem: SearchProblem) -> Bounds:
 
 
 DENSE_NODES = 2**16
-"""The most nodes of a lattice that is held as arrays with an entry per node: every batch takes passes over them.
-
-Adult with 12 quasi-identifiers, 1,036,800 nodes (tests.benchmarks.wide), counted by SQL: 66 CPU s and 11,778 checks by
-arrays, 3.4 and 4,388 by boxes. With nine of them, 12,960 nodes, boxes take 524 checks, which is more than by arrays.
-"""
+"""The most nodes of a lattice that is held as arrays with an entry per node: every batch takes passes over them."""
 
 
 def region_of(problem: SearchProblem) -> DenseRegion | Boxes:
     """Every node of the lattice, none of them checked yet."""
-    return DenseRegion(problem) if problem.context.lattice.size <= DENSE_NODES else Boxes(problem)
+    return DenseRegion(problem) if problem.context.lattice.size <= DENSE_NODES else Boxes(problem, Facts(problem))

@@ -16,9 +16,19 @@ from sqlanon.search.arrays import Index, minimal
 from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.ola import Sublattices
-from sqlanon.search.problem import Answer, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped, batches, margin
+from sqlanon.search.problem import (
+    Answer,
+    Answers,
+    Inquiry,
+    Search,
+    SearchOutcome,
+    SearchProblem,
+    SearchStopped,
+    batches,
+    margin,
+)
 
-Maximal = Generator[Inquiry, Sequence[NodeSummary], tuple[Levels, ...]]
+Maximal = Generator[Inquiry, Answers, tuple[Levels, ...]]
 
 
 def inverse_ola(problem: SearchProblem) -> Search:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from sqlanon.model.lattice import Asked, Levels, NodeSummary, total
-from sqlanon.search.problem import Inquiry, SearchOutcome, SearchProblem, margin
+from sqlanon.search.problem import Answers, Inquiry, SearchOutcome, SearchProblem, margin
 
 
 class Region(Protocol):
@@ -53,6 +54,10 @@ class Knowledge:
         inverse = self.problem.max_loss is not None
         loss = None if inverse or self.loss == float("inf") else self.loss
         return Inquiry(nodes, loss, (lambda: None) if inverse else self.lower_bound, asks)
+
+    def ask_proofs(self, intervals: Sequence[tuple[Levels, Levels]]) -> Inquiry:
+        """Ask what is proven of some intervals."""
+        return replace(self.ask((), "proofs"), intervals=intervals)
 
     def may_be_best(self, summary: NodeSummary) -> bool:
         """Whether a counted node satisfies and may lose no more than the best so far, whatever its labels lose."""
@@ -139,9 +144,7 @@ def ranked(problem: SearchProblem, ties: Iterable[NodeSummary]) -> list[NodeSumm
     return [best, *others]
 
 
-def check(
-    knowledge: Knowledge, nodes: Sequence[Levels]
-) -> Generator[Inquiry, Sequence[NodeSummary], list[NodeSummary]]:
+def check(knowledge: Knowledge, nodes: Sequence[Levels]) -> Generator[Inquiry, Answers, list[NodeSummary]]:
     """Count some nodes, and ask what labels lose only where that decides.
 
     It is asked of one node after another, the most promising first: that one may rule out the rest.

@@ -10,13 +10,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table
-from sqlanon.model.quality import Bounds, Columns, QualityModel, totals
-from sqlanon.search.evidence import Evidence
+from sqlanon.model.level_tables import Bounds, Columns, totals
+from sqlanon.model.quality import QualityModel
 
 BATCH_SIZE = 32
 """Nodes per query: enough to share its fixed cost, few enough to learn from the answer.
@@ -40,15 +42,13 @@ class SearchProblem:
         quality: the loss.
         context: the lattice and what is known of it.
         max_loss: the largest acceptable loss, for Inverse OLA alone: it asks for the most private node instead.
-        evidence: the cells, where they prove more of intervals of nodes than of single ones.
-        at_once: how many nodes are worth asking at once, if a search has as many.
+        has_proofs: whether what is proven of intervals of nodes says more than single nodes do.
     """
 
     quality: QualityModel
     context: LossContext
     max_loss: float | None = None
-    evidence: Evidence | None = None
-    at_once: int = BATCH_SIZE
+    has_proofs: bool = False
 
     # guarded: tests/unit/test_guarded_releases.py
     def satisfies(self, summary: NodeSummary) -> bool:
@@ -87,16 +87,19 @@ class SearchProblem:
 
     def known_losses(self, nodes: Columns) -> Bounds:
         """What nodes and more general ones lose at least, whatever they suppress."""
-        known: Bounds = self.quality.combined(totals(self.quality.known_bounds(self.context), nodes))
+        known: Bounds = self.quality.combined(totals(self._known, nodes))
         return known
 
     def known_terms(self) -> Table:
         """Per quasi-identifier, the terms of :meth:`QualityModel.known_bounds` of its allowed levels."""
         lattice = self.context.lattice
-        known = self.quality.known_bounds(self.context)
         return tuple(
-            terms[least : most + 1] for terms, least, most in zip(known, lattice.bottom, lattice.top, strict=True)
+            terms[least : most + 1] for terms, least, most in zip(self._known, lattice.bottom, lattice.top, strict=True)
         )
+
+    @cached_property
+    def _known(self) -> Table:
+        return self.quality.known_bounds(self.context)
 
     def rules_out_below(self, summary: NodeSummary) -> bool:
         """Whether no less general node can satisfy the policy either: it would suppress too much, or everything."""
@@ -150,26 +153,31 @@ class Inquiry:
     """What a search asks: the nodes that it wants to know, and what it knows already.
 
     Attributes:
-        nodes: the nodes to check.
-        asks: what is asked of them.
+        nodes: the nodes to check; none if proofs are asked for.
+        asks: what is asked of them. Proofs are asked of intervals.
         loss: the loss of the best node found before them, None while there is none.
         lower_bound: returns a proven lower bound of the loss of every satisfying node; None in Inverse OLA. Costs a
             pass over the arrays that the search holds.
+        intervals: the lowest and the highest node of each interval for which a proof is asked, in place of nodes.
     """
 
     nodes: Sequence[Levels]
     loss: float | None
     lower_bound: Callable[[], float | None]
     asks: Asked = "everything"
+    intervals: Sequence[tuple[Levels, Levels]] = ()
 
 
-Part = Generator[Inquiry, Sequence[NodeSummary], None]
+Answers = Sequence[Any]
+"""What a search is given: the summary of each node, or the proof of each interval, in the order of the inquiry."""
+
+Part = Generator[Inquiry, Answers, None]
 """A part of a search that leaves what it finds with its knowledge."""
 
-Answer = Generator[Inquiry, Sequence[NodeSummary], bool]
+Answer = Generator[Inquiry, Answers, bool]
 """A part of a search that finds out whether something holds."""
 
-Search = Generator[Inquiry, Sequence[NodeSummary], SearchOutcome]
+Search = Generator[Inquiry, Answers, SearchOutcome]
 
 
 def margin(loss: float) -> float:

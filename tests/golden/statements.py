@@ -46,7 +46,7 @@ CLASSES = {
     "what a hierarchical distance attains": Kept("t, hierarchical", "read anon_cells", 7),
     "the geometric mean of losses": Kept("geometric lm", "read anon_cells", 4),
     "information that is lost": Kept("entropy", "read anon_cells", 4),
-    "the discernibility of a node": Kept("dm", "create anon_cells_everything_of_1_by_0"),
+    "the discernibility of a node": Kept("dm", "create anon_cells_everything_of_any_by_0"),
     "counts of a node, of any class": Kept("dm", "create anon_cells_everything_of_any_by_0"),
     "people in classes, with weights": Kept("individuals", "read anon_cells", 5),
     "aggregates of classes": Kept("local means", "create anon_aggregates_0"),

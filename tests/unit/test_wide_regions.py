@@ -1,20 +1,24 @@
-"""A search without arrays of the lattice's size: where it splits boxes, what it asks, and what it holds."""
+"""Branch and bound: what is left of boxes, how they are split, and how few there are."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
+from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
-from sqlanon.search import SearchOutcome, SearchProblem
-from sqlanon.search.optimal.boxes import Boxes
-from sqlanon.search.optimal.splits import Splits
-from sqlanon.search.optimal.wide import by_boxes, exchanges
+from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
+from sqlanon.search.optimal.boxes import Batch, Box, Boxes
+from sqlanon.search.optimal.branching import Branching
+from sqlanon.search.optimal.expected import ExpectedRows
+from sqlanon.search.optimal.facts import Facts
+from tests.brute_force import covers
 from tests.search_cases import WideLimits
 
 
@@ -37,7 +41,10 @@ def told(position: int, level: int) -> int:
 
 def of_information(levels: Levels) -> NodeSummary:
     """A node satisfies if its quasi-identifiers, of four levels each, tell little enough together."""
-    rows = min(max(sum(itertools.starmap(told, enumerate(levels))) - TOLD + 50, 0), 1000)
+    return summary(levels, min(max(sum(itertools.starmap(told, enumerate(levels))) - TOLD + 50, 0), 1000))
+
+
+def summary(levels: Levels, rows: int) -> NodeSummary:
     return NodeSummary(levels, 100, 90, rows, rows, class_losses={"dm_star": 10_000, "dm": 10_000})
 
 
@@ -53,46 +60,75 @@ def least_loss(table: list[list[float]]) -> float:
     return min(loss for together, loss in least.items() if together <= TOLD)
 
 
-def losses(noise: float = 0.0) -> list[list[float]]:
-    return [[level * (1 + position / 7) * (1 + noise) for level in range(4)] for position in range(15)]
+def losses(noise: float = 0.0, width: int = 15) -> list[list[float]]:
+    return [[level * (1 + position / 7) * (1 + noise) for level in range(4)] for position in range(width)]
 
 
-def test_few_boxes_wait_however_many_there_are() -> None:
+def test_few_boxes_wait_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """The latest are split until they are gone, so that memory does not grow with what is checked."""
-    task = problem(losses())
+    made: list[Boxes] = []
+
+    def boxes(*parts: Any) -> Boxes:
+        made.append(Boxes(*parts))
+        return made[-1]
+
+    monkeypatch.setattr("sqlanon.search.optimal.search.Boxes", boxes)
     with WideLimits(at_once=32, most_boxes=100).imposed():
-        boxes = Boxes(task)
-        running = by_boxes(task, boxes)
+        running = SEARCHES["optimal"](problem(losses()))
         inquiry = next(running)
         for _ in range(80):
-            assert len(boxes) <= 100 + 2 * 32 * 15
+            assert len(made[0]) <= 100 + 2 * 32 * 15
             inquiry = running.send([of_information(levels) for levels in inquiry.nodes])
 
 
-BOXES = st.tuples(*[st.tuples(st.integers(0, 3), st.integers(0, 3)).map(sorted)] * 15)
+NODES = st.tuples(*[st.integers(0, 2)] * 3)
+FLAT = ([0.0, 0.0, 0.0],) * 3
 
 
-@given(box=BOXES)
-def test_halves_of_a_box_are_all_of_it(box: list[list[int]]) -> None:
-    low, high = (tuple(ends[place] for ends in box) for place in (0, 1))
-    assume(low != high)
-    position, level = Splits(problem(losses())).of(low, high)
-    assert low[position] <= level < high[position]
+@given(
+    ends=st.tuples(NODES, NODES),
+    known=st.dictionaries(NODES, st.integers(0, 200), max_size=6),
+    table=st.sampled_from([losses(width=3), FLAT]),
+    ceiling=st.sampled_from([2.0, 4.5, math.inf]),
+)
+def test_boxes_hold_every_node_that_no_fact_rules_out(
+    ends: tuple[Levels, Levels], known: dict[Levels, int], table: list[list[float]], ceiling: float
+) -> None:
+    task = problem(table)
+    facts = Facts(task)
+    boxes = Boxes(task, facts)
+    for levels, rows in known.items():
+        boxes.learn(summary(levels, rows), ruled_out=False)
+    low, high = tuple(map(min, *ends)), tuple(map(max, *ends))
+    left = boxes.narrowed(Batch.of([Box(low, high, 0, 0.0)]), ceiling)
+    branching = Branching(task, boxes, ExpectedRows(task.context, facts))
+    parts = [*left.only(left.are_single).boxes()]
+    for half in branching.halves(left.only(~left.are_single), ceiling):
+        parts += half.boxes()
+    held = [node for part in parts for node in between(part.low, part.high)]
+    assert len(held) == len(set(held))
+    for node in between(low, high):
+        rows = max((rows for levels, rows in known.items() if covers(levels, node)), default=0)
+        if rows <= 50 and task.least_loss_from(node, rows) <= ceiling:
+            (part,) = (part for part in parts if covers(part.high, node) and covers(node, part.low))
+            assert part.suppressed_rows <= rows
+            assert part.bound <= task.least_loss_from(node, rows)
 
 
-def test_a_box_is_split_where_most_is_lost() -> None:
-    table = [[0.0, 1.0, 2.0], [0.0, 1.0, 5.0], [0.0, 0.0, 4.0]]
-    splits = Splits(problem(table))
-    assert splits.of((0, 0, 0), (2, 2, 2)) == (1, 1)
-    assert splits.of((0, 2, 0), (2, 2, 2)) == (2, 1)
-    assert splits.of((0, 0, 0), (2, 1, 1)) == (0, 0)
+def between(low: Levels, high: Levels) -> list[Levels]:
+    return list(itertools.product(*(range(least, most + 1) for least, most in zip(low, high, strict=True))))
 
 
-def test_exchanges_have_one_level_lower_and_one_higher() -> None:
-    lattice = Lattice(("a", "b"), (2, 3), minimum=(0, 1), maximum=(2, 2))
-    assert list(exchanges((1, 1), lattice)) == [(0, 2)]
-    assert sorted(exchanges((2, 1), lattice)) == [(0, 2), (1, 2)]
-    assert list(exchanges((0, 1), lattice)) == []
+def test_a_search_that_knows_what_nodes_suppress_checks_few_of_them() -> None:
+    """15 quasi-identifiers of four levels: a billion nodes, and a forecast that is learned from some of them."""
+    table = losses()
+    running = SEARCHES["optimal"](problem(table))
+    inquiry = next(running)
+    for _ in range(60):
+        inquiry = running.send([of_information(levels) for levels in inquiry.nodes])
+    assert inquiry.loss is not None
+    assert inquiry.loss <= 1.1 * least_loss(table)
+    assert inquiry.lower_bound() > 0.25 * least_loss(table)
 
 
 def test_what_a_node_suppresses_is_not_held_against_finer_ones_unless_it_is_certain() -> None:
@@ -105,10 +141,29 @@ def test_what_a_node_suppresses_is_not_held_against_finer_ones_unless_it_is_cert
         (1,): NodeSummary((1,), 5, 4, 900, 0, lm=0.91),
         (2,): NodeSummary((2,), 1, 1, 0, 0, lm=0.5),
     }
-    running = by_boxes(task, Boxes(task))
+    running = SEARCHES["optimal"](task)
     inquiry = next(running)
     with pytest.raises(StopIteration) as finished:
         while True:
             inquiry = running.send([nodes[levels] for levels in inquiry.nodes])
     outcome: SearchOutcome = finished.value.value
     assert outcome.best == nodes[0,]
+
+
+def test_that_no_node_satisfies_is_found_out_by_few_checks() -> None:
+    """The top fails for its own classes alone; each of the 15 nodes below it is certain to suppress too many rows."""
+    task = problem(losses())
+    top = task.context.lattice.top
+
+    def answer(levels: Levels) -> NodeSummary:
+        return replace(summary(levels, 900), certain_suppressed_rows=0 if levels == top else 60)
+
+    running = SEARCHES["optimal"](task)
+    inquiry = next(running)
+    with pytest.raises(StopIteration) as finished:
+        while True:
+            inquiry = running.send([answer(levels) for levels in inquiry.nodes])
+    outcome: SearchOutcome = finished.value.value
+    assert outcome.unsatisfiable
+    assert outcome.checked_nodes < 100
+    assert outcome.least_suppressed_rows == 60

@@ -33,8 +33,8 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.search import Inquiry, SearchOutcome
 from sqlanon.search.arrays import Bounds, Counts, Index, Mask, above, below, indexes, spread_downwards
+from sqlanon.search.forecast import POWER, forecast_of, lost_information
 from sqlanon.search.informative import count_below, most_informative
-from sqlanon.search.optimal.forecast import POWER, forecast_of, lost_information
 from sqlanon.search.problem import BATCH_SIZE
 
 DIGITS = 12

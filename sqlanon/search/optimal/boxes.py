@@ -1,28 +1,33 @@
-"""What is left of a lattice too large for arrays: boxes of nodes, in the order in which they are split.
+"""What is left of a lattice: boxes of nodes, which do not overlap, in the order in which they are split.
 
-A box stands for the nodes between its lowest and its highest. Its highest is checked: what that one is certain to
-suppress, every node of the box suppresses, and loses no less than the lowest node does with as many rows suppressed.
-Boxes do not overlap, and together they stand for every node that may satisfy and lose no more than the best so far.
+A box stands for the nodes between its lowest and its highest. Together the boxes hold every node that is not checked
+yet and may be as good as the best so far.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.search.arrays import Bounds
-from sqlanon.search.problem import SearchProblem, margin
+from sqlanon.model.lattice import Lattice, NodeSummary
+from sqlanon.model.lattice import Levels as Node
+from sqlanon.search.arrays import Bounds, Mask
+from sqlanon.search.optimal.facts import Facts, Levels
+from sqlanon.search.problem import SearchProblem
 
 MAX_BOXES = 100_000
 """The most boxes that wait to be split, a few hundred bytes each: of more, the latest are split until they are gone."""
 
 DIGITS = 12
 """Digits by which bounds are compared: a database adds in any order, and equal runs are to check equal nodes."""
+
+HALVINGS = 12
+"""How often the interval is halved that has the number of suppressed rows from which on a node is ruled out."""
 
 
 class Box(NamedTuple):
@@ -32,116 +37,184 @@ class Box(NamedTuple):
         low, high: its lowest and its highest node.
         suppressed_rows: rows that every node of it suppresses at least.
         bound: a lower bound of the loss of its nodes.
-        promise: what its highest node loses, as far as is known.
     """
+
+    low: Node
+    high: Node
+    suppressed_rows: float
+    bound: float
+
+    def nodes(self) -> Iterator[Node]:
+        """Its nodes, in lexicographic order."""
+        return itertools.product(*(range(least, most + 1) for least, most in zip(self.low, self.high, strict=True)))
+
+
+Steps = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Steps of quasi-identifiers to their next levels: the places of these, and the levels that are left."""
+
+
+def steps_of(lattice: Lattice) -> Steps:
+    """Every step of a lattice."""
+    ends = enumerate(zip(lattice.bottom, lattice.top, strict=True))
+    steps = [(axis, level) for axis, (least, most) in ends for level in range(least, most)]
+    axes, levels = np.array(steps, dtype=np.int64).reshape(-1, 2).T
+    return axes, levels
+
+
+class Batch(NamedTuple):
+    """Some boxes as arrays: the attributes of :class:`Box`, with an entry, or a row of levels, for each box."""
 
     low: Levels
     high: Levels
-    suppressed_rows: int
-    bound: float
-    promise: float
+    suppressed_rows: Bounds
+    bounds: Bounds
+
+    @classmethod
+    def of(cls, boxes: Iterable[Box]) -> Batch:
+        """One or more boxes."""
+        low, high, rows, bounds = zip(*boxes, strict=True)
+        return cls(np.array(low), np.array(high), np.array(rows, dtype=np.float64), np.array(bounds))
+
+    @classmethod
+    def joined(cls, *batches: Batch) -> Batch:
+        """All boxes of some batches."""
+        return cls(*map(np.concatenate, zip(*batches, strict=True)))
+
+    @property
+    def sizes(self) -> Bounds:
+        """How many nodes each of them has."""
+        sizes: Bounds = (self.high - self.low + 1.0).prod(axis=1)
+        return sizes
+
+    @property
+    def are_single(self) -> Mask:
+        """Which of them have one node."""
+        single: Mask = (self.low == self.high).all(axis=1)
+        return single
+
+    def splits(self, steps: Steps) -> tuple[Levels, Levels, Levels, Levels]:
+        """All ways to split them in two: the places of the box and of the step, and the nodes where the halves meet.
+
+        These are the highest node of the lower half, and the lowest one of the upper half.
+        """
+        axes, levels = steps
+        each, step = np.nonzero((self.low[:, axes] <= levels) & (levels < self.high[:, axes]))
+        lower, upper, places = self.high[each], self.low[each], np.arange(len(each))
+        lower[places, axes[step]] = levels[step]
+        upper[places, axes[step]] = levels[step] + 1
+        return each, step, lower, upper
+
+    def only(self, chosen: Mask) -> Batch:
+        """Some of them."""
+        low, high, rows, bounds = self
+        return Batch(low[chosen], high[chosen], rows[chosen], bounds[chosen])
+
+    def boxes(self) -> list[Box]:
+        """Each of them."""
+        columns = (each.tolist() for each in self)
+        return [Box(tuple(low), tuple(high), rows, bound) for low, high, rows, bound in zip(*columns, strict=True)]
 
 
 class Boxes:
     """The boxes that wait, first the whole lattice."""
 
-    def __init__(self, problem: SearchProblem) -> None:
-        lattice = problem.context.lattice
+    def __init__(self, problem: SearchProblem, facts: Facts) -> None:
+        lattice, context = problem.context.lattice, problem.context
         self._problem = problem
-        self._top = lattice.top
+        self._facts = facts
         self._unchecked = lattice.size
-        self._suppressed_at_top = 0
-        self._scale = problem.least_loss_from(lattice.top, 0) or 1.0
-        self._taken: list[Box] = []
-        self._waiting: dict[int, Box] = {}
+        self._unit = (problem.least_loss_from(lattice.top, 0) or 1.0) * 10**-DIGITS
+        self._too_many = float(min(context.allowed_rows + 1, context.row_count))
+        self._steps = steps_of(lattice)
+        self._fewest = float("inf")
+        self._rows_of_all = 0
         self._numbers = 0
-        self._by_bound: list[tuple[float, int]] = []
-        self._by_promise: list[tuple[float, int]] = []
-        least = float(self.bounds([lattice.bottom], [0])[0])
-        self.put([Box(lattice.bottom, lattice.top, 0, least, 0.0)])
-
-    def bounds(self, levels: ArrayLike, suppressed_rows: ArrayLike) -> Bounds:
-        """What nodes that suppress as many rows, and more general ones, lose at least, up to noise (``DIGITS``)."""
-        return self._without_noise(self._problem.least_losses_from(np.asarray(levels).T, suppressed_rows))
-
-    def known_bounds(self, levels: ArrayLike) -> Bounds:
-        """What nodes and more general ones lose at least whatever they suppress, up to noise; takes less time."""
-        return self._without_noise(self._problem.known_losses(np.asarray(levels).T))
-
-    def _without_noise(self, exact: Bounds) -> Bounds:
-        unit = self._scale * 10**-DIGITS
-        rounded: Bounds = np.where(exact > 0, np.maximum(np.rint(exact / unit) - 1, 0) * unit, exact)
-        return rounded
+        self._waiting: dict[int, Box] = {}
+        self._order: list[tuple[float, int]] = []
+        self._taken: list[Box] = []
+        bottom = self.losses(np.array([lattice.bottom]), [0])
+        self.put([Box(lattice.bottom, lattice.top, 0, float(bottom[0]))])
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def put(self, boxes: Sequence[Box]) -> None:
+    def losses(self, nodes: Levels, suppressed_rows: ArrayLike) -> Bounds:
+        """What nodes that suppress as many rows, and more general ones, lose at least; infinite if that is too many."""
+        rows = np.asarray(suppressed_rows, dtype=np.float64)
+        exact = self._problem.least_losses_from(nodes.T, rows)
+        rounded = np.where(exact > 0, np.maximum(np.rint(exact / self._unit) - 1, 0) * self._unit, exact)
+        losses: Bounds = np.where(rows >= self._too_many, np.inf, rounded)
+        return losses
+
+    def enough(self, low: Levels, ceiling: float) -> Bounds:
+        """How many suppressed rows rule out all nodes that are no less general: they lose more than the ceiling."""
+        enough, least = np.full(len(low), self._too_many), np.zeros(len(low))
+        if self._problem.quality.counts_suppression(self._problem.context):
+            for _ in range(HALVINGS):
+                middle = (least + enough) / 2
+                loses = self.losses(low, middle) > ceiling
+                enough, least = np.where(loses, middle, enough), np.where(loses, least, middle)
+        return enough
+
+    def narrowed(self, boxes: Batch, ceiling: float) -> Batch:
+        """What is left of some boxes: parts of them that may lose no more than the ceiling."""
+        low, rows = self._facts.left(boxes.low, boxes.high, self.enough(boxes.low, ceiling))
+        rows = np.maximum(rows, boxes.suppressed_rows)
+        bounds = np.maximum(boxes.bounds, self.losses(low, rows))
+        if self._facts.inherits:
+            bounds = np.maximum(bounds, self._facts.inherited(low))
+        narrowed = Batch(low, boxes.high.copy(), rows, bounds)
+        is_left = np.isfinite(bounds) & (bounds <= ceiling) & (low <= boxes.high).all(axis=1)
+        if not self._facts.inherits and np.isfinite(ceiling):
+            (axes, levels), (each, step, _, upper) = self._steps, narrowed.splits(self._steps)
+            out = self.losses(upper, rows[each]) > ceiling
+            np.minimum.at(narrowed.high, (each[out], axes[step[out]]), levels[step[out]])
+        is_changed = ~is_left | (narrowed.high < boxes.high).any(axis=1)
+        self._fewest = min(self._fewest, float(rows[is_changed].min(initial=np.inf)))
+        return narrowed.only(is_left)
+
+    def put(self, boxes: Iterable[Box]) -> None:
         """Take back what is left of the boxes that were taken last."""
         self._taken = []
         for box in boxes:
             self._numbers += 1
             self._waiting[self._numbers] = box
-            heapq.heappush(self._by_bound, (box.bound, self._numbers))
-            heapq.heappush(self._by_promise, (box.promise, -self._numbers))
-        self._by_bound = self._without_gone(self._by_bound)
-        self._by_promise = self._without_gone(self._by_promise)
+            heapq.heappush(self._order, (box.bound, self._numbers))
+        if len(self._order) > 2 * len(self._waiting) + 1024:
+            # Most were taken as the latest.
+            self._order = [(box.bound, number) for number, box in self._waiting.items()]
+            heapq.heapify(self._order)
 
-    def take(self, count: int, loss: float, *, promising: bool = False) -> list[Box]:
-        """Up to ``count`` boxes, those of the least bounds or the most promising; none only if no box is left.
-
-        Boxes that lose more than the best are dropped.
-        """
+    def take(self, count: int) -> list[Box]:
+        """Up to ``count`` boxes, those of the least bounds; of too many that wait, the latest."""
         if len(self._waiting) > MAX_BOXES:
-            order = self._latest()
-        else:
-            order = self._first(self._by_promise if promising else self._by_bound)
-        ceiling = loss + margin(loss)
-        while len(self._taken) < count and (box := next(order, None)) is not None:
-            if box.bound <= ceiling:
+            self._taken = [self._waiting.popitem()[1] for _ in range(min(count, len(self._waiting)))]
+            return self._taken
+        while self._order and len(self._taken) < count:
+            box = self._waiting.pop(heapq.heappop(self._order)[1], None)
+            if box is not None:
                 self._taken.append(box)
         return self._taken
-
-    @property
-    def all_checked(self) -> bool:
-        """Whether every node of the lattice is checked."""
-        return self._unchecked == 0
 
     def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
         """See :class:`sqlanon.search.knowledge.Region`."""
         self._unchecked -= 1
-        if summary.levels == self._top:
-            self._suppressed_at_top = summary.certain_suppressed_rows
+        self._facts.add(summary)
+        if summary.levels == self._problem.context.lattice.top:
+            self._rows_of_all = summary.certain_suppressed_rows
             if ruled_out:
                 self._waiting.clear()
 
     def least_bound(self) -> float:
         """See :class:`sqlanon.search.knowledge.Region`."""
-        if self.all_checked:
+        if self._unchecked == 0:
             return float("inf")
-        while self._by_bound and self._by_bound[0][1] not in self._waiting:
-            heapq.heappop(self._by_bound)
-        first = [self._waiting[self._by_bound[0][1]]] if self._by_bound else []
+        while self._order and self._order[0][1] not in self._waiting:
+            heapq.heappop(self._order)
+        first = [self._waiting[self._order[0][1]]] if self._order else []
         return min((box.bound for box in (*first, *self._taken)), default=float("inf"))
 
     def least_suppressed_rows(self) -> float:
         """See :class:`sqlanon.search.knowledge.Region`."""
-        return float("inf") if self.all_checked else float(self._suppressed_at_top)
-
-    def _first(self, heap: list[tuple[float, int]]) -> Iterator[Box]:
-        while heap:
-            box = self._waiting.pop(abs(heapq.heappop(heap)[1]), None)
-            if box is not None:
-                yield box
-
-    def _latest(self) -> Iterator[Box]:
-        while self._waiting:
-            yield self._waiting.popitem()[1]
-
-    def _without_gone(self, heap: list[tuple[float, int]]) -> list[tuple[float, int]]:
-        """The heap, without boxes that were taken from the other one, once these are more than half."""
-        if len(heap) <= 2 * len(self._waiting) + 1024:
-            return heap
-        kept = [entry for entry in heap if abs(entry[1]) in self._waiting]
-        heapq.heapify(kept)
-        return kept
+        left = (box.suppressed_rows for box in (*self._waiting.values(), *self._taken))
+        return max(min(self._fewest, self._facts.fewest, min(left, default=float("inf"))), self._rows_of_all)

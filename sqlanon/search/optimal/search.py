@@ -1,105 +1,154 @@
-"""Optimal search: the same answer as exhaustive search from a fraction of the checks.
+"""Optimal search: branch and bound over boxes of a lattice, with the same answer as exhaustive search.
 
-A node stays open until it is checked or ruled out. Two things rule nodes out, and both are proofs:
+All nodes between two make a box. A box has a lower bound of what its nodes lose: what its lowest node loses with as
+many rows suppressed as all of its nodes suppress at least. It is dropped if that is more than the best node so far
+loses, or if these rows are more than may be suppressed; else it is split in two.
 
-- a checked node whose classes prove that more rows are suppressed below it than may be rules out every less general
-  node: rows in violation of *monotonic* privacy models, and what classes prove of the others
-  (``sql/macros/57_certain_rows.sql``);
-- a satisfying node rules out every node whose loss is bounded from below by more than its own loss. Bounds come
-  from the quality model: known for every node beforehand (Prec, Entropy, LM, NCP), or inherited from the checked
-  nodes below (DM*, DM, AECS).
+- What rules out (:mod:`sqlanon.search.optimal.facts`): rows that a checked node is certain to suppress, and so every
+  less general one: those in violation of *monotonic* privacy models, and what classes prove of the others
+  (``sql/macros/57_certain_rows.sql``). Where cells prove more of all nodes of a box at once, that is asked of each box.
+- What bounds (:mod:`sqlanon.search.optimal.boxes`): what the quality model knows of every node beforehand (Prec,
+  Entropy, LM, NCP), or of those above a checked one (DM*, DM, AECS).
+- What comes next (:mod:`sqlanon.search.optimal.branching`): it changes nothing but the time that it takes.
 
-Nodes of equal loss are never ruled out, so the tie set is complete. What comes next changes nothing but the time that
-it takes: the nodes that rule out most others (:mod:`sqlanon.search.informative`), given whether they are likely to fail
-(:mod:`sqlanon.search.optimal.forecast`), and, when few are left, those that are expected to settle what is open at the
-least cost (:mod:`sqlanon.search.optimal.forecast`).
+Nodes of equal loss are never dropped, so the tie set is complete. The least bound of the boxes that are left bounds the
+loss of every node that was not checked, so that a search that is stopped has a proven gap.
 
-Where privacy models that are not monotonic suppress most, such proofs say little, and intervals of nodes are ruled out
-in place of single ones (:mod:`sqlanon.search.optimal.intervals`).
-
-Lattices of more than ``DENSE_NODES`` nodes are searched without an array of their size, by boxes of nodes
-(:mod:`sqlanon.search.optimal.wide`): a good node early, and a proven gap that closes as long as it runs. What rules
-nodes out is what does so in any optimal search, so it ends with the same node and the same ties.
+Source: Land and Doig 1960; for proofs of boxes spec/bounds2.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import numpy as np
 
-from sqlanon.search.arrays import Bounds, Mask
-from sqlanon.search.dense import DenseRegion, region_of
-from sqlanon.search.informative import most_informative
+from sqlanon.model.lattice import Levels, is_below
+from sqlanon.search.evidence import Proof
 from sqlanon.search.knowledge import Knowledge, check
-from sqlanon.search.optimal.boxes import Boxes
-from sqlanon.search.optimal.forecast import Foresight, Odds
-from sqlanon.search.optimal.intervals import by_intervals
-from sqlanon.search.optimal.wide import by_boxes
-from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
+from sqlanon.search.optimal.boxes import Batch, Boxes
+from sqlanon.search.optimal.branching import Branching, as_nodes
+from sqlanon.search.optimal.expected import ExpectedRows
+from sqlanon.search.optimal.facts import Facts
+from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
 
-FORESEEN_ROWS = 200_000
-"""Nothing is foreseen for fewer rows: a check takes less time then than to choose it well.
+FEW_NODES = 16
+"""The most nodes that are all checked at once where no others are left: to choose among them takes more queries."""
 
-Whole runs over ARX's Adult and copies of it with redrawn columns (tests.benchmarks.lakes --adult, 5 % suppressed), with
-and without foresight: 33,000 rows 1.17 and 1.04 CPU s; 1,000,000 rows 2.5 and 3.05 s; 10,000,000 rows 7.9 and 9.1 s.
-"""
+PROMISING_NODES = 4
+"""How many nodes are checked beside the boxes, since they are expected to be better than the best."""
 
-FORESEEN_NODES = 4096
-"""The most open nodes whose suppression is foreseen.
-
-Measured by tests.benchmarks.tuning.
-"""
-
-FORESEEN_SHARE = 1 / 8
-"""The largest share of the lattice that may be open then: before, too little is known.
-
-Measured by tests.benchmarks.tuning.
-"""
+FIRST_STEPS = 8
+"""In how many steps the way from the bottom to the top is divided: nodes are checked first from the middle on."""
 
 
 def optimal(problem: SearchProblem) -> Search:
     """Find a node of least loss, and all its ties, by ruling out the rest of the lattice."""
-    if problem.evidence is not None:
-        return (yield from by_intervals(problem, problem.evidence))
-    region = region_of(problem)
-    if isinstance(region, Boxes):
-        return (yield from by_boxes(problem, region))
-    knowledge = Knowledge(problem, region)
-    lattice = problem.context.lattice
-    known = _without_noise(region.known)
-    is_big = problem.context.row_count > FORESEEN_ROWS
-    foresight = Foresight(problem) if is_big and Foresight.is_possible(problem) else None
-    odds = Odds(problem.context)
-    # Fewer are counted in vain if more are chosen by what was counted before.
-    at_once = BATCH_SIZE if is_big else BATCH_SIZE // 2
-    # What is likely is a guess, and of many rows a bad one where none may be suppressed: ARX's Adult blown up to
-    # 10,000,000 rows, k = 5, geometric LM, takes 183 nodes, 356 unhedged. With 5 % suppressed it takes 113, 147 hedged.
-    # The worse case is a guess as well where losses are unknown before a check.
-    is_hedged = problem.context.allowed_rows == 0 and bool(known.any())
-    foreseen = min(FORESEEN_NODES, int(FORESEEN_SHARE * lattice.size))
+    facts = Facts(problem)
+    boxes = Boxes(problem, facts)
+    knowledge = Knowledge(problem, boxes)
+    course = _Course(problem, knowledge, boxes, facts)
     with suppress(SearchStopped):
-        while (open_nodes := _open_nodes(region, knowledge.loss)).any():
-            if foresight is None or knowledge.loss == float("inf") or open_nodes.sum() > foreseen:
-                failing = odds.of_failure(region.checked, region.too_bad(knowledge.loss))
-                batch = most_informative(open_nodes, known, at_once, failing, is_hedged=is_hedged)
-            else:
-                batch = foresight.nodes(open_nodes, region.known, region.checked, region.suppressed, knowledge.loss)
-            yield from check(knowledge, [lattice.node(index) for index in batch])
+        if not problem.has_proofs and problem.context.lattice.size > FEW_NODES:
+            yield from course.begin()
+        while len(boxes):
+            yield from course.proceed_by_proofs() if problem.has_proofs else course.proceed()
     return knowledge.outcome()
 
 
-def _open_nodes(region: DenseRegion, loss: float) -> Mask:
-    """The nodes that may satisfy the policy and lose no more than the best so far."""
-    bounds = region.bounds()
-    open_nodes: Mask = np.isfinite(bounds) & (bounds <= loss + margin(loss))
-    return open_nodes
+class _Course:
+    """What one search checks next."""
 
+    def __init__(self, problem: SearchProblem, knowledge: Knowledge, boxes: Boxes, facts: Facts) -> None:
+        self._problem = problem
+        self._knowledge = knowledge
+        self._boxes = boxes
+        self._facts = facts
+        self._expected = ExpectedRows(problem.context, facts)
+        self._branching = Branching(problem, boxes, self._expected)
+        self._checked: set[Levels] = set()
 
-def _without_noise(known: Bounds) -> Bounds:
-    """Known losses to twelve digits, so that the last bits of sums of floats do not steer the search.
+    @property
+    def _ceiling(self) -> float:
+        return self._knowledge.loss + margin(self._knowledge.loss)
 
-    A database adds them in any order; equal runs are to check equal nodes.
-    """
-    rounded: Bounds = np.round(known / max(float(known.max()), 1e-300), 12)
-    return rounded
+    def begin(self) -> Part:
+        """Check the top, and nodes on the way to it, so that something is known to learn from."""
+        lattice = self._problem.context.lattice
+        bottom, top = np.array(lattice.bottom), np.array(lattice.top)
+        shares = np.arange(FIRST_STEPS, FIRST_STEPS // 2 - 1, -1) / FIRST_STEPS
+        yield from self._check(as_nodes(np.rint(bottom + np.outer(shares, top - bottom)).astype(np.int64)))
+
+    def proceed(self) -> Part:
+        """Split boxes of the least bounds, and check nodes to rule out the lower halves."""
+        ceiling = self._ceiling
+        boxes = self._boxes.narrowed(Batch.of(self._boxes.take(BATCH_SIZE)), ceiling)
+        if not len(self._boxes) and boxes.sizes.sum() <= FEW_NODES:
+            yield from self._check(node for box in boxes.boxes() for node in box.nodes())
+            self._boxes.put([])
+            return
+        self._expected.learn()
+        single, others = boxes.only(boxes.are_single), boxes.only(~boxes.are_single)
+        lower, upper = self._branching.halves(others, ceiling)
+        parts = Batch.joined(lower, single)
+        asked = [*self._ruling_out(parts, ceiling), *self._promising(others, ceiling)]
+        yield from self._check([*asked, *as_nodes(upper.low)] if self._facts.inherits else asked)
+        self._put(Batch.joined(parts, upper))
+
+    def _ruling_out(self, boxes: Batch, ceiling: float) -> list[Levels]:
+        """Nodes to check above boxes, unless nothing is expected of it; one for all that it is above."""
+        nodes = self._branching.lifted(boxes.high, boxes.low, ceiling)
+        worth = self._branching.are_worth(nodes, boxes, ceiling) | boxes.are_single
+        asked: list[Levels] = []
+        for node, high in zip(as_nodes(nodes[worth]), as_nodes(boxes.high[worth]), strict=True):
+            chosen = high if node in self._checked else node
+            if chosen not in self._checked and not any(is_below(high, other) for other in asked):
+                asked.append(chosen)
+        return asked
+
+    def _promising(self, boxes: Batch, ceiling: float) -> list[Levels]:
+        """Nodes that are expected to be better than the best."""
+        nodes, losses = self._branching.promising(boxes)
+        order = np.argsort(losses.round(12), kind="stable")
+        better = order[losses[order] < ceiling]
+        new = [node for node in dict.fromkeys(as_nodes(nodes[better])) if node not in self._checked]
+        return new[:PROMISING_NODES]
+
+    def proceed_by_proofs(self) -> Part:
+        """Ask what is proven of boxes of the least bounds, and split those that are not ruled out."""
+        boxes = self._boxes.narrowed(Batch.of(self._boxes.take(BATCH_SIZE)), self._ceiling)
+        intervals = list(zip(as_nodes(boxes.low), as_nodes(boxes.high), strict=True))
+        if not intervals:
+            self._boxes.put([])
+            return
+        proofs = yield self._knowledge.ask_proofs(intervals)
+        rows = np.array([proof.suppressed_rows for proof in proofs], dtype=np.float64)
+        boxes = boxes._replace(suppressed_rows=np.maximum(boxes.suppressed_rows, rows))
+        yield from self._learn_highest(intervals, proofs)
+        boxes = self._boxes.narrowed(boxes, self._ceiling)
+        self._put(Batch.joined(*self._branching.halves(boxes.only(~boxes.are_single), self._ceiling)))
+
+    def _learn_highest(self, intervals: Sequence[tuple[Levels, Levels]], proofs: Iterable[Proof]) -> Part:
+        """Check the highest nodes of boxes that may be the best; of the others the proofs say enough."""
+        asked = []
+        for (_, high), proof in zip(intervals, proofs, strict=True):
+            if proof.summary is None or self._knowledge.may_be_best(proof.summary):
+                asked.append(high)
+            elif high not in self._checked:
+                self._checked.add(high)
+                self._knowledge.note(proof.summary)
+        yield from self._check(asked)
+
+    def _put(self, boxes: Batch) -> None:
+        left = self._boxes.narrowed(boxes, self._ceiling).boxes()
+        self._boxes.put(box for box in left if box.low != box.high or box.low not in self._checked)
+
+    def _check(self, nodes: Iterable[Levels]) -> Part:
+        """Check nodes, unless they are checked."""
+        new = [node for node in dict.fromkeys(nodes) if node not in self._checked]
+        self._checked.update(new)
+        if new:
+            yield from check(self._knowledge, new)
+        else:
+            yield self._knowledge.ask(())

@@ -56,7 +56,7 @@ def _cells(encoding: Encoding, coded: CodedCells, levels: Levels) -> CellEvidenc
 def _are_decisive(classes: CellEvidence) -> bool:
     """Whether scores suppress many more rows than the sizes of classes do."""
     sizes = replace(classes, columns=tuple(replace(each, scores=()) for each in classes.columns))
-    by_all, by_sizes = (each.up_to(classes.levels, 0).summary.suppressed_rows for each in (classes, sizes))
+    by_all, by_sizes = (each.up_to(classes.levels, 0).suppressed_rows for each in (classes, sizes))
     return by_all - by_sizes >= DECISIVE * float(classes.rows.sum())
 
 

@@ -1,0 +1,81 @@
+"""The share of rows that nodes are expected to suppress, by that of others. It steers a search, and proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from sqlanon.model.lattice import LossContext
+from sqlanon.search.arrays import Bounds, Nodes
+
+POWER = 4
+"""The root of a share of suppressed rows that is close to a sum of terms, one per level, over a wide range."""
+
+SMOOTHING = 1e-3
+"""How much terms are drawn to 0, as a share of the weight of a node."""
+
+INFORMATION_SCALE = 30.0
+"""How much less the term of lost information is drawn to 0: it stands in for levels that are less known."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Roots of shares as a constant and a term of each level, which does not increase with the level.
+
+    Attributes:
+        constant: the mean.
+        terms: by quasi-identifier and level, what is added to it.
+        error: how far off the roots of the nodes are that it was learned from: the root of the mean square.
+    """
+
+    constant: float
+    terms: tuple[Bounds, ...]
+    error: float
+
+    def everywhere(self) -> Bounds:
+        """The roots of all nodes: an array with an entry per node."""
+        return reduce(np.add.outer, self.terms, np.array(self.constant))
+
+
+def forecast_of(nodes: Nodes, shares: Bounds, target: float, lost_information: Sequence[Bounds]) -> Forecast:
+    """Learn from some nodes: a ridge regression.
+
+    Each level has a term of its own, and one has the lost information, which covers levels that no given node has.
+
+    Args:
+        nodes: the nodes, at least one.
+        shares: the shares of rows that these suppress.
+        target: the share that is of interest: nodes count for more the nearer they are to it.
+        lost_information: by quasi-identifier, what share of all information each level loses.
+    """
+    weights = np.exp(-(np.log(np.maximum(shares, 1e-12) / target) ** 2) / 4) + 1e-12
+    roots = shares ** (1 / POWER)
+    reached = [nodes[:, [axis]] >= np.arange(1, len(lost)) for axis, lost in enumerate(lost_information)]
+    lost = sum(lost[nodes[:, [axis]]] for axis, lost in enumerate(lost_information))
+    features = np.hstack([INFORMATION_SCALE * lost, *reached])
+    mean = np.average(roots, weights=weights)
+    centered = features - np.average(features, axis=0, weights=weights)
+    smoothing = SMOOTHING * weights.mean() * np.eye(features.shape[1])
+    fitted = np.linalg.solve((centered.T * weights) @ centered + smoothing, (centered.T * weights) @ (roots - mean))
+    error = np.sqrt(np.average((centered @ fitted + mean - roots) ** 2, weights=weights))
+    information, own = fitted[0], list(fitted[1:])
+    terms = []
+    for axis, lost in enumerate(lost_information):
+        steps = [own.pop(0) + INFORMATION_SCALE * information * step for step in np.diff(lost)]
+        # A more general level never has more.
+        heights = np.concatenate([[0.0], np.cumsum(np.minimum(steps, 0))])
+        terms.append(heights - np.average(heights[nodes[:, axis]], weights=weights))
+    return Forecast(float(mean), tuple(terms), float(error))
+
+
+def lost_information(context: LossContext) -> list[Bounds]:
+    """For each quasi-identifier: the share of all information that each of its levels in the lattice loses."""
+    everything = max(sum(losses[-1] for losses in context.losses.entropy), 1e-300)
+    lattice = context.lattice
+    return [
+        np.array(losses[start : start + size]) / everything
+        for losses, start, size in zip(context.losses.entropy, lattice.bottom, lattice.shape, strict=True)
+    ]

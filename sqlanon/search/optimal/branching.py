@@ -1,0 +1,149 @@
+"""What comes next: where boxes are split, and which nodes are checked for it.
+
+A box is split between two levels of a quasi-identifier. What the split is worth is the product of what each half gains
+in its bound (the product rule of Achterberg 2007): the upper half by what its lowest node loses, the lower one by the
+rows that its highest node is expected to suppress. The higher the node is that is checked for that, the more it says
+about other boxes, and the fewer classes it has: it is the highest one that is expected to rule out the lower half.
+
+Where proofs are asked, nothing is foreseen of them. A box is then split where the levels of a quasi-identifier differ
+most in entropy; the quasi-identifier is the one between whose levels there the most entropy lies, times the most loss.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlanon.model.lattice import Levels as Node
+from sqlanon.model.lattice import Table
+from sqlanon.model.level_tables import padded
+from sqlanon.search.arrays import Bounds, Mask
+from sqlanon.search.optimal.boxes import Batch, Boxes, steps_of
+from sqlanon.search.optimal.expected import ExpectedRows
+from sqlanon.search.optimal.facts import Levels, Places
+from sqlanon.search.problem import SearchProblem
+
+SAFETY = 0.9
+"""What part of the expected rows is counted on."""
+
+MIN_GAIN = 1e-2
+"""The least that a half counts for, as a share of what it would gain if it were ruled out."""
+
+WORTH = 0.2
+"""What a check is to raise the bound of a box by, as a share of what would rule it out."""
+
+
+class Branching:
+    """Chooses by what nodes lose, as far as is known, and what they are expected to suppress."""
+
+    def __init__(self, problem: SearchProblem, boxes: Boxes, expected: ExpectedRows) -> None:
+        lattice = problem.context.lattice
+        self._top = np.array(lattice.top)
+        self._boxes = boxes
+        self._expected = expected
+        self._steps = steps_of(lattice)
+        self._known = shares_of(problem.quality.known_bounds(problem.context))
+        self._is_blind = not self._known.any()
+        self._entropies = shares_of(problem.context.losses.entropy)
+        if self._is_blind:
+            self._known = self._entropies
+        self._has_proofs = problem.has_proofs
+
+    def halves(self, boxes: Batch, ceiling: float) -> tuple[Batch, Batch]:
+        """Boxes of more than one node, each split into a lower and an upper half."""
+        each, step, lower, upper = boxes.splits(self._steps)
+        if self._has_proofs:
+            gains, entropies = self._spreads(boxes, each, step)
+        else:
+            gains, entropies = self._gains(boxes, each, lower, upper, ceiling), np.zeros(len(each))
+        # Of equal splits the first.
+        order = np.lexsort((step, -entropies.round(12), -gains.round(12), each))
+        chosen = order[np.flatnonzero(np.diff(each[order], prepend=-1))]
+        return boxes._replace(high=lower[chosen]), boxes._replace(low=upper[chosen])
+
+    def _spreads(self, boxes: Batch, each: Places, step: Places) -> tuple[Bounds, Bounds]:
+        """How far the ends of boxes are apart in a quasi-identifier, in entropy times loss; the entropy of the step."""
+        axes, levels = (places[step] for places in self._steps)
+        low, high = boxes.low[each, axes], boxes.high[each, axes]
+        entropies = self._entropies[axes, high] - self._entropies[axes, low]
+        spreads = entropies * (self._known[axes, high] - self._known[axes, low])
+        return spreads, self._entropies[axes, levels + 1] - self._entropies[axes, levels]
+
+    def _gains(self, boxes: Batch, each: Places, lower: Levels, upper: Levels, ceiling: float) -> Bounds:
+        low, rows = boxes.low[each], boxes.suppressed_rows[each]
+        expected = np.maximum(self._expected.of(lower), rows)
+        if self._is_blind:
+            losses = [self._losses(nodes) for nodes in (low, lower, upper, boxes.high[each])]
+            begins, ends, most = losses[0], losses[2], losses[3]
+            fails = expected >= self._boxes.enough(boxes.low, ceiling)[each]
+            of_lower, of_upper, most = np.where(fails, most - begins, most - losses[1]), ends - begins, most - begins
+        else:
+            bounds = boxes.bounds[each]
+            worst = self._boxes.losses(self._top[np.newaxis], [0])
+            most = (np.full(len(each), ceiling) if np.isfinite(ceiling) else worst) - bounds
+            of_lower = np.minimum(self._boxes.losses(low, expected) - bounds, most)
+            of_upper = np.minimum(self._boxes.losses(upper, rows) - bounds, most)
+        least = MIN_GAIN * most + 1e-12
+        gains: Bounds = np.maximum(of_lower, least) * np.maximum(of_upper, least) / np.maximum(most, 1e-12) ** 2
+        return gains
+
+    def lifted(self, nodes: Levels, low: Levels, ceiling: float) -> Levels:
+        """The nodes to check so that nodes between low ones and some others are ruled out: these, or others above.
+
+        They rise step by step, each time where the fewest rows come back that are suppressed.
+        """
+        enough = self._boxes.enough(low, ceiling)
+        lifted, places = nodes.copy(), np.arange(len(nodes))
+        going = np.ones(len(nodes), dtype=bool)
+        while going.any():
+            drops = np.where(lifted < self._top, self._expected.drops[np.arange(nodes.shape[1]), lifted], np.inf)
+            axes = drops.argmin(axis=1)
+            risen = lifted.copy()
+            risen[places, axes] += 1
+            going &= np.isfinite(drops[places, axes]) & (
+                SAFETY * self._expected.of(np.minimum(risen, self._top)) >= enough
+            )
+            lifted[going] = risen[going]
+        return lifted
+
+    def are_worth(self, nodes: Levels, boxes: Batch, ceiling: float) -> Mask:
+        """Whether checks of nodes above boxes are expected to raise their bounds, or to find a better node."""
+        worth = boxes.bounds + (WORTH * (ceiling - boxes.bounds) if np.isfinite(ceiling) else 0.0)
+        raises = self._boxes.losses(boxes.low, self._expected.of(nodes)) > worth
+        return raises | (self._expected_losses(nodes) <= ceiling)
+
+    def promising(self, boxes: Batch) -> tuple[Levels, Bounds]:
+        """For each box a node on a way up that is expected to satisfy and to lose least, and what it may lose.
+
+        The way rises where the most rows come back by what is lost for them.
+        """
+        node, axes, places = boxes.low.copy(), np.arange(boxes.low.shape[1]), np.arange(len(boxes.low))
+        best, least = node.copy(), self._expected_losses(node)
+        costs = np.diff(self._known, axis=1, append=self._known[:, -1:]) + 1e-9
+        while (rises := node < boxes.high).any():
+            worth = (self._expected.drops[axes, node] + 1e-4) / costs[axes, node]
+            axis = np.where(rises, worth.round(9), -1.0).argmax(axis=1)
+            goes = rises.any(axis=1)
+            node[places[goes], axis[goes]] += 1
+            losses = self._expected_losses(node)
+            better = losses < least
+            best[better], least[better] = node[better], losses[better]
+        return best, least
+
+    def _expected_losses(self, nodes: Levels) -> Bounds:
+        losses = self._boxes.losses(nodes, self._expected.of(nodes))
+        return np.where(np.isfinite(losses), self._losses(nodes), np.inf) if self._is_blind else losses
+
+    def _losses(self, nodes: Levels) -> Bounds:
+        losses: Bounds = self._known[np.arange(nodes.shape[1]), nodes].sum(axis=1)
+        return losses
+
+
+def as_nodes(levels: Levels) -> list[Node]:
+    """The rows of an array."""
+    return [tuple(node) for node in levels.tolist()]
+
+
+def shares_of(table: Table) -> Bounds:
+    """Losses of levels as shares of what is lost at the top."""
+    losses = padded(table)
+    return losses / (losses[:, -1].sum() or 1.0)

@@ -50,7 +50,12 @@ class Rows(Protocol):
     The database asks for aggregates (:mod:`sqlanon.engines.cutting`), whose results are small, and hands over the small
     relations that they read: ``small``, by the names that a query reads. What is of the size of the source is made
     there, and never comes near.
+
+    Attributes:
+        max_cells: how many rows the result of a count has at most that comes near.
     """
+
+    max_cells: int
 
     def owns(self, relation: exp.Table) -> bool:
         """Whether a relation is there: a table, or one that was made for the run."""
@@ -121,6 +126,9 @@ class Compute(Protocol):
         """Whether a relation, or a query, is of rows that are not in the database (:class:`Rows`)."""
         return False
 
+    def most_rows_from_far(self) -> int:
+        """How many rows the result of a count has at most that comes from where rows are far."""
+
     def spelled(self, query: exp.Query) -> str:
         """A query as users ask it themselves, where its rows are."""
 
@@ -154,8 +162,8 @@ class Compute(Protocol):
     def arrays(self, query: exp.Query, purpose: str) -> dict[str, NDArray[Any]]:
         """The result of a query of cells or nodes as an array per column, for what is computed without SQL."""
 
-    def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
-        """Plan a query with parameters ``$1``, ``$2`` and so on under a name, new or not, for this transaction."""
+    def prepare(self, name: str, statement: exp.Query | exp.Insert, purpose: str) -> None:
+        """Plan a statement with parameters ``$1``, ``$2`` and so on under a name, new or not, for this transaction."""
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement that returns nothing of interest."""

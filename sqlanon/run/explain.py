@@ -109,9 +109,9 @@ class DryRun:
             self._note(purpose, query)
         return self._engine.fetch(query, purpose, grain)
 
-    def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
-        self._note(purpose, query)
-        self._engine.prepare(name, query, purpose)
+    def prepare(self, name: str, statement: exp.Query | exp.Insert, purpose: str) -> None:
+        self._note(purpose, statement)
+        self._engine.prepare(name, statement, purpose)
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         self._note(purpose, statement)

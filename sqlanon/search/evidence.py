@@ -13,8 +13,8 @@ class Proof:
 
     Attributes:
         suppressed_rows: rows that every node of it suppresses at least.
-        summary: its most general node, without what it loses; None if that has to be asked for.
+        summary: its most general node, without what it loses.
     """
 
     suppressed_rows: int
-    summary: NodeSummary | None
+    summary: NodeSummary

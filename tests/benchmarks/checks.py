@@ -103,7 +103,7 @@ def policy(column: str, *models: PrivacyModel) -> sa.Policy:
 
 
 def check_seconds(engine: DuckDBEngine, table: EncodedTable, nodes: list[Levels]) -> float:
-    """The mean CPU seconds of a check, once queries are planned or arrays fetched: once for all nodes of a search."""
+    """The mean CPU seconds of a check, once queries are planned: once for all nodes of a search."""
     _, counter = problem_and_counter(engine, table)
     asked = Inquiry(nodes, loss=1.0, lower_bound=lambda: None, asks="counts")
     counter.answer(asked)

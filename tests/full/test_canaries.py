@@ -139,7 +139,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 """Commands with ``{}`` in place of a file, and the files that are given there."""
 
-WRITTEN = {"--clean", "--into", "--out", "--chart", "--temp-directory"}
+WRITTEN = {"--clean", "--into", "--out", "--sql", "--chart", "--temp-directory"}
 """Options that name what a command writes."""
 
 TAKEN = ("SOURCE", "RELEASE", "NEIGHBOUR", "FILE", "DB", "DIR", "TABLE", "ATTRIBUTE=FILE.csv")

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
+from sqlanon.methods.shared import proofs
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import choose_node
-from sqlanon.methods.shared.coded_cells import coded_cells
-from sqlanon.methods.shared.intervals import reading
-from sqlanon.methods.shared.intervals.evidence import CellEvidence
-from sqlanon.methods.shared.intervals.reading import evidence_of
+from sqlanon.methods.shared.counting import SizesFirst
+from sqlanon.methods.shared.proofs import IntervalProofs, proofs_of
 from sqlanon.search import SearchOutcome
 from tests import brute_force
 from tests.brute_force import Task
@@ -60,38 +59,40 @@ def runs(draw: st.DrawFn) -> Run:
 
 @contextmanager
 def encoded(run: Run, decisive: float) -> Iterator[EncodedTable]:
-    """The cells of a run, whose scores are taken for decisive from a share of rows on."""
+    """The cells of a run, with scores that are decisive from a share of rows on; few cells are made for a node."""
     load(run)
     engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
-    with mock.patch.object(reading, "DECISIVE", decisive), engine.transaction(), engine.scratch():
+    limits = {"DECISIVE": decisive, "FEW_ROWS": 5}
+    no_cells = mock.patch.object(type(engine), "arrays", side_effect=AssertionError("cells come to Python"))
+    with mock.patch.multiple(proofs, **limits), no_cells, engine.transaction(), engine.scratch():
         yield encode_table(engine, bound, label_losses=run.policy.quality.label_losses)
 
 
-def evidence(table: EncodedTable) -> CellEvidence | None:
-    coded = coded_cells(engine_of(session()), table)
-    assert coded is not None
-    return evidence_of(table, coded)
+def prover(table: EncodedTable) -> IntervalProofs | None:
+    engine = engine_of(session())
+    return proofs_of(engine, table, SizesFirst(engine, table))
 
 
 @EXAMPLES
 @given(run=runs(), data=st.data())
 def test_every_node_of_an_interval_suppresses_the_rows_that_are_proven(run: Run, data: st.DataObject) -> None:
     suppressed = {node.levels: node.suppressed_rows for node in brute_force.lattice(run.task)}
+    nodes = st.sampled_from(sorted(suppressed))
+    pairs = data.draw(st.lists(st.tuples(nodes, nodes), min_size=1, max_size=4))
+    intervals = [(tuple(map(min, *pair)), tuple(map(max, *pair))) for pair in pairs]
     with encoded(run, -1) as table:
-        cells = evidence(table)
-        assume(cells is not None)
-        assert cells is not None
-        low, high = (data.draw(st.sampled_from(sorted(suppressed))) for _ in range(2))
-        low, high = tuple(map(min, low, high)), tuple(map(max, low, high))
-        proof = cells.at(low).up_to(high, data.draw(st.integers(0, len(run.rows))))
-        between = itertools.product(*(range(least, most + 1) for least, most in zip(low, high, strict=True)))
-        fewest = min(suppressed[levels] for levels in between)
-        event("nothing" if not proof.suppressed_rows else "all" if proof.suppressed_rows == fewest else "a part")
-        assert proof.suppressed_rows <= fewest
-        assert proof.summary.suppressed_rows == suppressed[high]
-        if low == high:
-            assert proof.suppressed_rows == fewest
+        found = prover(table)
+        assume(found is not None)
+        assert found is not None
+        for (low, high), proof in zip(intervals, found.answer(intervals), strict=True):
+            between = itertools.product(*(range(least, most + 1) for least, most in zip(low, high, strict=True)))
+            fewest = min(suppressed[levels] for levels in between)
+            event("nothing" if not proof.suppressed_rows else "all" if proof.suppressed_rows == fewest else "a part")
+            assert proof.suppressed_rows <= fewest
+            assert proof.summary.suppressed_rows == suppressed[high]
+            if low == high:
+                assert proof.suppressed_rows == fewest
 
 
 CELLS = [[f"a{cell}", "a", "*"] for cell in range(4)]
@@ -118,9 +119,9 @@ def test_no_way_to_group_cells_suppresses_fewer_rows(run: Run) -> None:
     ways = partitions([each for each in cells.values() if each])
     fewest = other + min(sum(suppressed(run.task, group) for group in way) for way in ways)
     with encoded(run, -1) as table:
-        found = evidence(table)
+        found = prover(table)
         assert found is not None
-        proven = found.up_to((1,), len(run.rows)).suppressed_rows
+        proven = found.answer([((0,), (1,))])[0].suppressed_rows
     event("nothing" if not proven else "all" if proven == fewest else "a part")
     assert proven <= fewest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -17,8 +17,8 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared import choice, publishing, roll_up
 from sqlanon.methods.shared import counting as node_counter
+from sqlanon.methods.shared import publishing, roll_up
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
@@ -124,7 +124,6 @@ def eager() -> Iterator[list[Levels]]:
     with (
         mock.patch.multiple(roll_up, **settings),
         mock.patch.object(RollUps, "make", noted),
-        mock.patch.object(choice, "sized_cells", return_value=None),  # as of too many cells for arrays
     ):
         yield made
 
@@ -176,6 +175,17 @@ def test_rows_that_are_rebuilt_are_in_their_own_order_and_settings_come_back(tmp
         with pytest.raises(sa.EngineError):
             session.anonymize("numbers", policy, into=tmp_path / "nowhere" / "release.parquet")
         assert connection.execute(asked).fetchall() == [(2, True)]
+
+
+def test_settings_that_another_session_has_changed_are_left_to_it() -> None:
+    with duckdb.connect(config={"threads": 2}) as connection, ExitStack() as first, ExitStack() as second:
+        for stack, own in ((first, connection), (second, connection.cursor())):
+            stack.enter_context(engine_of(sa.connect(own)).with_settings(threads=1))
+        asked = "SELECT current_setting('threads')"
+        assert connection.execute(asked).fetchall() == [(1,)]
+        for stack in (first, second):
+            stack.close()
+            assert connection.execute(asked).fetchall() == [(2,)]
 
 
 def test_rows_of_a_failed_write_leave_settings_as_they_were(tmp_path: Path) -> None:

@@ -788,8 +788,37 @@ ORDER BY "anon_key_0" ASC;
 
 -- as above: read anon_cells 2;
 
-SELECT "anon_key_0", "anon_sensitive_0", "anon_row_count"
-FROM "temp"."main"."anon_cells";
+PREPARE "anon_cells_counts_of_any_by_0" AS
+WITH "anon_nodes" AS (
+  SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0", "anon_row_count", "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN "anon_nodes"
+), "anon_values" AS (
+  SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_node", "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_node", "anon_key_0"
+), "anon_classes_2" AS (SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept" FROM "anon_classes")
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY anon_node;
+
+EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3, 4, 5]', '[8935141660703064064, 7205759403792793600, 8646911284551352320, 6917529027641081856, 1729382256910270464, 0]');
 
 WITH "anon_cells" AS (
   SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
@@ -822,6 +851,45 @@ SELECT
   CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)) AS lm
 FROM "anon_classes_2" AS "anon_classes";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
+WITH "anon_cells" AS (
+  SELECT "anon_key_0" & 8935141660703064064 AS "anon_key_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+)
+SELECT "anon_key_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_cells"
+GROUP BY "anon_key_0";
+
+SELECT COUNT(*) AS "rows"
+FROM "temp"."main"."anon_cells_rolled_up";
+
+PREPARE "anon_cells_rolled_up_everything_of_1_by_0" AS
+WITH "anon_cells_rolled_up" AS (
+  SELECT "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0", "anon_row_count"
+  FROM "temp"."main"."anon_cells_rolled_up"
+), "anon_classes" AS (
+  SELECT CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY "anon_key_0"
+), "anon_classes_2" AS (SELECT *, "anon_class_size" >= 2 AS "anon_kept" FROM "anon_classes")
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")) AS "dm_star",
+  (SUM(CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 8 END)) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 2
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_rolled_up_everything_of_1_by_0" (8935141660703064064);
 
 WITH "anon_cells" AS (
   SELECT "anon_key_0" & 8935141660703064064 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
@@ -857,6 +925,8 @@ SELECT
     ) / 2
   ) AS "aecs"
 FROM "anon_classes_2" AS "anon_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
 WITH "anon_cells" AS (
   SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
@@ -1192,6 +1262,10 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_rolled_up_everything_of_1_by_0";
+
+DEALLOCATE "anon_cells_counts_of_any_by_0";
 
 -- Run local: Policy(method=LocalRecoding(suppression_limit=0.9), privacy=[KAnonymity(k=2),
 -- DistinctLDiversity(column="diagnosis", l=2)])

@@ -35,23 +35,22 @@ CELLS = {
 }
 
 CLASSES = {
-    "a node's summary": Kept("k", "read anon_cells", 4),
-    "the summary of several nodes at once": Kept("k", "read anon_cells", 6),
-    "what each kind of diversity attains": Kept("l", "read anon_cells", 7),
-    "what an equal distance, likeness and disclosure attain": Kept("shares", "read anon_cells", 7),
+    "a node's summary": Kept("k", "read anon_cells", 3),
+    "the summary of several nodes at once": Kept("k", "read anon_cells", 5),
+    "what each kind of diversity attains": Kept("l", "read anon_cells", 6),
+    "what an equal distance, likeness and disclosure attain": Kept("shares", "read anon_cells", 6),
     "the shares of all rows": Kept("shares", "create anon_values_0"),
     "work to even out the order of all rows": Kept("t, ordered", "create anon_reference_work_0"),
     "crossings of the order of all rows": Kept("t, ordered", "create anon_reference_crossings_0"),
-    "what an ordered distance attains": Kept("t, ordered", "read anon_cells", 7),
-    "what a hierarchical distance attains": Kept("t, hierarchical", "read anon_cells", 7),
-    "the geometric mean of losses": Kept("geometric lm", "read anon_cells", 4),
-    "information that is lost": Kept("entropy", "read anon_cells", 4),
-    "the discernibility of a node": Kept("dm", "create anon_cells_everything_of_any_by_0"),
+    "what an ordered distance attains": Kept("t, ordered", "read anon_cells", 6),
+    "what a hierarchical distance attains": Kept("t, hierarchical", "read anon_cells", 6),
+    "the geometric mean of losses": Kept("geometric lm", "read anon_cells", 3),
+    "information that is lost": Kept("entropy", "read anon_cells", 3),
     "counts of a node, of any class": Kept("dm", "create anon_cells_everything_of_any_by_0"),
     "people in classes, with weights": Kept("individuals", "read anon_cells", 5),
     "aggregates of classes": Kept("local means", "create anon_aggregates_0"),
-    "what a node attains beside an earlier release": Kept("earlier k", "read anon_cells", 6),
-    "what a node attains beside a release without its source": Kept("earlier release alone", "read anon_cells", 8),
+    "what a node attains beside an earlier release": Kept("earlier k", "read anon_cells", 5),
+    "what a node attains beside a release without its source": Kept("earlier release alone", "read anon_cells", 6),
 }
 
 JOINT = {

@@ -53,6 +53,10 @@ class DuckDBCompute:
     def is_far(self, relation: exp.Expr) -> bool:
         return self.far is not None and any(map(self.far.owns, relation.find_all(exp.Table)))
 
+    def most_rows_from_far(self) -> int:
+        assert self.far is not None
+        return self.far.max_cells
+
     def spelled(self, query: exp.Query) -> str:
         return self.far.spelled(query) if self.far is not None and self.is_far(query) else query.sql(DIALECT)
 
@@ -170,8 +174,8 @@ class DuckDBCompute:
             raise EngineError(TOO_MANY, step=step.purpose)
         self.far.make(step.makes, sent.query, self._small(sent, step.purpose), step.purpose)
 
-    def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
-        planned = " AS ".join([printed(identifier(name)), printed(query)])
+    def prepare(self, name: str, statement: exp.Query | exp.Insert, purpose: str) -> None:
+        planned = " AS ".join([printed(identifier(name)), printed(statement)])
         self.execute(exp.Command(this="PREPARE", expression=planned), purpose)
         self._prepared[name] = None
 
@@ -296,16 +300,18 @@ class DuckDBCompute:
         """Other settings of the database unless they are locked, beside the transaction, which takes none back."""
         ((threads, in_order, locked),) = self.rows(query_text("engines", "sequence_settings"), purpose="the settings")
         before = {"threads": threads, "preserve_insertion_order": in_order}
-        if locked:
+        # What is so already may be by another connection to the database, which takes it back itself.
+        changed = {name: value for name, value in wanted.items() if before[name] != value}
+        if locked or not changed:
             yield
             return
         with closing(self.connection.cursor()) as beside:
-            set_(beside, **wanted)
+            set_(beside, **changed)
             try:
                 yield
             finally:
                 with suppress(EngineError):  # the connection is closed: what went before says more
-                    set_(beside, **{name: before[name] for name in wanted})
+                    set_(beside, **{name: before[name] for name in changed})
 
     @contextmanager
     def _using(self, database: str) -> Iterator[None]:
@@ -343,11 +349,7 @@ class DuckDBCompute:
 
 
 def _refuse_open_transaction(one_number: int, next_number: int) -> None:
-    """Refuse a second BEGIN here: the database would refuse it, too, but then roll back what was begun.
-
-    Raises:
-        EngineError: two statements had the number of the same transaction, that of a lent connection.
-    """
+    """Refuse a second BEGIN here: the database would refuse it, too, but then roll back what was begun."""
     if one_number == next_number:
         reason = "the connection is in the middle of a transaction; commit or roll it back first"
         raise EngineError(reason, step="begin")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from sqlanon.engines.base import Compute
-from sqlanon.methods.shared.arrays import Arrays, Ints
+from sqlanon.methods.shared.arrays import Arrays
 from sqlanon.queries.cells.earlier import ABSENT, NUMBER_OF_ABSENT
 from sqlanon.queries.cells.encoding import EARLIER
 from sqlanon.queries.kit.nodes import column, select
@@ -17,10 +15,3 @@ def absent_persons(engine: Compute, values: Sequence[str] = ()) -> Arrays:
     """The joint class of these (``EARLIER``), some columns with codes of their values, and how many they are."""
     query = select([column(name) for name in (EARLIER, *values, NUMBER_OF_ABSENT)], ABSENT.table)
     return engine.arrays(query, "persons without a row")
-
-
-def absent_by_number(engine: Compute, largest: int) -> Ints:
-    """How many these are of each joint class, by its number from 0 to the largest."""
-    found = absent_persons(engine)
-    absent: Ints = np.bincount(found[EARLIER], found[NUMBER_OF_ABSENT], largest + 1).astype(np.int64)
-    return absent

@@ -16,20 +16,6 @@ Mask = NDArray[np.bool_]
 Arrays = Mapping[str, NDArray[Any]]
 
 
-class Scratch:
-    """Memory that is used again: to get much of it anew takes longer than to compute what goes there."""
-
-    def __init__(self) -> None:
-        self._arrays: dict[tuple[int, type], NDArray[Any]] = {}
-
-    def array(self, place: int, count: int, kind: type) -> NDArray[Any]:
-        """As many numbers, whose values are whatever was there before."""
-        found = self._arrays.get((place, kind))
-        if found is None or len(found) < count:
-            found = self._arrays[place, kind] = np.empty(count, dtype=kind)
-        return found[:count]
-
-
 def changes(words: NDArray[Any]) -> Mask:
     """Whether each column of sorted words differs from the one before it."""
     differs = np.ones(words.shape[1], dtype=bool)

@@ -12,52 +12,20 @@ from functools import partial
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.class_sizes import SizeCounter, rows_count, sized_cells
-from sqlanon.methods.shared.class_values import ValueCounter
-from sqlanon.methods.shared.coded_cells import coded_cells
 from sqlanon.methods.shared.counting import SizesFirst, node_summaries
-from sqlanon.methods.shared.intervals.evidence import CellEvidence
-from sqlanon.methods.shared.intervals.reading import evidence_of
-from sqlanon.methods.shared.joint_judge import joint_counter
-from sqlanon.methods.shared.joint_sizes import JointSizeCounter
-from sqlanon.model.lattice import Levels, NodeSummary, is_below, total
+from sqlanon.methods.shared.proofs import Proving, proofs_of
+from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
 from sqlanon.model.release import FinerNode
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
-from sqlanon.search.problem import Answers
 
 DRY_RUN_ATTAINABLE = 2.0
 """How private the release of Inverse OLA is taken to be in a dry run."""
 
-
-class Proving:
-    """Answers what is asked of nodes by a counter, and what is proven of intervals from cells."""
-
-    def __init__(self, counter: ValueCounter, cells: CellEvidence, allowed: int) -> None:
-        self._counter = counter
-        self._allowed = allowed
-        self._rolled_up = {cells.levels: cells}
-
-    def answer(self, inquiry: Inquiry) -> Answers:
-        """What is asked, in its order."""
-        if inquiry.asks != "proofs":
-            return self._counter.answer(inquiry)
-        return [self._cells(low).up_to(high, self._allowed) for low, high in inquiry.intervals]
-
-    def _cells(self, low: Levels) -> CellEvidence:
-        """The cells of a node, from the fewest that are at hand."""
-        if low not in self._rolled_up:
-            below = (cells for levels, cells in self._rolled_up.items() if is_below(levels, low))
-            self._rolled_up[low] = min(below, key=lambda cells: len(cells.rows)).at(low)
-            if len(self._rolled_up) > 128:
-                del self._rolled_up[list(self._rolled_up)[1]]
-        return self._rolled_up[low]
-
-
-Counter = SizeCounter | ValueCounter | SizesFirst | Proving
-"""What counts nodes."""
+Counter = SizesFirst | Proving
+"""What answers a search."""
 
 Observer = Callable[[int, int, Inquiry], None]
 """Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
@@ -99,20 +67,12 @@ def choose_with_alternatives(
 def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchProblem, Counter]:
     """What is searched for, and what counts nodes for it."""
     policy, context = table.bound.policy, table.context
-    problem = SearchProblem(policy.quality, context, policy.max_loss)
-    if (sized := sized_cells(engine, table)) is not None:
-        counter = SizeCounter if table.encoding.spec.earlier is None else JointSizeCounter
-        return problem, counter(engine, table, sized)
-    if (coded := coded_cells(engine, table)) is None:
-        return problem, SizesFirst(engine, table)
-    if coded.joint is not None:
-        return problem, joint_counter(engine, table, coded) if rows_count(table) else SizesFirst(engine, table)
+    problem, counter = SearchProblem(policy.quality, context, policy.max_loss), SizesFirst(engine, table)
     if policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context))):
-        cells = evidence_of(table, coded)
-        if cells is not None:
-            counted = ValueCounter.of(engine, table, coded)
-            return replace(problem, has_proofs=True), Proving(counted, cells, context.allowed_rows)
-    return problem, ValueCounter.of(engine, table, coded) if rows_count(table) else SizesFirst(engine, table)
+        proofs = proofs_of(engine, table, counter)
+        if proofs is not None:
+            return replace(problem, has_proofs=True), Proving(counter, proofs)
+    return problem, counter
 
 
 def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:
@@ -155,7 +115,7 @@ def _answered(
         inquiry = next(search)
         while True:
             observer(checked, problem.context.lattice.size, inquiry)
-            answers = counter.answer(inquiry)
+            answers = counter.answer(inquiry) if inquiry.nodes or inquiry.intervals else ()
             if inquiry.asks not in ("loss", "proofs"):
                 checked += len(inquiry.nodes)
                 for summary in filter(problem.satisfies, answers):
@@ -228,10 +188,10 @@ def dry_run_choice(engine: Compute, table: EncodedTable) -> tuple[EncodedTable, 
 MAX_SWAPS = 32
 """Nodes that are counted for it after a search: as many as in a batch."""
 
-MIN_SWAPS = 8
+MIN_SWAPS = 16
 """Nodes that are counted for it however few the search has checked."""
 
-SHARE_OF_SWAPS = 1 / 10
+SHARE_OF_SWAPS = 1 / 5
 """Nodes that are counted for it, by node that the search has checked."""
 
 MAX_COMPARED = 1

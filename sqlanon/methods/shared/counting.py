@@ -68,7 +68,7 @@ class NodeCounter:
 
     def _counted(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
         if self._engine.is_far(source.cells.table):
-            together = batches(nodes, FAR_NODES)
+            together = batches(nodes, min(FAR_NODES, self._engine.most_rows_from_far()))
             return [each for few in together for each in self._spelled(source, few, asked)]
         if asked == "counts" or not self.table.encoding.label_losses:
             # To group by a word of zeros takes time, too: those by the same words are counted together.

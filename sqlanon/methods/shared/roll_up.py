@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.model.lattice import Asked, Levels, NodeSummary
+from sqlanon.model.lattice import Asked, Levels, NodeSummary, is_below
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import distinct_others, rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows
@@ -260,8 +260,3 @@ def counted_together(nodes: Sequence[Levels], costs: NDArray[np.float64]) -> Ite
         left -= cost
     if together:
         yield together
-
-
-def is_below(lower: Levels, upper: Levels) -> bool:
-    """Whether a node is no more general than another."""
-    return all(low <= high for low, high in zip(lower, upper, strict=True))

@@ -133,7 +133,7 @@ class _Course:
         """Check the highest nodes of boxes that may be the best; of the others the proofs say enough."""
         asked = []
         for (_, high), proof in zip(intervals, proofs, strict=True):
-            if proof.summary is None or self._knowledge.may_be_best(proof.summary):
+            if self._knowledge.may_be_best(proof.summary):
                 asked.append(high)
             elif high not in self._checked:
                 self._checked.add(high)

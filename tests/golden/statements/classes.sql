@@ -488,39 +488,8 @@ FROM "anon_classes_2" AS "anon_classes";
 --   -> node, class_count, min_class_size, kept_class_count, suppressed_rows, certain_suppressed_rows, dm_star, dm, aecs
 --   0, 5, 1, 2, 3, 3, 16, 37, 1.33333333333
 
--- The discernibility of a node
--- Run dm: Policy(method=FullDomain(suppression_limit=0.5), privacy=[KAnonymity(k=2)], quality=DM())
-PREPARE "anon_cells_everything_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells" AS (
-  SELECT "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_row_count", "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes"
-), "anon_classes" AS (
-  SELECT "anon_node", "anon_key_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells"
-  GROUP BY "anon_node", "anon_key_0"
-), "anon_classes_2" AS (SELECT *, "anon_class_size" >= 2 AS "anon_kept" FROM "anon_classes")
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  MIN(anon_class_size) AS min_class_size,
-  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")) AS "dm_star",
-  (SUM(CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 8 END)) AS "dm",
-  (
-    CAST(SUM("anon_class_size") AS DOUBLE) / (
-      COUNT(*) FILTER(WHERE "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
-    ) / 2
-  ) AS "aecs"
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY anon_node;
-
 -- Counts of a node, of any class
--- Run dm
+-- Run dm: Policy(method=FullDomain(suppression_limit=0.5), privacy=[KAnonymity(k=2)], quality=DM())
 PREPARE "anon_cells_everything_of_any_by_0" AS
 WITH "anon_nodes" AS (
   SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"

@@ -141,32 +141,42 @@ SELECT
 FROM :values AS anon_values
 GROUP BY anon_interval, anon_high;
 
+-- name: values_with_shares
+-- values of classes with the shares that these may have
+-- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT)
+-- :classes (anon_interval BIGINT, anon_high BIGINT, anon_class_size BIGINT)
+-- :shares (anon_value UINTEGER, anon_largest_share DOUBLE, anon_least_share DOUBLE)
+SELECT
+    anon_values.*,
+    anon_classes.anon_class_size,
+    anon_shares.anon_largest_share,
+    anon_shares.anon_least_share
+FROM :values AS anon_values
+INNER JOIN :classes AS anon_classes
+    ON anon_classes.anon_interval = anon_values.anon_interval
+    AND anon_classes.anon_high = anon_values.anon_high
+INNER JOIN :shares AS anon_shares
+    ON anon_shares.anon_value = anon_values.anon_value;
+
 -- name: largest_share_excesses
 -- values with too large a share
 -- The values that have too large a share of their class, with the price and the excess of their cells.
 -- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT,
---     anon_most DOUBLE)
--- :classes (anon_interval BIGINT, anon_high BIGINT, anon_class_size BIGINT)
--- :shares (anon_value UINTEGER, anon_largest_share DOUBLE)
+--     anon_most DOUBLE, anon_class_size BIGINT, anon_largest_share DOUBLE)
 SELECT *, row_number() OVER () AS anon_place
 FROM (
     SELECT
-        anon_values.anon_interval,
-        anon_values.anon_high,
-        anon_values.anon_value,
-        anon_shares.anon_largest_share,
-        anon_values.anon_most - anon_shares.anon_largest_share AS anon_price,
+        anon_interval,
+        anon_high,
+        anon_value,
+        anon_largest_share,
+        anon_most - anon_largest_share AS anon_price,
         anon.score_excess(
-            anon.largest_share_score(anon_values.anon_rows, anon_classes.anon_class_size, anon_shares.anon_largest_share),
-            anon_classes.anon_class_size
+            anon.largest_share_score(anon_rows, anon_class_size, anon_largest_share),
+            anon_class_size
         ) AS anon_excess,
         TRUE AS anon_is_out
     FROM :values AS anon_values
-    INNER JOIN :classes AS anon_classes
-        ON anon_classes.anon_interval = anon_values.anon_interval
-        AND anon_classes.anon_high = anon_values.anon_high
-    INNER JOIN :shares AS anon_shares
-        ON anon_shares.anon_value = anon_values.anon_value
 )
 WHERE anon_excess > 0;
 
@@ -175,62 +185,40 @@ WHERE anon_excess > 0;
 -- The values that have too small a share of the cells that have them, with their price and excess, or of their class, which is out
 -- of bounds then (anon_is_out).
 -- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT,
---     anon_having_rows BIGINT, anon_least DOUBLE)
--- :classes (anon_interval BIGINT, anon_high BIGINT, anon_class_size BIGINT)
--- :shares (anon_value UINTEGER, anon_least_share DOUBLE)
+--     anon_having_rows BIGINT, anon_least DOUBLE, anon_class_size BIGINT, anon_least_share DOUBLE)
 SELECT *, row_number() OVER () AS anon_place
 FROM (
     SELECT
-        anon_values.anon_interval,
-        anon_values.anon_high,
-        anon_values.anon_value,
-        anon_shares.anon_least_share,
-        anon_shares.anon_least_share - anon_values.anon_least AS anon_price,
+        anon_interval,
+        anon_high,
+        anon_value,
+        anon_least_share,
+        anon_least_share - anon_least AS anon_price,
         anon.score_excess(
-            anon.least_share_score(anon_values.anon_rows, anon_values.anon_having_rows, anon_shares.anon_least_share),
-            anon_classes.anon_class_size
+            anon.least_share_score(anon_rows, anon_having_rows, anon_least_share),
+            anon_class_size
         ) AS anon_excess,
         anon.score_excess(
-            anon.least_share_score(anon_values.anon_rows, anon_classes.anon_class_size, anon_shares.anon_least_share),
-            anon_classes.anon_class_size
+            anon.least_share_score(anon_rows, anon_class_size, anon_least_share),
+            anon_class_size
         ) > 0 AS anon_is_out
     FROM :values AS anon_values
-    INNER JOIN :classes AS anon_classes
-        ON anon_classes.anon_interval = anon_values.anon_interval
-        AND anon_classes.anon_high = anon_values.anon_high
-    INNER JOIN :shares AS anon_shares
-        ON anon_shares.anon_value = anon_values.anon_value
 )
 WHERE anon_excess > 0 OR anon_is_out;
 
--- name: largest_share_scores
--- scores of cells with too much of a value
--- What the cells that have such a value score beyond the prices below the first one; others score at most 0.
+-- name: share_scores
+-- scores of cells by shares
+-- The score (:score) of the cells that have a value with an excess. Others score 0 where the share is too small, and at most 0 where
+-- it is too large, which is never beyond a price.
 -- :cells (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT, anon_cell_size BIGINT)
 -- :excesses (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_largest_share DOUBLE, anon_price DOUBLE,
 --     anon_place BIGINT)
+-- :score anon.largest_share_score(anon_cells.anon_rows, anon_cells.anon_cell_size, anon_excesses.anon_largest_share)
 SELECT
     anon_excesses.anon_place,
     anon_excesses.anon_price,
     anon_cells.anon_cell_size,
-    anon.largest_share_score(anon_cells.anon_rows, anon_cells.anon_cell_size, anon_excesses.anon_largest_share) AS anon_score
-FROM :cells AS anon_cells
-INNER JOIN :excesses AS anon_excesses
-    ON anon_excesses.anon_interval = anon_cells.anon_interval
-    AND anon_excesses.anon_high = anon_cells.anon_high
-    AND anon_excesses.anon_value = anon_cells.anon_value;
-
--- name: least_share_scores
--- scores of cells with too little of a value
--- What the cells that have such a value score beyond the prices below the first one; others score 0.
--- :cells (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT, anon_cell_size BIGINT)
--- :excesses (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_least_share DOUBLE, anon_price DOUBLE,
---     anon_place BIGINT)
-SELECT
-    anon_excesses.anon_place,
-    anon_excesses.anon_price,
-    anon_cells.anon_cell_size,
-    anon.least_share_score(anon_cells.anon_rows, anon_cells.anon_cell_size, anon_excesses.anon_least_share) AS anon_score
+    :score AS anon_score
 FROM :cells AS anon_cells
 INNER JOIN :excesses AS anon_excesses
     ON anon_excesses.anon_interval = anon_cells.anon_interval

@@ -145,8 +145,11 @@ def interval_proofs(encoding: Encoding, *, are_of_low: bool) -> exp.Select:
     for side, names in SHARE_LIMITS.items():
         if any(bound.measure.name in names for bound in bounds):
             excesses = {"excesses": _made(f"{side}_excesses")}
-            steps[f"{side}_excesses"] = SQL.query(f"{side}_share_excesses", **of_classes, shares=SHARES)
-            scores = SQL.query(f"{side}_share_scores", **of_cells, **excesses)
+            valued = SQL.query("values_with_shares", **of_classes, shares=SHARES)
+            steps[f"{side}_excesses"] = SQL.query(f"{side}_share_excesses", values=valued)
+            counts = (column(name, "anon_cells") for name in ("anon_rows", "anon_cell_size"))
+            score = scalar_call(f"{side}_share_score", *counts, column(f"anon_{side}_share", "anon_excesses"))
+            scores = SQL.query("share_scores", **of_cells, **excesses, score=score)
             rows.append(SQL.query("least_rows", scores=scores, **excesses))
             out.append(SQL.query("classes_out", **excesses))
     if any(bound.measure.name in DISTANCES for bound in bounds):

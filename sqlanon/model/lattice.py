@@ -176,7 +176,7 @@ class LevelLosses:
 
 
 def is_below(lower: Levels, upper: Levels) -> bool:
-    """Whether a node is no more general than another."""
+    """Whether each level of a node is at most that of another."""
     return all(low <= high for low, high in zip(lower, upper, strict=True))
 
 

@@ -55,7 +55,7 @@ SCORES = "a score for each node that the exponential mechanism chooses from"
 DRAWN: dict[str, dict[str, str]] = {
     "histogram": {},  # noise is drawn for the places of the node, and added in DuckDB
     "ipa": {"scores of nodes": SCORES},
-    "epsilon-safe": {"scores of nodes": SCORES, "classes": "the rows of each class that is shown, of which some stay"},
+    "epsilon-safe": {"scores of nodes": SCORES, "classes": "the rows of each class that is shown, to draw which stay"},
     "diffgen": {
         "labels of the cut": "the labels that are published",
         "scores of specializations": "a score for each label that can be specialized, to choose from",

@@ -84,7 +84,7 @@ def encoded(value: str, encoding: str) -> str:
 
 
 def numbers_of(values: list[str], notation: dict[str, str]) -> list[str] | None:
-    """The texts of numbers in a notation as Python writes them; None if one is no number, or there are none."""
+    """Numbers of a notation as Python writes them; None without any, or if a text is not a number."""
     point, thousands = notation.get("decimal", "."), notation.get("thousands", "")
     group = f"|[0-9]{{1,3}}({re.escape(thousands)}[0-9]{{3}})+" if thousands else ""
     number = re.compile(f"[+-]?([0-9]+{group})({re.escape(point)}[0-9]+)?")

@@ -31,17 +31,19 @@ def problem(table: list[list[float]], quality: sa.Entropy | sa.LM | None = None)
     return SearchProblem(quality or sa.Entropy(), LossContext(lattice, losses, 1000, 50, 5))
 
 
-TOLD = 90
-"""What the quasi-identifiers of a satisfying node tell together at most."""
+MAX_INFORMATION = 90
+"""The most information of the quasi-identifiers of a satisfying node."""
 
 
-def told(position: int, level: int) -> int:
+def information(position: int, level: int) -> int:
     return (3 - level) * (4 + position % 3)
 
 
 def of_information(levels: Levels) -> NodeSummary:
-    """A node satisfies if its quasi-identifiers, of four levels each, tell little enough together."""
-    return summary(levels, min(max(sum(itertools.starmap(told, enumerate(levels))) - TOLD + 50, 0), 1000))
+    """A node satisfies if its quasi-identifiers, of four levels each, carry little enough information together."""
+    return summary(
+        levels, min(max(sum(itertools.starmap(information, enumerate(levels))) - MAX_INFORMATION + 50, 0), 1000)
+    )
 
 
 def summary(levels: Levels, rows: int) -> NodeSummary:
@@ -49,15 +51,15 @@ def summary(levels: Levels, rows: int) -> NodeSummary:
 
 
 def least_loss(table: list[list[float]]) -> float:
-    """By what they tell, the least loss of the quasi-identifiers so far."""
+    """By their information, the least loss of the quasi-identifiers so far."""
     least = {0: 0.0}
     for position, terms in enumerate(table):
         longer: dict[int, float] = {}
         for (before, loss), (level, term) in itertools.product(least.items(), enumerate(terms)):
-            after = before + told(position, level)
+            after = before + information(position, level)
             longer[after] = min(loss + term, longer.get(after, math.inf))
         least = longer
-    return min(loss for together, loss in least.items() if together <= TOLD)
+    return min(loss for together, loss in least.items() if together <= MAX_INFORMATION)
 
 
 def losses(noise: float = 0.0, width: int = 15) -> list[list[float]]:

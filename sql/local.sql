@@ -1,28 +1,5 @@
 -- Local recoding: the cells and the labels that are handed over as arrays, the labels of classes, and their list.
 
--- name: cells
--- cells as arrays
--- The cells with the words of their keys, the codes that classes are judged by, and their rows.
--- :cells (anon_key_0 BIGINT, anon_sensitive_0 UINTEGER, anon_row_count BIGINT)
--- :columns anon_key_0, anon_sensitive_0, anon_row_count
-SELECT :columns FROM :cells AS anon_cells;
-
--- name: labels
--- labels as arrays
--- The number of every value of a quasi-identifier (position) and, at every level (depth), the number of its label, what the
--- label loses, and the words of its key. Numbers begin at 0; labels of equal text have equal numbers at all levels.
--- :labels (position INTEGER, depth INTEGER, value VARCHAR, label VARCHAR, ncp DOUBLE, anon_key_0 BIGINT, anon_key_1 BIGINT)
--- :loss ncp
--- :keys anon_key_0, anon_key_1
-SELECT
-    position,
-    depth,
-    dense_rank() OVER (PARTITION BY position ORDER BY value ASC NULLS FIRST) - 1 AS value_number,
-    dense_rank() OVER (PARTITION BY position ORDER BY label ASC NULLS FIRST) - 1 AS label_number,
-    :loss AS loss,
-    :keys
-FROM :labels AS anon_labels;
-
 -- name: class_labels
 -- labels of classes
 -- The labels of each class, and those of class 0, which are masked.
@@ -79,11 +56,53 @@ GROUP BY anon_class;
 -- :kept (anon_class INTEGER)
 SELECT count(*) > 0 AS kept FROM :kept WHERE anon_class = 0;
 
--- name: kept_labels
+-- name: published_keys
+-- classes of keys
+-- The keys of the cells that are published; those that are left out are in class 0.
+-- :parts (anon_key_0 BIGINT, anon_class INTEGER)
+-- :keys anon_key_0
+-- :first 1
+SELECT :keys, greatest(anon_class, 0) AS anon_class FROM :parts AS anon_parts WHERE greatest(anon_class, 0) >= :first;
+
+-- name: recorded_labels
 -- labels of published classes
--- :labels (anon_class INTEGER, anon_label_0 VARCHAR)
+-- With their levels, and places from 0 among those of their quasi-identifier.
+-- :listed (anon_class INTEGER, position INTEGER, depth INTEGER, label VARCHAR)
 -- :kept (anon_class INTEGER)
-SELECT anon_labels.* FROM :labels AS anon_labels INNER JOIN :kept USING (anon_class) ORDER BY anon_labels.anon_class ASC;
+SELECT
+    position,
+    depth,
+    label,
+    row_number() OVER (PARTITION BY position ORDER BY depth ASC, label ASC NULLS FIRST) - 1 AS place
+FROM (
+    SELECT DISTINCT anon_listed.position, anon_listed.depth, anon_listed.label
+    FROM :listed AS anon_listed
+    SEMI JOIN :kept AS anon_kept ON anon_kept.anon_class = anon_listed.anon_class
+) AS anon_of_kept
+ORDER BY position ASC, place ASC;
+
+-- name: recorded_classes
+-- published classes
+-- A list for each combination of labels: how many rows there are, and the places of the labels.
+-- :listed (anon_class INTEGER, position INTEGER, depth INTEGER, label VARCHAR)
+-- :labels (position INTEGER, depth INTEGER, label VARCHAR, place BIGINT)
+-- :parts (anon_class INTEGER, anon_row_count BIGINT)
+-- :kept (anon_class INTEGER)
+SELECT list_prepend(CAST(sum(anon_of_keys.rows) AS BIGINT), anon_of_levels.places) AS recorded
+FROM (
+    SELECT anon_listed.anon_class, list(anon_labels.place ORDER BY anon_labels.position ASC) AS places
+    FROM :listed AS anon_listed
+    SEMI JOIN :kept AS anon_kept ON anon_kept.anon_class = anon_listed.anon_class
+    INNER JOIN :labels AS anon_labels
+        ON anon_labels.position = anon_listed.position
+        AND anon_labels.depth = anon_listed.depth
+        AND anon_labels.label IS NOT DISTINCT FROM anon_listed.label
+    GROUP BY anon_listed.anon_class
+) AS anon_of_levels
+INNER JOIN (SELECT anon_class, sum(anon_row_count) AS rows FROM :parts AS anon_parts GROUP BY anon_class) AS anon_of_keys
+    ON anon_of_keys.anon_class = anon_of_levels.anon_class
+GROUP BY anon_of_levels.places
+ORDER BY anon_of_levels.places ASC;
 
 -- name: class_list
 -- list of classes
@@ -101,23 +120,62 @@ INNER JOIN (SELECT DISTINCT position, depth, label, :keys FROM :labels) AS anon_
 ORDER BY anon_levels.anon_class ASC, anon_levels.position ASC;
 
 -- name: listed_labels
--- listed classes as arrays
--- What the labels of listed classes lose, and the words of their keys, by class and quasi-identifier (position). A class
+-- labels of listed classes
+-- The labels of listed classes by quasi-identifier (position): what they lose, in units, and the words of their keys. A class
 -- with a label that the taxonomies do not have is left out.
 -- :listed (anon_class INTEGER, position INTEGER, depth INTEGER, label VARCHAR)
 -- :labels (position INTEGER, depth INTEGER, label VARCHAR, ncp DOUBLE, anon_key_0 BIGINT)
--- :loss ncp
+-- :shares (position INTEGER, share DOUBLE)
+-- :loss anon_labels.ncp
 -- :keys anon_key_0
 -- :width 2
-SELECT anon_listed.anon_class, anon_listed.position, anon_listed.depth, anon_labels.loss, anon_labels.:keys
+-- :units 1073741824
+SELECT
+    anon_listed.anon_class,
+    anon_listed.position,
+    anon_listed.depth,
+    anon_labels.:keys,
+    CAST(round(anon_labels.anon_share_lost * anon_shares.share * :units) AS BIGINT) AS anon_loss
 FROM :listed AS anon_listed
-INNER JOIN (SELECT DISTINCT position, depth, label, :loss AS loss, :keys FROM :labels) AS anon_labels
+INNER JOIN (
+    SELECT DISTINCT position, depth, label, :loss AS anon_share_lost, :keys FROM :labels AS anon_labels
+) AS anon_labels
     ON
         anon_labels.position = anon_listed.position
         AND anon_labels.depth = anon_listed.depth
         AND anon_labels.label IS NOT DISTINCT FROM anon_listed.label
-QUALIFY count(*) OVER (PARTITION BY anon_listed.anon_class) = :width
-ORDER BY anon_listed.anon_class ASC, anon_listed.position ASC;
+INNER JOIN :shares AS anon_shares ON anon_shares.position = anon_listed.position
+QUALIFY count(*) OVER (PARTITION BY anon_listed.anon_class) = :width;
+
+-- name: covers
+-- listed classes
+-- The words of the key of a class, the bits of keys that distinguish the classes of its node, and what its labels lose.
+-- :labels (anon_class INTEGER, position INTEGER, depth INTEGER, anon_key_0 BIGINT, anon_loss BIGINT)
+-- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
+-- :keys bit_or(anon_labels.anon_key_0) AS anon_key_0
+-- :bits bit_or(anon_masks.anon_mask_0) AS anon_mask_0
+SELECT anon_labels.anon_class, :keys, :bits, CAST(sum(anon_labels.anon_loss) AS BIGINT) AS anon_loss
+FROM :labels AS anon_labels
+INNER JOIN :masks AS anon_masks
+    ON anon_masks.position = anon_labels.position AND anon_masks.depth = anon_labels.depth
+GROUP BY anon_labels.anon_class;
+
+-- name: covering_classes
+-- classes of keys
+-- :of_keys (anon_key_0 BIGINT)
+-- :covers (anon_class INTEGER, anon_key_0 BIGINT, anon_mask_0 BIGINT, anon_loss BIGINT)
+-- :keys anon_key_0
+-- :bits anon_mask_0
+-- :masked anon_keys.anon_key_0 & anon_nodes.anon_mask_0 AS anon_class_anon_key_0
+-- :is_covered anon_at_nodes.anon_class_anon_key_0 = anon_covers.anon_key_0
+SELECT anon_at_nodes.:keys, min(row(anon_covers.anon_loss, anon_covers.anon_class))[2] AS anon_class
+FROM (
+    SELECT anon_keys.:keys, anon_nodes.:bits, :masked
+    FROM :of_keys AS anon_keys
+    CROSS JOIN (SELECT DISTINCT :bits FROM :covers AS anon_all_covers) AS anon_nodes
+) AS anon_at_nodes
+INNER JOIN :covers AS anon_covers ON anon_at_nodes.:bits = anon_covers.:bits AND :is_covered
+GROUP BY anon_at_nodes.:keys;
 
 -- name: keys
 -- keys of cells
@@ -174,3 +232,26 @@ SELECT
     ) AS differing
 FROM (SELECT :names, CAST(count(*) AS BIGINT) AS anon_rows FROM :found GROUP BY :names) AS anon_found
 FULL JOIN :listed AS anon_listed ON anon_found.:names IS NOT DISTINCT FROM anon_listed.:names;
+
+-- name: first_nodes
+-- rows of nodes
+-- The rows by the first node where their class in the whole table meets the privacy models.
+-- :cells (anon_key_0 BIGINT, anon_row_count BIGINT)
+-- :nodes (anon_node INTEGER, anon_mask_0 BIGINT)
+-- :kept (anon_node INTEGER, anon_key_0 BIGINT)
+-- :keys anon_key_0
+-- :own anon_cells.anon_key_0 AS anon_own_anon_key_0
+-- :own_keys anon_own_anon_key_0
+-- :masked anon_cells.anon_key_0 & anon_nodes.anon_mask_0 AS anon_key_0
+SELECT anon_node AS node, CAST(sum(anon_rows) AS BIGINT) AS rows
+FROM (
+    SELECT any_value(anon_at_nodes.anon_row_count) AS anon_rows, min(anon_at_nodes.anon_node) AS anon_node
+    FROM (
+        SELECT anon_cells.anon_row_count, anon_nodes.anon_node, :own, :masked
+        FROM (SELECT :keys, sum(anon_row_count) AS anon_row_count FROM :cells AS anon_all_cells GROUP BY :keys) AS anon_cells
+        CROSS JOIN :nodes AS anon_nodes
+    ) AS anon_at_nodes
+    SEMI JOIN :kept AS anon_kept ON anon_kept.anon_node = anon_at_nodes.anon_node AND anon_at_nodes.:keys = anon_kept.:keys
+    GROUP BY anon_at_nodes.:own_keys
+) AS anon_firsts
+GROUP BY anon_node;

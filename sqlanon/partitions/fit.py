@@ -184,7 +184,7 @@ def _found_classes(engine: Compute, run: LocalFitRun) -> Found:
         "checked_nodes": classes.checked_nodes,
         "proven_optimal": False,
         "gap": proven_gap(classes.loss, run.lower_bound),
-        "class_count": len(classes.levels),
+        "class_count": classes.class_count,
     }
     notes = (*run_notes(table, classes), *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
     return Found(table, {}, PerClass(table.encoding).class_list, facts, notes, examined.findings)

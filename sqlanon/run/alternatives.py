@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.local.arrays import loss_of
 from sqlanon.methods.local.estimate import estimated_loss
 from sqlanon.methods.shared.publishing import Publication
 from sqlanon.model.methods.full_domain import FullDomain
@@ -44,7 +43,7 @@ def local_loss(engine: Compute, publication: Publication) -> float | None:
     node, policy = publication.node, publication.bound.policy
     if node is None or not _can_be_recoded(policy):
         return None
-    return estimated_loss(engine, node.table, loss_of(policy))
+    return estimated_loss(engine, node.table)
 
 
 def _can_be_recoded(policy: Policy) -> bool:

@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--k", type=int, nargs="*", default=[5])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where the data is made and kept")
-    parser.add_argument("--memory-limit", help="of the database, out of core beyond it; arrays are not counted in it")
+    parser.add_argument("--memory-limit", help="of the database, which goes out of core beyond it")
     arguments = parser.parse_args()
     limit = [] if arguments.memory_limit is None else [f"--memory-limit={arguments.memory_limit}"]
     sys.stdout.write("| rows | k | | NCP | at least | classes | seconds | CPU s | beside a plain count | peak MiB |\n")

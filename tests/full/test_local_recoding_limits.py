@@ -35,37 +35,17 @@ def test_a_release_of_the_same_files_and_policy_is_left(session: sa.Session, tmp
         session.anonymize(source, policy_of(sa.KAnonymity(6)), target)
 
 
-class TestTightBounds:
-    TIGHT = sa.LocalRecoding(lower_bound="tight")
-
-    def test_the_report_says_by_which_bound(
-        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Too much work is refused, which the quick bound is not."""
-        with monkeypatch.context() as patch:
-            patch.setattr("sqlanon.methods.local.refusals.TIGHT_WORK", 1e3)
-            with pytest.raises(sa.PolicyError, match=r"times 50 nodes are more than 1,000; take lower_bound = true"):
-                session.anonymize("people", policy_of(sa.KAnonymity(5), method=self.TIGHT), "released")
-            quick = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released").report
-        (tmp_path / "policy.toml").write_text(
-            """
-            quasi_identifiers = ["age", "sex", "zip"]
-            sensitive = ["illness"]
-            rest = "identifier"
-            method = {model = "local-recoding", lower_bound = "tight"}
-            privacy = [{model = "k-anonymity", k = 25}]
-            """
-        )
-        tight = session.anonymize("people", tmp_path / "policy.toml", "released", replace=True).report
-        assert quick.lower_bound < tight.lower_bound <= tight.loss == quick.loss
-        assert "more than the least, by the quick lower bound." in quick.search_in_words
-        assert "more than the least, by the tight lower bound." in tight.search_in_words
-
-    def test_weights_are_refused(self) -> None:
-        with pytest.raises(
-            sa.PolicyError, match=r"no tight lower bound of .* weights of rows: take lower_bound = true"
-        ):
-            policy_of(sa.KAnonymity(5), method=self.TIGHT, row_weight="weight")
+def test_a_lower_bound_is_asked_for_or_quick(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is above 0, and no more than what is lost."""
+    quick = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released").report
+    assert 0 < quick.lower_bound < quick.loss
+    assert "more than the least" in quick.search_in_words
+    monkeypatch.setattr("sqlanon.methods.local.method.BOUNDED_WORK", 1)
+    slow = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released", replace=True).report
+    assert slow.lower_bound is None
+    method = sa.LocalRecoding(lower_bound=True)
+    asked = session.anonymize("people", policy_of(sa.KAnonymity(25), method=method), "released", replace=True).report
+    assert asked.lower_bound == quick.lower_bound
 
 
 def test_tables_of_hardly_any_rows(session: sa.Session) -> None:

@@ -598,16 +598,51 @@ SELECT
   COUNT(*) FILTER(WHERE anon_class_rows = 1) AS unique_rows
 FROM "anon_classes";
 
--- read anon_labels 2
-SELECT
-  position, depth,
-  DENSE_RANK() OVER (PARTITION BY position ORDER BY value ASC NULLS FIRST) - 1 AS value_number,
-  DENSE_RANK() OVER (PARTITION BY position ORDER BY label ASC NULLS FIRST) - 1 AS label_number,
-  "lm" AS loss, "anon_key_0"
-FROM "temp"."main"."anon_labels" AS anon_labels;
-
-SELECT "anon_key_0", "anon_row_count"
-FROM "temp"."main"."anon_cells" AS anon_cells;
+WITH "anon_cells" AS (
+  SELECT "anon_key_0", SUM(anon_row_count) AS anon_row_count
+  FROM "temp"."main"."anon_cells" AS anon_all_cells
+  GROUP BY "anon_key_0"
+), "anon_at_nodes" AS (
+  SELECT
+    anon_cells.anon_row_count, anon_nodes.anon_node, "anon_cells"."anon_key_0" AS "anon_own_anon_key_0",
+    "anon_cells"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0"
+  FROM "anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8935141660703064064),
+    (1, 8646911284551352320),
+    (2, 7205759403792793600),
+    (3, 1729382256910270464),
+    (4, 6917529027641081856),
+    (5, 0)) AS anon_nodes("anon_node", "anon_mask_0")
+), "anon_cells_2" AS (
+  SELECT "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_row_count", "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8935141660703064064),
+    (1, 8646911284551352320),
+    (2, 7205759403792793600),
+    (3, 1729382256910270464),
+    (4, 6917529027641081856),
+    (5, 0)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_judged" AS (
+  SELECT "anon_node", "anon_key_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY "anon_node", "anon_key_0"
+), "anon_kept" AS (
+  SELECT "anon_node", "anon_key_0"
+  FROM "anon_judged"
+  WHERE "anon_class_size" >= 2
+), "anon_firsts" AS (
+  SELECT ANY_VALUE(anon_at_nodes.anon_row_count) AS anon_rows, MIN(anon_at_nodes.anon_node) AS anon_node
+  FROM "anon_at_nodes"
+  SEMI JOIN "anon_kept"
+    ON anon_kept.anon_node = anon_at_nodes.anon_node
+    AND "anon_at_nodes"."anon_key_0" = "anon_kept"."anon_key_0"
+  GROUP BY "anon_at_nodes"."anon_own_anon_key_0"
+)
+SELECT anon_node AS node, CAST(SUM(anon_rows) AS BIGINT) AS rows
+FROM "anon_firsts"
+GROUP BY anon_node;
 
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
@@ -1220,10 +1255,60 @@ DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
 -- as above: read anon_cells 3;
 
--- as above: read anon_labels 2;
-
-SELECT "anon_key_0", "anon_sensitive_0", "anon_row_count"
-FROM "temp"."main"."anon_cells" AS anon_cells;
+WITH "anon_cells" AS (
+  SELECT "anon_key_0", SUM(anon_row_count) AS anon_row_count
+  FROM "temp"."main"."anon_cells" AS anon_all_cells
+  GROUP BY "anon_key_0"
+), "anon_at_nodes" AS (
+  SELECT
+    anon_cells.anon_row_count, anon_nodes.anon_node, "anon_cells"."anon_key_0" AS "anon_own_anon_key_0",
+    "anon_cells"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0"
+  FROM "anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8935141660703064064),
+    (1, 8646911284551352320),
+    (2, 7205759403792793600),
+    (3, 1729382256910270464),
+    (4, 6917529027641081856),
+    (5, 0)) AS anon_nodes("anon_node", "anon_mask_0")
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0", "anon_row_count", "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8935141660703064064),
+    (1, 8646911284551352320),
+    (2, 7205759403792793600),
+    (3, 1729382256910270464),
+    (4, 6917529027641081856),
+    (5, 0)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values" AS (
+  SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"
+), "anon_judged" AS (
+  SELECT
+    "anon_node", "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (COUNT("anon_rows")) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY "anon_node", "anon_key_0"
+), "anon_kept" AS (
+  SELECT "anon_node", "anon_key_0"
+  FROM "anon_judged"
+  WHERE "anon_class_size" >= 2 AND "anon_measure_0" >= 2
+), "anon_firsts" AS (
+  SELECT ANY_VALUE(anon_at_nodes.anon_row_count) AS anon_rows, MIN(anon_at_nodes.anon_node) AS anon_node
+  FROM "anon_at_nodes"
+  SEMI JOIN "anon_kept"
+    ON anon_kept.anon_node = anon_at_nodes.anon_node
+    AND "anon_at_nodes"."anon_key_0" = "anon_kept"."anon_key_0"
+  GROUP BY "anon_at_nodes"."anon_own_anon_key_0"
+)
+SELECT anon_node AS node, CAST(SUM(anon_rows) AS BIGINT) AS rows
+FROM "anon_firsts"
+GROUP BY anon_node;
 
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
@@ -1302,30 +1387,605 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 -- as above: read anon_cells 2;
 
--- as above: read anon_labels 2;
+CREATE TEMPORARY TABLE "temp"."main"."anon_weighed_keys" AS
+WITH "anon_unnumbered" AS (
+  SELECT
+    "anon_key_0" AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_mass",
+    0 AS "anon_number"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY "anon_key_0"
+)
+SELECT ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC) AS anon_key, *
+FROM "anon_unnumbered";
 
-SELECT "anon_key_0", "anon_sensitive_0", "anon_row_count"
-FROM "temp"."main"."anon_cells" AS anon_cells;
+CREATE TEMPORARY TABLE "temp"."main"."anon_peeled_cells" AS
+WITH "anon_merged" AS (
+  SELECT "anon_key_0" AS "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY "anon_key_0", "anon_sensitive_0"
+)
+SELECT anon_weighed.anon_key, anon_weighed.anon_number, anon_merged.*
+FROM "anon_merged"
+INNER JOIN "temp"."main"."anon_weighed_keys" AS anon_weighed ON "anon_merged"."anon_key_0" = "anon_weighed"."anon_key_0";
 
-CREATE TEMPORARY TABLE "anon_levels_of_classes_values" AS
+CREATE TEMPORARY TABLE "temp"."main"."anon_weighed_labels" AS
+WITH "anon_numbered" AS (
+  SELECT
+    anon_labels.position, anon_labels.depth, "anon_labels"."anon_key_0",
+    DENSE_RANK() OVER (PARTITION BY anon_labels.position ORDER BY anon_labels.label ASC NULLS FIRST) AS anon_label_number,
+    CAST(ROUND("anon_labels"."lm" * anon_shares.share * 1073741824) AS BIGINT) AS anon_loss
+  FROM "temp"."main"."anon_labels" AS anon_labels
+  INNER JOIN (VALUES
+    (0, 0.5e0),
+    (1, 0.5e0)) AS anon_shares("position", "share")
+    ON anon_shares.position = anon_labels.position
+)
+SELECT position, depth, "anon_key_0", MIN(anon_label_number) AS anon_label_number, MAX(anon_loss) AS anon_loss
+FROM "anon_numbered"
+GROUP BY position, depth, "anon_key_0";
+
+-- read anon_weighed_keys
+WITH "anon_leaves" AS (
+  SELECT 0 AS "position", "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_mass") AS "anon_mass"
+  FROM "temp"."main"."anon_weighed_keys"
+  GROUP BY "anon_key_0" & 7205759403792793600
+  UNION ALL
+  SELECT 1 AS "position", "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_mass") AS "anon_mass"
+  FROM "temp"."main"."anon_weighed_keys"
+  GROUP BY "anon_key_0" & 1729382256910270464
+), "anon_leaves_2" AS (
+  SELECT
+    "anon_masks"."position", "anon_masks"."depth", "anon_leaves"."anon_mass",
+    "anon_leaves"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0"
+  FROM "anon_leaves"
+  JOIN (VALUES
+    (0, 0, 7205759403792793600),
+    (0, 1, 6917529027641081856),
+    (0, 2, 0),
+    (1, 0, 1729382256910270464),
+    (1, 1, 0)) AS "anon_masks"("position", "depth", "anon_mask_0")
+    ON "anon_masks"."position" = "anon_leaves"."position"
+)
+SELECT anon_labels.position, anon_labels.depth, SUM(anon_labels.anon_loss * anon_leaves.anon_mass) AS loss
+FROM "anon_leaves_2" AS "anon_leaves"
+INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
+  ON anon_labels.position = anon_leaves.position
+  AND anon_labels.depth = anon_leaves.depth
+  AND "anon_leaves"."anon_key_0" = "anon_labels"."anon_key_0"
+GROUP BY anon_labels.position, anon_labels.depth;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_tried_classes" AS
 SELECT
-  CAST(v0 AS INT) AS "anon_class",
-  CAST(v1 AS INT) AS "position",
-  CAST(v2 AS INT) AS "depth",
-  CAST(v3 AS BIGINT) AS "anon_key_0"
-FROM (VALUES
-  (1, 0, 1, 2305843009213693952),
-  (2, 0, 2, 0),
-  (3, 0, 0, 4611686018427387904),
-  (1, 1, 0, 576460752303423488),
-  (2, 1, 0, 1152921504606846976),
-  (3, 1, 0, 1152921504606846976)) AS given(v0, v1, v2, v3);
+  CAST(0 AS BIGINT) AS "anon_trial",
+  CAST(0 AS BIGINT) AS "anon_class",
+  CAST(0 AS BIGINT) AS "anon_node",
+  CAST(0 AS BIGINT) AS "anon_key_0",
+  CAST(0 AS BIGINT) AS "anon_class_size",
+  CAST(0 AS BIGINT) AS "anon_is_met"
+WHERE FALSE;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_levels_of_classes" AS
-SELECT *
-FROM "anon_levels_of_classes_values";
+CREATE TEMPORARY TABLE "temp"."main"."anon_taken_keys" AS
+SELECT CAST(0 AS BIGINT) AS "anon_key", CAST(0 AS BIGINT) AS "anon_node", CAST(0 AS BIGINT) AS "anon_first_key"
+WHERE FALSE;
 
-DROP TABLE "anon_levels_of_classes_values";
+CREATE TEMPORARY TABLE "temp"."main"."anon_failed_keys" AS
+SELECT CAST(0 AS BIGINT) AS "anon_key"
+WHERE FALSE;
+
+PREPARE "anon_tried_0" AS
+INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_peeled_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
+
+PREPARE "anon_taken_0" AS
+INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_peeled_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
+
+PREPARE "anon_failed_0" AS
+INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_live" AS (SELECT anon_weighed.anon_key, "anon_weighed"."anon_key_0", anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_weighed_keys" AS anon_weighed ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key LEFT JOIN "temp"."main"."anon_taken_keys" AS anon_taken ON anon_taken.anon_key = anon_weighed.anon_key WHERE anon_taken.anon_node IS NULL OR anon_taken.anon_node >= 0), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn" FROM "anon_live" CROSS JOIN "anon_nodes") SELECT DISTINCT anon_pairs.anon_key FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node);
+
+-- read anon_taken_keys
+WITH "anon_taken" AS (
+  SELECT anon_key
+  FROM "temp"."main"."anon_taken_keys" AS anon_all_taken
+  WHERE anon_node >= 0
+), "anon_cells" AS (
+  SELECT anon_cells.*
+  FROM "temp"."main"."anon_peeled_cells" AS anon_cells
+  ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key
+)
+SELECT COUNT(*) AS cells, CAST(COALESCE(SUM(anon_row_count), 0) AS BIGINT) AS rows
+FROM "anon_cells";
+
+EXECUTE "anon_tried_0" ('[0]', '[8935141660703064064]', 0);
+
+-- read anon_tried_classes
+SELECT anon_node AS node, CAST(SUM(anon_class_size) AS BIGINT) AS rows
+FROM "temp"."main"."anon_tried_classes" AS anon_tried
+WHERE anon_trial = 0 AND anon_is_met
+GROUP BY anon_node;
+
+EXECUTE "anon_taken_0" ('[0]', '[8935141660703064064]', 0);
+
+EXECUTE "anon_tried_0" ('[0]', '[8935141660703064064]', 1);
+
+-- read anon_tried_classes 2
+SELECT anon_node AS node, CAST(SUM(anon_class_size) AS BIGINT) AS rows
+FROM "temp"."main"."anon_tried_classes" AS anon_tried
+WHERE anon_trial = 1 AND anon_is_met
+GROUP BY anon_node;
+
+EXECUTE "anon_failed_0" ('[0]', '[8935141660703064064]');
+
+DELETE FROM "temp"."main"."anon_tried_classes";
+
+-- read anon_weighed_keys 2
+SELECT CAST(COALESCE(SUM(anon_weighed.anon_row_count), 0) AS BIGINT) AS rows
+FROM "temp"."main"."anon_weighed_keys" AS anon_weighed
+SEMI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key;
+
+-- as above: read anon_taken_keys;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_left_0" AS
+WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0)
+SELECT anon_cells.*
+FROM "temp"."main"."anon_peeled_cells" AS anon_cells
+ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key;
+
+PREPARE "anon_tried_1" AS
+INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_0" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
+
+PREPARE "anon_taken_1" AS
+INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_0" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
+
+PREPARE "anon_failed_1" AS
+INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_live" AS (SELECT anon_weighed.anon_key, "anon_weighed"."anon_key_0", anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_weighed_keys" AS anon_weighed ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key LEFT JOIN "temp"."main"."anon_taken_keys" AS anon_taken ON anon_taken.anon_key = anon_weighed.anon_key WHERE anon_taken.anon_node IS NULL OR anon_taken.anon_node >= 1), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn" FROM "anon_live" CROSS JOIN "anon_nodes") SELECT DISTINCT anon_pairs.anon_key FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node);
+
+EXECUTE "anon_tried_1" ('[1, 2, 3, 4, 5]', '[8646911284551352320, 7205759403792793600, 1729382256910270464, 6917529027641081856, 0]', 0);
+
+-- as above: read anon_tried_classes;
+
+EXECUTE "anon_taken_1" ('[3, 4, 5]', '[1729382256910270464, 6917529027641081856, 0]', 0);
+
+EXECUTE "anon_tried_1" ('[3, 4, 5]', '[1729382256910270464, 6917529027641081856, 0]', 1);
+
+-- as above: read anon_tried_classes 2;
+
+EXECUTE "anon_failed_1" ('[1, 2, 3, 4, 5]', '[8646911284551352320, 7205759403792793600, 1729382256910270464, 6917529027641081856, 0]');
+
+DELETE FROM "temp"."main"."anon_tried_classes";
+
+WITH "anon_taken" AS (
+  SELECT anon_key
+  FROM "temp"."main"."anon_taken_keys" AS anon_all_taken
+  WHERE anon_node >= 1
+), "anon_cells" AS (
+  SELECT anon_cells.*
+  FROM "temp"."main"."anon_left_0" AS anon_cells
+  ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key
+)
+SELECT COUNT(*) AS cells, CAST(COALESCE(SUM(anon_row_count), 0) AS BIGINT) AS rows
+FROM "anon_cells";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_left_1" AS
+WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1)
+SELECT anon_cells.*
+FROM "temp"."main"."anon_left_0" AS anon_cells
+ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_left_0";
+
+PREPARE "anon_tried_2" AS
+INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_1" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
+
+PREPARE "anon_taken_2" AS
+INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_1" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
+
+PREPARE "anon_failed_2" AS
+INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_live" AS (SELECT anon_weighed.anon_key, "anon_weighed"."anon_key_0", anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_weighed_keys" AS anon_weighed ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key LEFT JOIN "temp"."main"."anon_taken_keys" AS anon_taken ON anon_taken.anon_key = anon_weighed.anon_key WHERE anon_taken.anon_node IS NULL OR anon_taken.anon_node >= 6), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn" FROM "anon_live" CROSS JOIN "anon_nodes") SELECT DISTINCT anon_pairs.anon_key FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node);
+
+-- as above: read anon_weighed_keys 2;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_parts" AS
+SELECT anon_weighed.*, CAST(COALESCE(anon_taken.anon_first_key, 0) AS INT) AS anon_class
+FROM "temp"."main"."anon_weighed_keys" AS anon_weighed
+LEFT JOIN "temp"."main"."anon_taken_keys" AS anon_taken ON anon_taken.anon_key = anon_weighed.anon_key;
+
+-- create REPLACE
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_changed_classes" AS
+SELECT DISTINCT anon_class
+FROM "temp"."main"."anon_parts" AS anon_parts
+WHERE anon_class > 0;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_levels_of_classes" AS
+WITH "anon_spans" AS (
+  SELECT
+    anon_class,
+    MAX(anon_number) AS anon_number,
+    BIT_AND("anon_parts"."anon_key_0") AS "anon_key_0",
+    XOR(BIT_OR("anon_parts"."anon_key_0"), BIT_AND("anon_parts"."anon_key_0")) AS "anon_differs_anon_key_0"
+  FROM "temp"."main"."anon_parts" AS anon_parts
+  SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_parts.anon_class
+  GROUP BY anon_class
+), "anon_each" AS (
+  SELECT
+    "anon_class", "anon_number", "anon_key_0",
+    UNNEST(RANGE(0, 2)) AS "position",
+    UNNEST(
+      [
+        CAST(GREATEST(
+          LIST_SUM(
+            [
+              CAST((("anon_differs_anon_key_0" & 7205759403792793600) <> 0) AS INT),
+              CAST((("anon_differs_anon_key_0" & 6917529027641081856) <> 0) AS INT)
+            ]
+          ),
+          0
+        ) AS INT),
+        CAST(GREATEST(LIST_SUM([ CAST((("anon_differs_anon_key_0" & 1729382256910270464) <> 0) AS INT) ]), 0) AS INT)
+      ]
+    ) AS "depth"
+  FROM "anon_spans"
+)
+SELECT
+  "anon_each"."anon_class", "anon_each"."anon_number",
+  CAST("anon_each"."position" AS INT) AS "position",
+  "anon_each"."depth",
+  "anon_each"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0"
+FROM "anon_each"
+JOIN (VALUES
+  (0, 0, 7205759403792793600),
+  (0, 1, 6917529027641081856),
+  (0, 2, 0),
+  (1, 0, 1729382256910270464),
+  (1, 1, 0)) AS "anon_masks"("position", "depth", "anon_mask_0")
+  ON "anon_each"."position" = "anon_masks"."position"
+  AND "anon_each"."depth" = "anon_masks"."depth";
+
+-- as above: create REPLACE;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_class_losses" AS
+WITH "anon_of_labels" AS (
+  SELECT
+    anon_levels.anon_class, anon_levels.anon_number,
+    CAST(SUM(anon_labels.anon_loss) AS BIGINT) AS anon_loss,
+    ARRAY_AGG(anon_labels.anon_label_number ORDER BY anon_labels.position ASC) AS anon_labels
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_levels.anon_class
+  INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
+    ON anon_labels.position = anon_levels.position
+    AND anon_labels.depth = anon_levels.depth
+    AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0"
+  GROUP BY anon_levels.anon_class, anon_levels.anon_number
+), "anon_of_keys" AS (
+  SELECT anon_class, CAST(SUM(anon_mass) AS BIGINT) AS anon_mass, CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
+  FROM "temp"."main"."anon_parts" AS anon_parts
+  GROUP BY anon_class
+)
+SELECT anon_of_labels.*, anon_of_keys.anon_mass, anon_of_keys.anon_row_count
+FROM "anon_of_labels"
+INNER JOIN "anon_of_keys" ON anon_of_keys.anon_class = anon_of_labels.anon_class;
+
+-- read anon_parts
+SELECT COUNT(*) AS keys, CAST(COALESCE(SUM(anon_row_count), 0) AS BIGINT) AS rows
+FROM "temp"."main"."anon_parts" AS anon_parts
+WHERE anon_class IN (0);
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_all_classes" AS
+SELECT DISTINCT anon_class
+FROM "temp"."main"."anon_parts" AS anon_parts
+WHERE anon_class > 0;
+
+SELECT COUNT(DISTINCT anon_class) AS classes
+FROM "temp"."main"."anon_all_classes" AS anon_classes;
+
+-- create REPLACE 2
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_left_keys" AS
+SELECT *, ROW_NUMBER() OVER (ORDER BY anon_key ASC) AS anon_place
+FROM "temp"."main"."anon_parts" AS anon_parts
+WHERE anon_class = 0;
+
+-- create REPLACE 3
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_left_values" AS
+SELECT
+  anon_left.anon_key, anon_left.anon_place, anon_left.anon_number, anon_left.anon_mass, anon_masks.position,
+  "anon_left"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_value_0"
+FROM "temp"."main"."anon_left_keys" AS anon_left
+CROSS JOIN (VALUES
+  (0, 0, 7205759403792793600),
+  (0, 1, 6917529027641081856),
+  (0, 2, 0),
+  (1, 0, 1729382256910270464),
+  (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0")
+WHERE anon_masks.depth = 0;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_meetings" AS
+WITH "anon_used" AS (
+  SELECT DISTINCT position, depth, "anon_key_0"
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  SEMI JOIN "temp"."main"."anon_all_classes" AS anon_classes ON anon_classes.anon_class = anon_levels.anon_class
+), "anon_values" AS (
+  SELECT DISTINCT position, "anon_value_0"
+  FROM "temp"."main"."anon_left_values" AS anon_left_values
+), "anon_met" AS (
+  SELECT
+    anon_used.position, anon_used.depth, "anon_used"."anon_key_0", "anon_values"."anon_value_0",
+    GREATEST(
+      anon_used.depth,
+      COUNT(*) FILTER(WHERE
+        ((XOR("anon_used"."anon_key_0", "anon_values"."anon_value_0") & "anon_masks"."anon_mask_0") <> 0))
+    ) AS anon_depth
+  FROM "anon_used"
+  INNER JOIN "anon_values" ON anon_values.position = anon_used.position
+  INNER JOIN (VALUES
+    (0, 0, 7205759403792793600),
+    (0, 1, 6917529027641081856),
+    (0, 2, 0),
+    (1, 0, 1729382256910270464),
+    (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0")
+    ON anon_masks.position = anon_used.position
+  GROUP BY anon_used.position, anon_used.depth, "anon_used"."anon_key_0", "anon_values"."anon_value_0"
+)
+SELECT anon_met.position, anon_met.depth, "anon_met"."anon_key_0", "anon_met"."anon_value_0", anon_labels.anon_loss
+FROM "anon_met"
+INNER JOIN (VALUES
+  (0, 2),
+  (1, 1)) AS anon_tops("position", "anon_top")
+  ON anon_tops.position = anon_met.position
+  AND anon_tops.anon_top >= anon_met.anon_depth
+INNER JOIN (VALUES
+  (0, 0, 7205759403792793600),
+  (0, 1, 6917529027641081856),
+  (0, 2, 0),
+  (1, 0, 1729382256910270464),
+  (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0")
+  ON anon_masks.position = anon_met.position
+  AND anon_masks.depth = anon_met.anon_depth
+INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
+  ON anon_labels.position = anon_met.position
+  AND anon_labels.depth = anon_met.anon_depth
+  AND ("anon_labels"."anon_key_0" = ("anon_met"."anon_value_0" & "anon_masks"."anon_mask_0"));
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_candidates" AS
+WITH "anon_levels" AS (
+  SELECT anon_all_levels.*
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_all_levels
+  SEMI JOIN "temp"."main"."anon_all_classes" AS anon_classes ON anon_classes.anon_class = anon_all_levels.anon_class
+), "anon_pairs" AS (
+  SELECT
+    anon_left_values.anon_key, anon_levels.anon_class,
+    ANY_VALUE(anon_left_values.anon_mass) AS anon_mass,
+    CAST(SUM(anon_meetings.anon_loss) AS INT128) AS anon_together
+  FROM "temp"."main"."anon_left_values" AS anon_left_values
+  INNER JOIN "temp"."main"."anon_meetings" AS anon_meetings
+    ON anon_meetings.position = anon_left_values.position
+    AND "anon_left_values"."anon_value_0" = "anon_meetings"."anon_value_0"
+  INNER JOIN "anon_levels"
+    ON anon_levels.position = anon_meetings.position
+    AND anon_levels.depth = anon_meetings.depth
+    AND "anon_levels"."anon_key_0" = "anon_meetings"."anon_key_0"
+    AND anon_levels.anon_number = anon_left_values.anon_number
+  WHERE anon_left_values.anon_place > 0 AND anon_left_values.anon_place <= 3333333
+  GROUP BY anon_left_values.anon_key, anon_levels.anon_class
+  HAVING COUNT(*) = 2
+)
+SELECT
+  anon_pairs.anon_key, anon_pairs.anon_class,
+  anon_pairs.anon_together * anon_pairs.anon_mass + (
+    anon_pairs.anon_together - anon_losses.anon_loss
+  ) * anon_losses.anon_mass AS anon_rise
+FROM "anon_pairs"
+INNER JOIN "temp"."main"."anon_class_losses" AS anon_losses ON anon_losses.anon_class = anon_pairs.anon_class
+QUALIFY
+  ROW_NUMBER() OVER (
+    PARTITION BY anon_pairs.anon_key
+    ORDER BY anon_rise ASC, anon_pairs.anon_class ASC
+  ) BETWEEN 0 + 1 AND 32;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_chosen" AS
+WITH "anon_of_keys" AS (
+  SELECT *
+  FROM "temp"."main"."anon_candidates" AS anon_candidates
+  QUALIFY ROW_NUMBER() OVER (PARTITION BY anon_key ORDER BY anon_rise ASC, anon_class ASC) = 1
+)
+SELECT
+  anon_key, anon_class,
+  ROW_NUMBER() OVER (PARTITION BY anon_class ORDER BY anon_rise ASC, anon_key ASC) AS anon_place,
+  COUNT(*) OVER (PARTITION BY anon_class) AS anon_places
+FROM "anon_of_keys";
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_moves" AS
+SELECT anon_key, anon_class
+FROM "temp"."main"."anon_chosen" AS anon_chosen
+WHERE anon_place <= GREATEST(anon_places // 16, 1);
+
+SELECT COUNT(*) AS keys, CAST(COALESCE(SUM(anon_parts.anon_row_count), 0) AS BIGINT) AS rows
+FROM "temp"."main"."anon_parts" AS anon_parts
+SEMI JOIN "temp"."main"."anon_moves" AS anon_moves ON anon_moves.anon_key = anon_parts.anon_key;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_changed_classes" AS
+WITH "anon_both" AS (
+  SELECT anon_parts.anon_class
+  FROM "temp"."main"."anon_parts" AS anon_parts
+  SEMI JOIN "temp"."main"."anon_moves" AS anon_moves ON anon_moves.anon_key = anon_parts.anon_key
+  UNION ALL
+  SELECT anon_class
+  FROM "temp"."main"."anon_moves" AS anon_all_moves
+)
+SELECT DISTINCT anon_class
+FROM "anon_both"
+WHERE anon_class > 0;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_parts" AS
+SELECT anon_parts.* REPLACE (COALESCE(anon_moves.anon_class, anon_parts.anon_class) AS anon_class)
+FROM "temp"."main"."anon_parts" AS anon_parts
+LEFT JOIN "temp"."main"."anon_moves" AS anon_moves ON anon_moves.anon_key = anon_parts.anon_key;
+
+DELETE FROM "temp"."main"."anon_levels_of_classes" WHERE "anon_class" IN (SELECT "anon_class" FROM "temp"."main"."anon_changed_classes");
+
+INSERT INTO "temp"."main"."anon_levels_of_classes" WITH "anon_spans" AS (SELECT anon_class, MAX(anon_number) AS anon_number, BIT_AND("anon_parts"."anon_key_0") AS "anon_key_0", XOR(BIT_OR("anon_parts"."anon_key_0"), BIT_AND("anon_parts"."anon_key_0")) AS "anon_differs_anon_key_0" FROM "temp"."main"."anon_parts" AS anon_parts SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_parts.anon_class GROUP BY anon_class), "anon_each" AS (SELECT "anon_class", "anon_number", "anon_key_0", UNNEST(RANGE(2)) AS "position", UNNEST([CAST(GREATEST(LIST_SUM([CAST((("anon_differs_anon_key_0" & 7205759403792793600) <> 0) AS INT), CAST((("anon_differs_anon_key_0" & 6917529027641081856) <> 0) AS INT)]), 0) AS INT), CAST(GREATEST(LIST_SUM([CAST((("anon_differs_anon_key_0" & 1729382256910270464) <> 0) AS INT)]), 0) AS INT)]) AS "depth" FROM "anon_spans") SELECT "anon_each"."anon_class", "anon_each"."anon_number", CAST("anon_each"."position" AS INT) AS "position", "anon_each"."depth", "anon_each"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0" FROM "anon_each" JOIN (VALUES (0, 0, 7205759403792793600), (0, 1, 6917529027641081856), (0, 2, 0), (1, 0, 1729382256910270464), (1, 1, 0)) AS "anon_masks"("position", "depth", "anon_mask_0") ON "anon_each"."position" = "anon_masks"."position" AND "anon_each"."depth" = "anon_masks"."depth";
+
+DELETE FROM "temp"."main"."anon_class_losses" WHERE "anon_class" IN (SELECT "anon_class" FROM "temp"."main"."anon_changed_classes");
+
+INSERT INTO "temp"."main"."anon_class_losses" WITH "anon_of_labels" AS (SELECT anon_levels.anon_class, anon_levels.anon_number, CAST(SUM(anon_labels.anon_loss) AS BIGINT) AS anon_loss, ARRAY_AGG(anon_labels.anon_label_number ORDER BY anon_labels.position ASC) AS anon_labels FROM "temp"."main"."anon_levels_of_classes" AS anon_levels SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_levels.anon_class INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels ON anon_labels.position = anon_levels.position AND anon_labels.depth = anon_levels.depth AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0" GROUP BY anon_levels.anon_class, anon_levels.anon_number), "anon_of_keys" AS (SELECT anon_class, CAST(SUM(anon_mass) AS BIGINT) AS anon_mass, CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "temp"."main"."anon_parts" AS anon_parts GROUP BY anon_class) SELECT anon_of_labels.*, anon_of_keys.anon_mass, anon_of_keys.anon_row_count FROM "anon_of_labels" INNER JOIN "anon_of_keys" ON anon_of_keys.anon_class = anon_of_labels.anon_class;
+
+-- as above: read anon_parts;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_candidates" AS
+SELECT anon_candidates.*
+FROM "temp"."main"."anon_candidates" AS anon_candidates
+ANTI JOIN "temp"."main"."anon_moves" AS anon_moves ON anon_moves.anon_key = anon_candidates.anon_key
+ANTI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_candidates.anon_class;
+
+SELECT COUNT(DISTINCT anon_class) AS classes
+FROM "temp"."main"."anon_changed_classes" AS anon_classes;
+
+-- as above: create REPLACE 2;
+
+-- as above: create REPLACE 3;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_meetings" AS
+WITH "anon_used" AS (
+  SELECT DISTINCT position, depth, "anon_key_0"
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_classes ON anon_classes.anon_class = anon_levels.anon_class
+), "anon_values" AS (
+  SELECT DISTINCT position, "anon_value_0"
+  FROM "temp"."main"."anon_left_values" AS anon_left_values
+), "anon_met" AS (
+  SELECT
+    anon_used.position, anon_used.depth, "anon_used"."anon_key_0", "anon_values"."anon_value_0",
+    GREATEST(
+      anon_used.depth,
+      COUNT(*) FILTER(WHERE
+        ((XOR("anon_used"."anon_key_0", "anon_values"."anon_value_0") & "anon_masks"."anon_mask_0") <> 0))
+    ) AS anon_depth
+  FROM "anon_used"
+  INNER JOIN "anon_values" ON anon_values.position = anon_used.position
+  INNER JOIN (VALUES
+    (0, 0, 7205759403792793600),
+    (0, 1, 6917529027641081856),
+    (0, 2, 0),
+    (1, 0, 1729382256910270464),
+    (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0")
+    ON anon_masks.position = anon_used.position
+  GROUP BY anon_used.position, anon_used.depth, "anon_used"."anon_key_0", "anon_values"."anon_value_0"
+)
+SELECT anon_met.position, anon_met.depth, "anon_met"."anon_key_0", "anon_met"."anon_value_0", anon_labels.anon_loss
+FROM "anon_met"
+INNER JOIN (VALUES
+  (0, 2),
+  (1, 1)) AS anon_tops("position", "anon_top")
+  ON anon_tops.position = anon_met.position
+  AND anon_tops.anon_top >= anon_met.anon_depth
+INNER JOIN (VALUES
+  (0, 0, 7205759403792793600),
+  (0, 1, 6917529027641081856),
+  (0, 2, 0),
+  (1, 0, 1729382256910270464),
+  (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0")
+  ON anon_masks.position = anon_met.position
+  AND anon_masks.depth = anon_met.anon_depth
+INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
+  ON anon_labels.position = anon_met.position
+  AND anon_labels.depth = anon_met.anon_depth
+  AND ("anon_labels"."anon_key_0" = ("anon_met"."anon_value_0" & "anon_masks"."anon_mask_0"));
+
+INSERT INTO "temp"."main"."anon_candidates" WITH "anon_levels" AS (SELECT anon_all_levels.* FROM "temp"."main"."anon_levels_of_classes" AS anon_all_levels SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_classes ON anon_classes.anon_class = anon_all_levels.anon_class), "anon_pairs" AS (SELECT anon_left_values.anon_key, anon_levels.anon_class, ANY_VALUE(anon_left_values.anon_mass) AS anon_mass, CAST(SUM(anon_meetings.anon_loss) AS INT128) AS anon_together FROM "temp"."main"."anon_left_values" AS anon_left_values INNER JOIN "temp"."main"."anon_meetings" AS anon_meetings ON anon_meetings.position = anon_left_values.position AND "anon_left_values"."anon_value_0" = "anon_meetings"."anon_value_0" INNER JOIN "anon_levels" ON anon_levels.position = anon_meetings.position AND anon_levels.depth = anon_meetings.depth AND "anon_levels"."anon_key_0" = "anon_meetings"."anon_key_0" AND anon_levels.anon_number = anon_left_values.anon_number WHERE anon_left_values.anon_place > 0 AND anon_left_values.anon_place <= 10000000 GROUP BY anon_left_values.anon_key, anon_levels.anon_class HAVING COUNT(*) = 2) SELECT anon_pairs.anon_key, anon_pairs.anon_class, anon_pairs.anon_together * anon_pairs.anon_mass + (anon_pairs.anon_together - anon_losses.anon_loss) * anon_losses.anon_mass AS anon_rise FROM "anon_pairs" INNER JOIN "temp"."main"."anon_class_losses" AS anon_losses ON anon_losses.anon_class = anon_pairs.anon_class QUALIFY ROW_NUMBER() OVER (PARTITION BY anon_pairs.anon_key ORDER BY anon_rise ASC, anon_pairs.anon_class ASC) BETWEEN 0 + 1 AND 32;
+
+-- as above: read anon_parts;
+
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_equal_classes" AS
+SELECT anon_class, MIN(anon_class) OVER (PARTITION BY anon_labels, anon_number) AS anon_first
+FROM "temp"."main"."anon_class_losses" AS anon_losses
+QUALIFY COUNT(*) OVER (PARTITION BY anon_labels, anon_number) > 1;
+
+SELECT COUNT(DISTINCT anon_class) AS classes
+FROM "temp"."main"."anon_equal_classes" AS anon_classes;
+
+-- as above: read anon_parts;
+
+WITH "anon_of_classes" AS (
+  SELECT COUNT(*) AS classes, COALESCE(SUM(CAST(anon_loss AS INT128) * anon_mass), 0) AS lost
+  FROM "temp"."main"."anon_class_losses" AS anon_losses
+), "anon_of_keys" AS (
+  SELECT
+    COALESCE(SUM(anon_mass), 0) AS mass,
+    COALESCE(SUM(anon_mass) FILTER(WHERE anon_class <= 0), 0) AS out_mass,
+    CAST(COALESCE(SUM(anon_row_count) FILTER(WHERE anon_class <= 0), 0) AS BIGINT) AS out_rows
+  FROM "temp"."main"."anon_parts" AS anon_parts
+)
+SELECT
+  anon_of_classes.*, anon_of_keys.*,
+  (
+    SELECT COUNT(DISTINCT anon_depths)
+    FROM (
+      SELECT ARRAY_AGG(depth ORDER BY position ASC) AS anon_depths
+      FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+      GROUP BY anon_class
+    ) AS anon_nodes
+  ) AS nodes
+FROM "anon_of_classes"
+CROSS JOIN "anon_of_keys";
+
+WITH "anon_of_classes" AS (
+  SELECT
+    anon_levels.position, anon_levels.depth, anon_losses.anon_row_count,
+    COUNT(DISTINCT anon_losses.anon_labels[anon_levels.position + 1]) OVER (PARTITION BY anon_levels.position) AS anon_label_count
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  INNER JOIN "temp"."main"."anon_class_losses" AS anon_losses ON anon_losses.anon_class = anon_levels.anon_class
+)
+SELECT position, depth, CAST(SUM(anon_row_count) AS BIGINT) AS rows, ANY_VALUE(anon_label_count) AS labels
+FROM "anon_of_classes"
+GROUP BY position, depth;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_ladders" AS
+WITH "anon_at_levels" AS (
+  SELECT
+    anon_weighed.anon_key, anon_masks.position, anon_masks.depth,
+    "anon_weighed"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0"
+  FROM "temp"."main"."anon_weighed_keys" AS anon_weighed
+  CROSS JOIN (VALUES
+    (0, 0, 7205759403792793600),
+    (0, 1, 6917529027641081856),
+    (0, 2, 0),
+    (1, 0, 1729382256910270464),
+    (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0")
+), "anon_of_labels" AS (
+  SELECT
+    anon_at_levels.anon_key,
+    ARRAY_AGG(anon_labels.anon_loss ORDER BY anon_labels.position ASC, anon_labels.depth ASC) AS anon_losses
+  FROM "anon_at_levels"
+  INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
+    ON anon_labels.position = anon_at_levels.position
+    AND anon_labels.depth = anon_at_levels.depth
+    AND "anon_at_levels"."anon_key_0" = "anon_labels"."anon_key_0"
+  GROUP BY anon_at_levels.anon_key
+)
+SELECT anon_of_keys.*, anon_of_labels.anon_losses
+FROM "temp"."main"."anon_weighed_keys" AS anon_of_keys
+INNER JOIN "anon_of_labels" ON anon_of_labels.anon_key = anon_of_keys.anon_key;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cheapest" AS
+SELECT CAST(0 AS BIGINT) AS "anon_key", CAST(0 AS BIGINT) AS "anon_loss"
+WHERE FALSE;
+
+PREPARE "anon_cheapest_labels" AS
+INSERT INTO "temp"."main"."anon_cheapest" WITH "anon_known" AS (SELECT anon_key, MIN(anon_loss) AS anon_loss FROM "temp"."main"."anon_cheapest" AS anon_cheapest GROUP BY anon_key), "anon_boxes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), anon_near AS MATERIALIZED (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_anon_key_0" FROM "temp"."main"."anon_ladders" AS anon_ladders LEFT JOIN "anon_known" ON anon_known.anon_key = anon_ladders.anon_key INNER JOIN "anon_boxes" ON LIST_SUM(["anon_ladders"."anon_losses"["anon_boxes"."anon_place_0"], "anon_ladders"."anon_losses"["anon_boxes"."anon_place_1"]]) < COALESCE(anon_known.anon_loss, 1073741824)), "anon_boxes_2" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), "anon_live" AS (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_anon_key_0" FROM "temp"."main"."anon_ladders" AS anon_ladders CROSS JOIN "anon_boxes_2" AS anon_boxes), "anon_nodes" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_at_nodes" AS (SELECT anon_nodes.anon_node, anon_live.anon_row_count, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0" FROM "anon_live" SEMI JOIN anon_near ON anon_near.anon_box = anon_live.anon_box AND "anon_near"."anon_boxed_anon_key_0" = "anon_live"."anon_boxed_anon_key_0" INNER JOIN "anon_nodes" ON anon_nodes.anon_box = anon_live.anon_box), anon_large AS (SELECT anon_node, "anon_key_0" FROM "anon_at_nodes" GROUP BY anon_node, "anon_key_0" HAVING SUM(anon_row_count) >= 2), "anon_nodes_2" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_pairs" AS (SELECT anon_live.anon_key, anon_nodes.anon_node, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", LIST_SUM(["anon_live"."anon_losses"["anon_nodes"."anon_place_0"], "anon_live"."anon_losses"["anon_nodes"."anon_place_1"]]) AS anon_loss FROM anon_near AS anon_live INNER JOIN "anon_nodes_2" AS anon_nodes ON anon_nodes.anon_box = anon_live.anon_box) SELECT anon_pairs.anon_key, MIN(anon_pairs.anon_loss) AS anon_loss FROM "anon_pairs" SEMI JOIN anon_large ON anon_large.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_large"."anon_key_0" GROUP BY anon_pairs.anon_key;
+
+-- as above: read anon_weighed_keys;
+
+EXECUTE "anon_cheapest_labels" ('[0]', '[0]', '[1]', '[4]', '[0, 1, 2, 3, 4, 5]', '[0, 0, 0, 0, 0, 0]', '[8935141660703064064, 7205759403792793600, 8646911284551352320, 6917529027641081856, 1729382256910270464, 0]', '[1, 1, 2, 2, 3, 3]', '[4, 5, 4, 5, 4, 5]');
+
+WITH "anon_least" AS (
+  SELECT anon_key, MIN(anon_loss) AS anon_loss
+  FROM "temp"."main"."anon_cheapest" AS anon_cheapest
+  GROUP BY anon_key
+)
+SELECT
+  COALESCE(SUM(CAST(COALESCE(anon_least.anon_loss, 1073741824) AS INT128) * anon_ladders.anon_mass), 0) AS lost,
+  COALESCE(SUM(anon_ladders.anon_mass), 0) AS mass
+FROM "temp"."main"."anon_ladders" AS anon_ladders
+LEFT JOIN "anon_least" ON anon_least.anon_key = anon_ladders.anon_key;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_classes" AS
 WITH "anon_labels" AS (
@@ -1351,20 +2011,10 @@ FROM "anon_classes"
 UNION ALL
 SELECT 0 AS anon_class, '*' AS "anon_label_0", '*' AS "anon_label_1";
 
-CREATE TEMPORARY TABLE "anon_class_of_key_values" AS
-SELECT CAST(v0 AS BIGINT) AS "anon_key_0", CAST(v1 AS BIGINT) AS "anon_class"
-FROM (VALUES
-  (2882303761517117440, 1),
-  (3170534137668829184, 1),
-  (3746994889972252672, 2),
-  (5764607523034234880, 3),
-  (6052837899185946624, 2)) AS given(v0, v1);
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_class_of_key" AS
-SELECT *
-FROM "anon_class_of_key_values";
-
-DROP TABLE "anon_class_of_key_values";
+SELECT "anon_key_0", GREATEST(anon_class, 0) AS anon_class
+FROM "temp"."main"."anon_parts" AS anon_parts
+WHERE GREATEST(anon_class, 0) >= 1;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
 WITH "anon_cells" AS (
@@ -1386,10 +2036,79 @@ WITH "anon_cells" AS (
 SELECT "anon_kept"."anon_class"
 FROM "anon_kept";
 
-SELECT anon_labels.*
-FROM "temp"."main"."anon_labels_of_classes" AS anon_labels
-INNER JOIN "temp"."main"."anon_kept" USING (anon_class)
-ORDER BY anon_labels.anon_class ASC;
+WITH "anon_labels" AS (
+  SELECT DISTINCT position, depth, label, "anon_key_0"
+  FROM "temp"."main"."anon_labels"
+), "anon_listed" AS (
+  SELECT anon_levels.anon_class, anon_levels.position, anon_levels.depth, anon_labels.label
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  INNER JOIN "anon_labels"
+    ON anon_labels.position = anon_levels.position
+    AND anon_labels.depth = anon_levels.depth
+    AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0"
+  ORDER BY anon_levels.anon_class ASC, anon_levels.position ASC
+), "anon_of_kept" AS (
+  SELECT DISTINCT anon_listed.position, anon_listed.depth, anon_listed.label
+  FROM "anon_listed"
+  SEMI JOIN "temp"."main"."anon_kept" AS anon_kept ON anon_kept.anon_class = anon_listed.anon_class
+)
+SELECT
+  position, depth, label,
+  ROW_NUMBER() OVER (PARTITION BY position ORDER BY depth ASC, label ASC NULLS FIRST) - 1 AS place
+FROM "anon_of_kept"
+ORDER BY position ASC, place ASC;
+
+WITH "anon_labels" AS (
+  SELECT DISTINCT position, depth, label, "anon_key_0"
+  FROM "temp"."main"."anon_labels"
+), "anon_listed" AS (
+  SELECT anon_levels.anon_class, anon_levels.position, anon_levels.depth, anon_labels.label
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  INNER JOIN "anon_labels"
+    ON anon_labels.position = anon_levels.position
+    AND anon_labels.depth = anon_levels.depth
+    AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0"
+  ORDER BY anon_levels.anon_class ASC, anon_levels.position ASC
+), "anon_labels_2" AS (
+  SELECT DISTINCT position, depth, label, "anon_key_0"
+  FROM "temp"."main"."anon_labels"
+), "anon_listed_2" AS (
+  SELECT anon_levels.anon_class, anon_levels.position, anon_levels.depth, anon_labels.label
+  FROM "temp"."main"."anon_levels_of_classes" AS anon_levels
+  INNER JOIN "anon_labels_2" AS anon_labels
+    ON anon_labels.position = anon_levels.position
+    AND anon_labels.depth = anon_levels.depth
+    AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0"
+  ORDER BY anon_levels.anon_class ASC, anon_levels.position ASC
+), "anon_of_kept" AS (
+  SELECT DISTINCT anon_listed.position, anon_listed.depth, anon_listed.label
+  FROM "anon_listed_2" AS "anon_listed"
+  SEMI JOIN "temp"."main"."anon_kept" AS anon_kept ON anon_kept.anon_class = anon_listed.anon_class
+), "anon_labels_3" AS (
+  SELECT
+    position, depth, label,
+    ROW_NUMBER() OVER (PARTITION BY position ORDER BY depth ASC, label ASC NULLS FIRST) - 1 AS place
+  FROM "anon_of_kept"
+  ORDER BY position ASC, place ASC
+), "anon_of_levels" AS (
+  SELECT anon_listed.anon_class, ARRAY_AGG(anon_labels.place ORDER BY anon_labels.position ASC) AS places
+  FROM "anon_listed"
+  SEMI JOIN "temp"."main"."anon_kept" AS anon_kept ON anon_kept.anon_class = anon_listed.anon_class
+  INNER JOIN "anon_labels_3" AS "anon_labels"
+    ON anon_labels.position = anon_listed.position
+    AND anon_labels.depth = anon_listed.depth
+    AND anon_labels.label IS NOT DISTINCT FROM anon_listed.label
+  GROUP BY anon_listed.anon_class
+), "anon_of_keys" AS (
+  SELECT anon_class, SUM(anon_row_count) AS rows
+  FROM "temp"."main"."anon_parts" AS anon_parts
+  GROUP BY anon_class
+)
+SELECT LIST_PREPEND(CAST(SUM(anon_of_keys.rows) AS BIGINT), anon_of_levels.places) AS recorded
+FROM "anon_of_levels"
+INNER JOIN "anon_of_keys" ON anon_of_keys.anon_class = anon_of_levels.anon_class
+GROUP BY anon_of_levels.places
+ORDER BY anon_of_levels.places ASC;
 
 WITH "anon_cells" AS (
   SELECT "anon_keyed"."anon_sensitive_0", "anon_keyed"."anon_row_count", "anon_of_key"."anon_class"
@@ -1477,7 +2196,7 @@ FROM "memory"."anon"."taxonomy";
 
 CREATE TEMPORARY TABLE "anon_listed_classes_values" AS
 SELECT CAST(v0 AS TEXT) AS "age", CAST(v1 AS TEXT) AS "sex", CAST(v2 AS BIGINT) AS "anon_rows"
-FROM (VALUES ('30s', 'f', 3), ('*', 'm', 2), ('42', 'm', 3)) AS given(v0, v1, v2);
+FROM (VALUES ('42', 'm', 3), ('30s', 'f', 3), ('*', 'm', 2)) AS given(v0, v1, v2);
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_listed_classes" AS
 SELECT *
@@ -1522,13 +2241,73 @@ DROP TABLE IF EXISTS "temp"."main"."anon_class_of_key";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_labels_of_classes";
 
+DROP TABLE IF EXISTS "temp"."main"."anon_cheapest";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_ladders";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_meetings";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_left_values";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_left_keys";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_candidates";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_parts";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_changed_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_moves";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_chosen";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_all_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_class_losses";
+
 DROP TABLE IF EXISTS "temp"."main"."anon_levels_of_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_left_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_failed_keys";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_taken_keys";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_tried_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_weighed_labels";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_peeled_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_weighed_keys";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
+
+DEALLOCATE "anon_cheapest_labels";
+
+DEALLOCATE "anon_failed_2";
+
+DEALLOCATE "anon_taken_2";
+
+DEALLOCATE "anon_tried_2";
+
+DEALLOCATE "anon_failed_1";
+
+DEALLOCATE "anon_taken_1";
+
+DEALLOCATE "anon_tried_1";
+
+DEALLOCATE "anon_failed_0";
+
+DEALLOCATE "anon_taken_0";
+
+DEALLOCATE "anon_tried_0";
 
 -- Run ipa: Policy(method=IPA(budget=Budget(epsilon=9, delta=1/10)))
 -- It publishes 14 rows d83f505d78fe8f64416b291d06329f43f9c00d7aebabd9db04099ddcfe6145ac

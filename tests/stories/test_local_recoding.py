@@ -261,7 +261,7 @@ def test_it_is_explained(session: sa.Session) -> None:
             {
                 "individual": "person",
                 "insensitive": ["person"],
-                "method": sa.LocalRecoding(lower_bound="tight", aggregate={"age": "median"}),
+                "method": sa.LocalRecoding(lower_bound=True, aggregate={"age": "median"}),
             },
         ),
     ):

@@ -78,7 +78,8 @@ class DuckDBCompute:
                 self._make_far(step, query, parameters)
             else:
                 temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-                create = exp.Create(this=step.makes.table, kind="TABLE", expression=query, properties=temporary)
+                made, again = step.makes.table, step.is_again
+                create = exp.Create(this=made, kind="TABLE", replace=again, expression=query, properties=temporary)
                 self.execute(create, step.purpose, parameters)
         self._keep_in_mind(_without(step.makes))
 

@@ -1,131 +1,131 @@
-"""A lower bound of what any local recoding loses: all rows have the cheapest labels that enough rows share."""
+"""A lower bound of what any local recoding loses: all rows have the cheapest labels that enough rows share.
+
+No recoding loses less, whichever rows it leaves out and whatever else it asks of classes: all rows of a class have its
+labels in the whole table, too. The nodes are looked at in boxes, those of the least loss first: few keys can have
+cheaper labels in a box than the ones that are known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Iterable, Sequence
 
-import numpy as np
+from sqlglot import exp
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, slots_of
-from sqlanon.methods.local.labels import Ladders
-from sqlanon.methods.shared.arrays import Ints, Mask, changes, grouped
-from sqlanon.model.lattice import Lattice
+from sqlanon.methods.local.table import KEY, KEYS, LABELS, SQL, UNITS, LocalTable
+from sqlanon.model.lattice import Levels
+from sqlanon.queries.classes.grouping import NODE
+from sqlanon.queries.kit.nodes import PreparedQuery, Relation, Step, aliased, bits, cast, column, number, subquery
+
+MAX_BOX_NODES = 16
+"""The most nodes of a box: of more, more keys may have cheaper labels somewhere in it."""
+
+BOXES_AT_ONCE = 16
+"""The boxes of a statement."""
+
+LADDERS = Relation("anon_ladders", "cell")
+"""The keys, and what their labels lose, level by level of all quasi-identifiers (``anon_losses``)."""
+
+CHEAPEST = Relation("anon_cheapest", "cell")
+"""What keys lose at their cheapest labels that enough rows share, as far as they are known."""
+
+Box = Sequence[Levels]
+"""All nodes between its first and its last one."""
 
 
-def lower_bound(cells: CellArrays, lattice: Lattice, least_size: int, shares: Sequence[float] | None = None) -> float:
+def lower_bound(table: LocalTable) -> float:
     """The mean over rows of the least loss of labels under which the whole table has enough rows, or 1.
 
-    No recoding loses less, whichever rows it leaves out and whatever else it asks of classes: all rows of a class have
-    its labels in the whole table, too.
-
     Args:
-        cells: the cells.
-        lattice: the levels that may be published.
-        least_size: the rows that every class has at least.
-        shares: how much each quasi-identifier counts, 1 together; equal ones if None.
+        table: the table.
     """
-    least = cheapest(cells, Ladders.of(cells, lattice, shares), least_size)
-    return int(least @ cells.mass) / (UNITS * max(int(cells.mass.sum()), 1))
+    engine, words = table.engine, table.words
+    masked = table.masked("anon_weighed", "anon_masks")
+    query = SQL.query("ladders", weighed=KEYS, masks=table.label_masks(), labels=LABELS, keys=words, masked=masked)
+    engine.run(Step(LADDERS, query, "losses of keys"))
+    empty = exp.select(*(aliased(cast(number(0), "BIGINT"), name) for name in (KEY, "anon_loss")))
+    engine.run(Step(CHEAPEST, empty.where(exp.false()), "cheapest labels"))
+    engine.prepare(
+        "anon_cheapest_labels", exp.Insert(this=CHEAPEST.table, expression=_cheaper(table)), "cheapest labels"
+    )
+    boxes = _boxes(table)
+    for start in (0, *range(1, len(boxes), BOXES_AT_ONCE)):
+        batch = boxes[start : start + BOXES_AT_ONCE] if start else boxes[:1]
+        nodes = [(number, node) for number, box in enumerate(batch) for node in box]
+        given = (
+            [*range(len(batch))],
+            *_columns(table.masks(box[-1]) for box in batch),
+            *_columns(_places(table, box[0]) for box in batch),
+            [*range(len(nodes))],
+            [number for number, _ in nodes],
+            *_columns(table.masks(node) for _, node in nodes),
+            *_columns(_places(table, node) for _, node in nodes),
+        )
+        engine.fetch(PreparedQuery("anon_cheapest_labels", given), "cheapest labels", "count")
+    query = SQL.query("least_loss", ladders=LADDERS, cheapest=CHEAPEST, units=UNITS)
+    row = engine.fetch(query, "least loss", "count")[0]
+    return int(row["lost"]) / (UNITS * max(int(row["mass"]), 1))
 
 
-def cheapest(cells: CellArrays, ladders: Ladders, least_size: int) -> Ints:
-    """What each cell loses at its cheapest labels that enough rows share, in :data:`UNITS`; all of them if none are."""
-    bottom = ladders.lowest[:, np.newaxis]
-    losses = ladders.losses_at(np.broadcast_to(bottom, cells.values.shape), cells.values)
-    whole = _Classes(cells.keys, np.arange(cells.count), cells.rows, losses)
-    classes, of_cells = whole.masked(ladders.node_masks(bottom.T)[0])
-    # The quasi-identifiers of many values are raised first: what the others are raised from is small then.
-    turns = sorted(range(len(cells.values)), key=lambda place: -len(np.unique(cells.values[place])))
-    walk = _Walk(cells.values, ladders, turns, least_size)
-    return walk.least(classes, ladders.lowest.tolist(), 0, np.full(len(classes.rows), UNITS))[of_cells]
+def _cheaper(table: LocalTable) -> exp.Select:
+    words, width = table.words, len(table.lattice.heights)
+    places = [f"anon_place_{place}" for place in range(width)]
+    of_boxes = ["anon_box", *table.mask_columns, *places]
+    of_nodes = [NODE, "anon_box", *table.mask_columns, *places]
+
+    def unnested(names: Sequence[str], before: int, alias: str) -> exp.Subquery:
+        lists = (cast(exp.Placeholder(this=str(before + place + 1)), "BIGINT[]") for place in range(len(names)))
+        columns = [aliased(exp.func("unnest", given), name) for name, given in zip(names, lists, strict=True)]
+        return subquery(exp.Select(expressions=columns), alias)
+
+    def losses(keys: str, nodes: str) -> exp.Expr:
+        found = [exp.Bracket(this=column("anon_losses", keys), expressions=[column(place, nodes)]) for place in places]
+        return exp.func("list_sum", exp.Array(expressions=found))
+
+    boxed = [f"anon_boxed_{word}" for word in words]
+    return SQL.query(
+        "cheapest_labels",
+        ladders=LADDERS,
+        cheapest=CHEAPEST,
+        boxes=unnested(of_boxes, 0, "anon_boxes"),
+        nodes=unnested(of_nodes, len(of_boxes), "anon_nodes"),
+        keys=words,
+        least_losses=losses("anon_ladders", "anon_boxes"),
+        boxed=[
+            aliased(bits(column(word, "anon_ladders"), column(mask, "anon_boxes")), name)
+            for word, mask, name in zip(words, table.mask_columns, boxed, strict=True)
+        ],
+        boxed_keys=boxed,
+        masked=table.masked("anon_live", "anon_nodes"),
+        losses=losses("anon_live", "anon_nodes"),
+        units=UNITS,
+        k=table.policy.criteria.k,
+    )
 
 
-@dataclass(frozen=True)
-class _Classes:
-    """The classes of a node.
-
-    Attributes:
-        keys: their keys.
-        cells: a cell of each.
-        rows: the rows of each.
-        losses: what the labels of each lose.
-    """
-
-    keys: Ints
-    cells: Ints
-    rows: Ints
-    losses: Ints
-
-    def __getitem__(self, places: Ints) -> _Classes:
-        return _Classes(self.keys[:, places], self.cells[places], self.rows[places], self.losses[places])
-
-    def masked(self, masks: Ints) -> tuple[_Classes, Ints]:
-        """The classes of a more general node, by the bits of its keys, and in which of them each of these is."""
-        keys = self.keys & masks[:, np.newaxis]
-        order, groups = grouped(keys)
-        starts = np.flatnonzero(changes(groups[np.newaxis]))
-        numbers = np.empty_like(groups)
-        numbers[order] = groups
-        firsts = order[starts]
-        rows = np.add.reduceat(self.rows[order], starts)
-        return _Classes(keys[:, firsts], self.cells[firsts], rows, self.losses[firsts]), numbers
+def _boxes(table: LocalTable) -> list[Box]:
+    """The lattice in boxes over the quasi-identifiers whose levels lose least, by what the table loses at the least."""
+    lattice, losses = table.lattice, table.level_losses()
+    levels = [range(least, most + 1) for least, most in zip(lattice.bottom, lattice.top, strict=True)]
+    size, sides = 1, set[int]()
+    for place in sorted(range(len(levels)), key=lambda place: losses[place][lattice.top[place]]):
+        size *= len(levels[place])
+        if size > MAX_BOX_NODES:
+            break
+        sides.add(place)
+    corners = itertools.product(*([of[0]] if place in sides else of for place, of in enumerate(levels)))
+    ordered = sorted(corners, key=lambda node: sum(losses[place][level] for place, level in enumerate(node)))
+    return [
+        [*itertools.product(*(levels[place] if place in sides else [level] for place, level in enumerate(corner)))]
+        for corner in ordered
+    ]
 
 
-@dataclass(frozen=True)
-class _Walk:
-    """A walk through the lattice that makes the classes of each node of those of a node below it.
+def _places(table: LocalTable, node: Levels) -> list[int]:
+    """By quasi-identifier the place of its level among what all labels of a key lose, from 1."""
+    firsts = itertools.accumulate((height + 1 for height in table.lattice.heights[:-1]), initial=1)
+    return [first + level for first, level in zip(firsts, node, strict=True)]
 
-    Attributes:
-        values: the values of cells, of shape (quasi-identifiers, cells).
-        ladders: the labels.
-        turns: the order in which quasi-identifiers are raised.
-        least_size: the rows that every class has at least.
-    """
 
-    values: Ints
-    ladders: Ladders
-    turns: Sequence[int]
-    least_size: int
-
-    def least(self, classes: _Classes, levels: list[int], turn: int, known: Ints) -> Ints:
-        """The least of what is known and of what classes lose that are large enough, from a node on.
-
-        Args:
-            classes: those of the node.
-            levels: the node.
-            turn: quasi-identifiers from this turn on are raised.
-            known: the most that is known to be attainable for the cells of each class.
-        """
-        least = np.where(classes.rows >= self.least_size, np.minimum(classes.losses, known), known)
-        for later in range(turn, len(self.turns)):
-            place = self.turns[later]
-            if levels[place] < self.ladders.highest[place]:
-                near = self._near(classes, levels, later, classes.losses < least)
-                if not len(near):
-                    break
-                raised = [*levels]
-                raised[place] += 1
-                least[near] = self._above(classes[near], raised, later, least[near])
-        return least
-
-    def _near(self, classes: _Classes, levels: list[int], turn: int, may_gain: Mask) -> Ints:
-        """The classes that fall into one with some that may gain, at the most general node of the rest of the walk."""
-        if not may_gain.any():
-            return np.zeros(0, dtype=np.int64)
-        top = np.array(levels)
-        rest = self.turns[turn:]
-        top[rest] = self.ladders.highest[rest]
-        slots, count = slots_of(classes.keys & self.ladders.node_masks(top[np.newaxis])[0][:, np.newaxis])
-        is_near = np.zeros(count, dtype=bool)
-        is_near[slots[may_gain]] = True
-        return np.flatnonzero(is_near[slots])
-
-    def _above(self, classes: _Classes, levels: list[int], turn: int, known: Ints) -> Ints:
-        place = self.turns[turn]
-        above, numbers = classes.masked(self.ladders.node_masks(np.array([levels]))[0])
-        of_level = self.ladders.losses[place, levels[place]] - self.ladders.losses[place, levels[place] - 1]
-        above = replace(above, losses=above.losses + of_level[self.values[place, above.cells]])
-        most = np.zeros(len(above.rows), dtype=np.int64)
-        np.maximum.at(most, numbers, known)
-        return np.minimum(known, self.least(above, levels, turn, most)[numbers])
+def _columns(rows: Iterable[Sequence[int]]) -> list[list[int]]:
+    return [list(each) for each in zip(*rows, strict=True)]

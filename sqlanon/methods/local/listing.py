@@ -1,20 +1,23 @@
-"""The list of classes that is kept of a local recoding, and the classes that new cells find in it."""
+"""The class of a list to which a cell goes: the one of the least loss that covers its values."""
 
 from __future__ import annotations
 
-import numpy as np
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.local.arrays import UNITS, label_masks, loss_of
-from sqlanon.methods.local.covering import ListedClasses
-from sqlanon.methods.local.recoding import CLASS, KEYS, SQL, PerClass
-from sqlanon.methods.local.settling import OUT
-from sqlanon.methods.shared.arrays import Ints, grouped, key_words
-from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.methods.local.recoding import KEYS, SQL, PerClass
+from sqlanon.methods.local.table import (
+    UNITS,
+    key_words,
+    label_masks,
+    loss_column,
+    mask_columns,
+    weighed_shares,
+    with_words,
+)
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.kit.nodes import Relation, column
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, bits, column
 
 
 def find_classes(engine: Compute, recoding: PerClass, policy: Policy, listed: Relation | exp.Expr) -> None:
@@ -27,46 +30,48 @@ def find_classes(engine: Compute, recoding: PerClass, policy: Policy, listed: Re
         listed: the list (:attr:`PerClass.class_list`), made with the same taxonomies.
     """
     engine.run(recoding.step_of_listed(listed))
-    numbers, classes = _listed(engine, recoding, policy, listed)
-    keys = _keys(engine, recoding)
-    of_keys = classes.covering(keys)
-    is_covered = of_keys != OUT
-    words = dict(zip(recoding.words, keys[:, is_covered], strict=True))
-    engine.put(KEYS, pa.table({**words, CLASS: numbers[of_keys[is_covered]]}))
-
-
-def _listed(
-    engine: Compute, recoding: PerClass, policy: Policy, listed: Relation | exp.Expr
-) -> tuple[Ints, ListedClasses]:
-    """The numbers of listed classes, ascending, and the classes."""
-    assert isinstance(policy.method, LocalRecoding)
-    encoding, shares = recoding.encoding, np.array(policy.method.shares(policy))
-    width, height = len(shares), max(shape.height for shape in encoding.spec.shapes)
-    query = SQL.query(
+    encoding = recoding.encoding
+    labels = SQL.query(
         "listed_labels",
         listed=listed,
-        labels=encoding.labels,
-        loss=column(loss_of(policy)),
-        keys=recoding.words,
-        width=width,
+        labels=with_words(encoding, encoding.labels),
+        shares=weighed_shares(policy),
+        loss=loss_column(policy),
+        keys=key_words(encoding),
+        width=len(encoding.spec.shapes),
+        units=UNITS,
     )
-    found = engine.arrays(query, "listed classes as arrays")
-    count = len(found[CLASS]) // width
-    losses = np.rint(found["loss"].reshape(count, width) * (shares * UNITS)).astype(np.int64)
-    levels = found["depth"].astype(np.int64).reshape(count, width)
-    bits = key_words(encoding, found, count * width).reshape(len(recoding.words), count, width)
-    masks = label_masks(encoding.keys, width, height)[np.arange(width), levels].transpose(2, 0, 1)
-    numbers: Ints = found[CLASS].astype(np.int64)[::width]
-    return numbers, ListedClasses(
-        np.bitwise_or.reduce(bits, axis=2), np.bitwise_or.reduce(masks, axis=2), losses.sum(axis=1)
-    )
+    keys = SQL.query("keys", cells=with_words(encoding, encoding.cells), keys=key_words(encoding))
+    engine.run(Step(KEYS, covering_classes(encoding, keys, labels), "classes of keys"))
 
 
-def _keys(engine: Compute, recoding: PerClass) -> Ints:
-    """The distinct keys of cells, ascending, of shape (words, keys)."""
-    words, cells = recoding.words, recoding.encoding.cells
-    if not words:  # every quasi-identifier has one label
-        return np.zeros((0, 1), dtype=np.int64)
-    found = engine.arrays(SQL.query("keys", cells=cells, keys=words), "keys of cells")
-    keys = key_words(recoding.encoding, found, len(found[words[0]]))
-    return keys[:, grouped(keys)[0]]
+def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query | Relation) -> exp.Query:
+    """Keys that a class covers, with the one of the least loss (``anon_class``), of several the first.
+
+    Args:
+        encoding: that of the keys.
+        keys: the keys, each once.
+        labels: the labels of classes by position, with their words and what they lose.
+    """
+    words, masks = key_words(encoding), mask_columns(encoding)
+    listed = SQL.query(
+        "covers",
+        labels=labels,
+        masks=label_masks(encoding),
+        keys=[aliased(exp.func("bit_or", column(word, "anon_labels")), word) for word in words],
+        bits=[aliased(exp.func("bit_or", column(mask, "anon_masks")), mask) for mask in masks],
+    )
+    masked = [
+        aliased(bits(column(word, "anon_keys"), column(mask, "anon_nodes")), f"anon_class_{word}")
+        for word, mask in zip(words, masks, strict=True)
+    ]
+    covered = [column(f"anon_class_{word}", "anon_at_nodes").eq(column(word, "anon_covers")) for word in words]
+    return SQL.query(
+        "covering_classes",
+        keys=words,
+        of_keys=keys,
+        covers=listed,
+        bits=masks,
+        masked=masked,
+        is_covered=exp.and_(*covered, copy=False),
+    )

@@ -10,16 +10,14 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Run
 from sqlanon.methods.local.aggregates import make_aggregates
-from sqlanon.methods.local.arrays import cell_arrays, loss_of
 from sqlanon.methods.local.bound import lower_bound
-from sqlanon.methods.local.peeling import LocalClasses
+from sqlanon.methods.local.classes import LocalClasses, found_classes, without_numbers
 from sqlanon.methods.local.publishing import make_classes, recorded_classes
 from sqlanon.methods.local.recoding import PerClass
-from sqlanon.methods.local.refusals import refuse, refuse_tight_bound
+from sqlanon.methods.local.refusals import refuse
 from sqlanon.methods.local.released import LocalReleasedClasses
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, report
-from sqlanon.methods.local.searching import found_classes, without_numbers
-from sqlanon.methods.local.tight import tight_lower_bound
+from sqlanon.methods.local.table import LocalTable
 from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
@@ -40,7 +38,7 @@ from sqlanon.verification.measure import Beside
 BOUNDED_WORK = 5e8
 """The most cells times nodes for which the least loss is bounded unless a policy says so.
 
-Of ARX's Adult (3e8) it takes 3 CPU seconds (tests.benchmarks.local).
+Of ARX's Adult (2.5e8) it takes 3 CPU seconds (tests.benchmarks.local).
 """
 
 
@@ -75,39 +73,35 @@ class LocalRun(Run):
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
     def search(self, stages: Stages) -> None:
-        refuse_tight_bound(self.settings, self.table)
         with stages.stage("search"):
-            loss = loss_of(self.bound.policy)
-            self.cells = cell_arrays(self.engine, self.counted, loss)
-            self.classes = self._found(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
             if self.request.earlier:
-                alone = self.counted.alone()
-                cells, watch = cell_arrays(self.engine, alone, loss), Watch(stopped=self.stopped)
-                self.loss_alone = found_classes(self.engine, alone, cells, watch).loss
+                with self.engine.scratch():
+                    alone = found_classes(self.engine, self.counted.alone(), Watch(stopped=self.stopped))
+                self.loss_alone = alone.loss
+            self.classes = self._found(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
             self.lower_bound = self._least_loss()
 
     def _found(self, watch: Watch) -> LocalClasses:
-        return found_classes(self.engine, self.counted, self.cells, watch)
+        return found_classes(self.engine, self.counted, watch)
 
     def _least_loss(self) -> float | None:
         """What any recoding loses at least; None if it is not wanted, or not known within seconds."""
-        policy, lattice, wanted = self.bound.policy, self.bound.lattice, self.settings.lower_bound
+        wanted = self.settings.lower_bound
         if self.request.earlier:
             return None
-        is_quick = self.classes.is_final and self.cells.count * lattice.size <= BOUNDED_WORK
+        is_quick = self.classes.is_final and self.counted.cell_count * self.bound.lattice.size <= BOUNDED_WORK
         if not (is_quick if wanted is None else wanted):
             return None
-        k, shares = policy.criteria.k, self.settings.shares(policy)
-        if wanted == "tight" and self.classes.is_final:
-            return tight_lower_bound(self.cells, lattice, k, shares, self.classes, self.stopped)
-        return lower_bound(self.cells, lattice, k, shares)
+        return lower_bound(LocalTable.of_made(self.engine, self.counted))
 
     def make(self) -> publishing.Publication:
         engine, policy = self.engine, self.bound.policy
         recoding = self._recoding
-        self.masked = make_classes(engine, recoding, self.cells, self.classes, masks=policy.suppression == "mask")
+        self.masked = make_classes(engine, recoding, self.classes, masks=policy.suppression == "mask")
         make_aggregates(engine, recoding, self.settings)
-        self.classes_record = recorded_classes(engine, recoding, policy.quasi_identifiers, self.classes)
+        self.classes_record = recorded_classes(
+            engine, recoding, policy.quasi_identifiers, self.classes.left_out if self.masked else 0
+        )
         self.attained = publishing.attained_at(engine, recoding)
         self.rows = row_counts(self.table, self.classes.left_out, masked=self.masked)
         self.row_count = self.rows.released

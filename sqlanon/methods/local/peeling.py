@@ -1,30 +1,70 @@
 """Peeling: nodes from fine to coarse, whose classes that meet every privacy model are taken out of the table.
 
 So every row has the labels of the finest node, in the order of what the table would lose there, at which the rows that
-are left let it be in a class that meets the models. The few that are left in the end are settled (:mod:`.settling`).
+are left let it be in a class that meets the models. A batch of nodes is tried at once, over the rows that are left. A
+class is taken if none of its rows is in a class that meets the models at a node before; the nodes are tried again with
+the rest, until they take nothing.
+
+Where no union of rows fails a model that one of them meets, a batch takes what its nodes take one after the other.
+Proof: let L be the rows that are left. If a class of L at a node is taken, its rows are in no class of L at a node
+before that meets the models, so in none of a part of L either: one after the other, they are all there when it is the
+turn of the node, and are taken then. The nodes before have none of them in a class that meets the models, and those
+after never see them. So the other rows find the same in L without the class, and the rest follows by induction: the
+first node with a class that meets the models takes all of them each time. For other models the batch is part of what
+the method is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
-import numpy as np
+from sqlglot import exp
 
-from sqlanon.methods.local.arrays import UNITS, CellArrays, slots_of
-from sqlanon.methods.local.hiding import JointHiding
-from sqlanon.methods.local.hosts import Classes
-from sqlanon.methods.local.judging import Judge
-from sqlanon.methods.local.labels import Ladders
-from sqlanon.methods.local.settling import OUT, Parts, settle
+from sqlanon.methods.local.recoding import CLASS
+from sqlanon.methods.local.table import KEY, KEYS, SQL, LocalTable, settings_of
 from sqlanon.methods.local.watching import Watch
-from sqlanon.methods.shared.arrays import Ints, grouped
-from sqlanon.model.bounds import Bound
-from sqlanon.model.lattice import Lattice
+from sqlanon.model.lattice import Levels
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE
+from sqlanon.queries.kit.nodes import (
+    PreparedQuery,
+    Relation,
+    Step,
+    aliased,
+    cast,
+    column,
+    cross_join,
+    identifier,
+    number,
+    select,
+    subquery,
+)
 
-MAX_NODES = 10**6
-"""The most nodes that are looked at: each takes some ten microseconds at least."""
+BATCH_ROWS = 2_000_000
+"""How many cells are read for a batch of nodes: each cell that is left once for each node."""
+
+MAX_BATCH_NODES = 512
+"""The most nodes of a batch."""
+
+MAX_JUDGED_NODES = 32
+"""The same where a class may fail a model that a part of it meets: what nodes take depends on those before them."""
+
+SHRUNK = 0.7
+"""The share of the cells that are left below which the others are put aside."""
+
+TRIED = Relation("anon_tried_classes", "class")
+"""The classes of enough rows of the nodes of a batch, by trial, and whether they meet the models."""
+
+TAKEN = Relation("anon_taken_keys", "cell")
+"""The keys that are in a class, with the place of its node in the order, and the first key of the class."""
+
+FAILED = Relation("anon_failed_keys", "cell")
+"""The keys that were in a class of enough rows that failed a bound on values, at a node before theirs."""
+
+FIRST = "anon_first_key"
+TRIAL = "anon_trial"
+IS_MET = "anon_is_met"
 
 
 @dataclass(frozen=True)
@@ -32,7 +72,9 @@ class Minimality:
     """What follows from the order of the nodes for whoever knows it.
 
     A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough
-    rows, it failed a bound on its sensitive values: that is known of it.
+    rows, of those that were left when its batch was tried, it failed a bound on its sensitive values: that is known of
+    it. (One node after the other, no more rows are in such a class: a class that fails then has been tried with these
+    rows and maybe with more, and failed.)
 
     Attributes:
         rows: how many rows were in such a class.
@@ -43,146 +85,130 @@ class Minimality:
     finest_rows: int
 
 
-@dataclass(frozen=True)
-class LocalClasses:
-    """The classes of a local recoding.
-
-    Attributes:
-        of_cells: the class of each cell, -1 if it is left out.
-        levels: the level of each quasi-identifier, of shape (classes, quasi-identifiers).
-        labels: the numbers of labels, of the same shape; no two classes have the same.
-        rows: the rows of each class.
-        loss: the mean loss of rows, by mass, and of quasi-identifiers, by their shares; rows that are left out lose 1.
-        left_out: how many rows are left out.
-        minimality: what the order of the nodes gives away.
-        checked_nodes: how many nodes were looked at.
-        is_final: False if peeling was stopped, so that labels could be finer.
-    """
-
-    of_cells: Ints
-    levels: Ints
-    labels: Ints
-    rows: Ints
-    loss: float
-    left_out: int
-    minimality: Minimality
-    checked_nodes: int
-    is_final: bool
-
-
-# More than six parameters: the table, what is asked of its classes, and who follows.
-def peel(
-    cells: CellArrays,
-    lattice: Lattice,
-    bounds: Sequence[Bound],
-    *,
-    shares: Sequence[float] | None = None,
-    min_share: float = 0.0,
-    allowed_rows: int = 0,
-    beside: JointHiding | None = None,
-    watch: Watch | None = None,
-) -> LocalClasses:
-    """Give every cell a class that meets all bounds, at as fine labels as the order of the nodes lets it have.
+class Peeling:
+    """Cells that are peeled, node by node.
 
     Args:
-        cells: the cells.
-        lattice: the levels that may be published.
-        bounds: what every class has to meet.
-        shares: how much each quasi-identifier counts, 1 together; equal ones if None.
-        min_share: the share of the rows that a node takes at least.
-        allowed_rows: how many rows may be left out if they fit into no class.
-        beside: says which classes are left out for others beside earlier releases, whatever is allowed.
-        watch: follows it; after a stop few more nodes are looked at, and keys that are left join no class one by one.
-
-    Raises:
-        ValueError: the lattice has more than :data:`MAX_NODES` nodes, or a bound is on other things than classes.
-        UnsettledError: some rows meet the bounds neither in a class nor all together at the top.
+        table: the table.
+        nodes: the nodes in their order.
+        watch: follows it.
     """
-    if lattice.size > MAX_NODES:
-        raise ValueError(f"{lattice.size:,} nodes are more than {MAX_NODES:,}")
-    judge = Judge.of(cells, bounds, None if beside is None else beside.bounds)
-    ladders = Ladders.of(cells, lattice, shares)
-    watch = watch or Watch()
-    of_cells, minimality = take(cells, judge, ladders, ordered_nodes(cells, ladders), watch, min_share)
-    parts = Parts(cells, judge, ladders, of_cells)
-    settle(parts, allowed_rows, watch)
-    if beside is not None:
-        beside.hide(parts)
-    return described(cells, ladders, parts.of_cells, parts.classes, minimality, watch)
 
+    def __init__(self, table: LocalTable, nodes: Sequence[Levels], watch: Watch) -> None:
+        self._table, self._engine, self._nodes, self._watch = table, table.engine, nodes, watch
+        self._left, self._since, self._generation = table.cells, 0, 0
+        self._looks_at_values = table.policy.criteria.looks_at_values
+        self._least_rows = max(settings_of(table.policy).min_share * table.source.context.row_count, 1)
 
-def ordered_nodes(cells: CellArrays, ladders: Ladders) -> Ints:
-    """The nodes by what the table loses at them, the least first, and then in lexicographic order; a row per node."""
-    losses = reduce(np.add.outer, ladders.by_level(cells))
-    order = losses.argsort(axis=None, kind="stable")
-    return np.stack(np.unravel_index(order, losses.shape), axis=1) + ladders.lowest
+    def take(self) -> Minimality:
+        """Take classes that meet the bounds out of the table (:data:`TAKEN`)."""
+        for relation, numbers in ((TRIED, self._tried_columns), (TAKEN, [KEY, NODE, FIRST]), (FAILED, [KEY])):
+            shown = [aliased(cast(number(0), "BIGINT"), name) for name in numbers]
+            self._engine.run(Step(relation, exp.Select(expressions=shown).where(exp.false()), "classes of nodes"))
+        self._prepare()
+        finest, self._cell_count = 0, self._count_left()
+        kept = self._cell_count
+        for batch in self._watch.batches(len(self._nodes), self._batch_size):
+            if not self._cell_count:
+                break
+            self._take_from(batch)
+            if batch[0] == 0:
+                finest = self._failed_rows()
+            self._cell_count = self._count_left()
+            if self._cell_count < SHRUNK * kept:
+                self._put_aside(batch[-1] + 1)
+                kept = self._cell_count
+        return Minimality(self._failed_rows(), finest)
 
+    def _batch_size(self) -> int:
+        most = MAX_BATCH_NODES if self._table.is_monotonic else MAX_JUDGED_NODES
+        return min(max(BATCH_ROWS // max(self._cell_count, 1), 1), most)
 
-def take(
-    cells: CellArrays, judge: Judge, ladders: Ladders, nodes: Ints, watch: Watch, min_share: float = 0.0
-) -> tuple[Ints, Minimality]:
-    """Take classes that meet the bounds out of the table, node by node.
+    def _take_from(self, batch: Sequence[int]) -> None:
+        """Take classes of a batch of nodes until there are none."""
+        nodes, trial = [*batch], 0
+        while nodes:
+            self._execute("tried", nodes, trial)
+            query = SQL.query("rows_of_nodes", tried=TRIED, trial=trial)
+            found = {row["node"]: row["rows"] for row in self._engine.fetch(query, "rows of nodes", "node")}
+            nodes = [place for place in nodes if found.get(place, 0) >= self._least_rows]
+            taking = nodes if self._least_rows == 1 else nodes[:1]  # a node may have too few rows after those before it
+            if taking:
+                self._execute("taken", taking, trial)
+            trial += 1
+        if self._looks_at_values:
+            self._execute("failed", batch)
+        self._engine.execute(exp.Delete(this=TRIED.table), "classes of nodes")
 
-    Returns:
-        the class of each cell, :data:`OUT` if it is in none; and how many rows were in a large class that failed.
-    """
-    of_cells, has_failed = np.full(cells.count, OUT), np.zeros(cells.count, dtype=bool)
-    left, keys, members, count, finest = np.arange(cells.count), cells.keys, judge.whole, 0, 0
-    watch.left_rows = int(cells.rows.sum())
-    least_rows = max(min_share * watch.left_rows, 1)
-    all_masks = ladders.node_masks(nodes)
-    for place in watch.nodes(len(nodes)):
-        words = keys & all_masks[place, :, np.newaxis]
-        places = _in_large_slots(words, members.rows, judge.least_size)
-        if len(places):
-            order, classes = grouped(words[:, places])
-            places = places[order]
-            near = members[places]
-            large = judge.sizes(classes, near) >= judge.least_size
-            met = large & judge.met_by_values(classes, near) if judge.others else large
-            has_failed[left[places[(large & ~met)[classes]]]] = True
-            taken = met[classes]
-            taken_rows = int(near.rows[taken].sum())
-            if taken_rows >= least_rows:
-                of_cells[left[places[taken]]] = count + (np.cumsum(met) - 1)[classes[taken]]
-                count += int(met.sum())
-                stays = np.ones(len(left), dtype=bool)
-                stays[places[taken]] = False
-                left, keys, members = left[stays], keys[:, stays], members[stays]
-                watch.left_rows -= taken_rows
-        if place == 0:
-            finest = int(cells.rows[has_failed].sum())
-        if not len(left):
-            break
-    return of_cells, Minimality(int(cells.rows[has_failed].sum()), finest)
+    def _execute(self, name: str, places: Sequence[int], *trial: int) -> None:
+        masks = zip(*(self._table.masks(self._nodes[place]) for place in places), strict=True)
+        query = PreparedQuery(f"anon_{name}_{self._generation}", ([*places], *map(list, masks), *trial))
+        self._engine.fetch(query, "peeling", "count")
 
+    def _put_aside(self, since: int) -> None:
+        """Keep the cells that are left alone."""
+        left = Relation(f"anon_left_{self._generation}", "cell")
+        self._engine.run(Step(left, self._live, "cells that are left"))
+        if self._left is not self._table.cells:
+            self._engine.drop(self._left)
+        self._left, self._since, self._generation = left, since, self._generation + 1
+        self._prepare()
 
-def _in_large_slots(words: Ints, rows: Ints, least_size: int) -> Ints:
-    """The places of cells whose class may have enough rows: slots hold classes, and few hold several.
+    @property
+    def _live(self) -> exp.Select:
+        """The cells that are left."""
+        return SQL.query("left_cells", cells=self._left, taken=TAKEN, since=self._since)
 
-    That takes no sort, which all else does.
-    """
-    if least_size <= 1 or not len(rows):
-        return np.arange(len(rows))
-    slots, _ = slots_of(words)
-    return np.flatnonzero((np.bincount(slots, rows) >= least_size)[slots])
+    def _count_left(self) -> int:
+        query = SQL.query("left_counts", cells=self._live)
+        row = self._engine.fetch(query, "rows that are left", "count")[0]
+        self._watch.left_rows = int(row["rows"])
+        return int(row["cells"])
 
+    def _failed_rows(self) -> int:
+        query = SQL.query("failed_rows", failed=FAILED, weighed=KEYS)
+        return int(self._engine.fetch(query, "rows of failed classes", "count")[0]["rows"])
 
-# More than six parameters: the cells, their classes, and how these were found.
-def described(
-    cells: CellArrays, ladders: Ladders, of_cells: Ints, classes: Classes, minimality: Minimality, watch: Watch
-) -> LocalClasses:
-    """The classes of a recoding, with their labels and what they lose."""
-    is_out = of_cells == OUT
-    lost = classes.loss + UNITS * int(cells.mass[is_out].sum())
-    return LocalClasses(
-        of_cells=of_cells,
-        levels=classes.levels.T,
-        labels=ladders.labels_at(classes.levels, classes.values).T,
-        rows=np.bincount(of_cells[~is_out], cells.rows[~is_out]).astype(np.int64),
-        loss=lost / (UNITS * max(int(cells.mass.sum()), 1)),
-        left_out=int(cells.rows[is_out].sum()),
-        minimality=minimality,
-        checked_nodes=watch.checked_nodes,
-        is_final=not watch.is_stopped,
-    )
+    @property
+    def _tried_columns(self) -> list[str]:
+        return [TRIAL, CLASS, NODE, *self._table.words, CLASS_ROWS, IS_MET]
+
+    def _prepare(self) -> None:
+        """Plan the statements over the cells that are left: they are given nodes with their masks, and the trial."""
+        table, words = self._table, self._table.words
+        names = [NODE, *table.mask_columns]
+        trial = exp.Placeholder(this=str(len(names) + 1))
+        lists = (cast(exp.Placeholder(this=str(place + 1)), "BIGINT[]") for place in range(len(names)))
+        unnested = [aliased(exp.func("unnest", given), name) for name, given in zip(names, lists, strict=True)]
+        nodes = subquery(exp.Select(expressions=unnested), "anon_nodes")
+
+        def at_nodes(cells: exp.Query, shown: Sequence[exp.Expr]) -> exp.Select:
+            return cross_join(
+                select([*table.masked("anon_live", "anon_nodes"), *shown], subquery(cells, "anon_live")), nodes
+            )
+
+        cells = at_nodes(self._live, [column(NODE, "anon_nodes"), *table.carried("anon_live")])
+        roles = SQL.given(keys=words)
+        classes = table.classes(cells, [NODE, *words])
+        large = exp.GTE(this=column(table.size_column), expression=number(table.least_size))
+        found = roles.query("tried_classes", trial=trial, classes=classes, is_met=table.is_met(), is_large=large)
+        self._plan("tried", TRIED, self._tried_columns, found)
+        keys = SQL.query("rows_of_keys", cells=self._live, keys=words)
+        pairs = at_nodes(keys, [column(NODE, "anon_nodes"), *(column(name, "anon_live") for name in (KEY, ROW_COUNT))])
+        self._plan(
+            "taken",
+            TAKEN,
+            [KEY, NODE, FIRST],
+            roles.query("first_classes", trial=trial.copy(), pairs=pairs, tried=TRIED),
+        )
+        if self._looks_at_values:
+            rest = SQL.query("unfailed_keys", weighed=KEYS, failed=FAILED, taken=TAKEN, since=self._since, keys=words)
+            pairs = at_nodes(
+                rest, [column(NODE, "anon_nodes"), column(KEY, "anon_live"), column("anon_turn", "anon_live")]
+            )
+            self._plan("failed", FAILED, [KEY], roles.query("keys_of_failed", pairs=pairs, tried=TRIED))
+
+    def _plan(self, name: str, relation: Relation, columns: Sequence[str], query: exp.Query) -> None:
+        schema = exp.Schema(this=relation.table, expressions=[*map(identifier, columns)])
+        insert = exp.Insert(this=schema, expression=query)
+        self._engine.prepare(f"anon_{name}_{self._generation}", insert, "peeling")

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.local.aggregates import misfits
-from sqlanon.methods.local.peeling import MAX_NODES
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.measures import unsupported
+from sqlanon.model.bounds import Bound
 from sqlanon.model.lattice import LossContext
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 
-TIGHT_WORK = 1e9
-"""The most cells times nodes for which a tight bound is computed: ARX's Adult takes a minute."""
+MAX_NODES = 10**6
+"""The most nodes that are looked at: all are put in order, and each takes some ten microseconds at least."""
+
+
+OF_NODES = ("attacker", "population")
+"""What measures look at that are defined for the classes of one node."""
+
+
+def judges_no_classes(bounds: Iterable[Bound]) -> list[Bound]:
+    """The bounds that are defined for the classes of one node alone."""
+    return [bound for bound in bounds if bound.grain == "node" or bound.measure.view in OF_NODES]
 
 
 def refuse(bound: BoundPolicy) -> BoundPolicy:
@@ -25,9 +34,9 @@ def refuse(bound: BoundPolicy) -> BoundPolicy:
     policy = bound.policy
     assert isinstance(policy.method, LocalRecoding)
     refuse_wide(bound.lattice, str(policy.method), most=MAX_NODES)
-    if others := unsupported(policy.criteria.bounds):
+    if others := judges_no_classes(policy.criteria.bounds):
         measures = ", ".join(other.measure.name for other in others)
-        raise PolicyError(f"{policy.method} judges classes by the models of this package alone, not by {measures}")
+        raise PolicyError(f"{policy.method} judges classes by their rows and values alone, not by {measures}")
     if problems := [*misfits(bound, policy.method)]:
         raise PolicyError(f"{policy.method} cannot publish these aggregates:", problems)
     return bound
@@ -37,17 +46,3 @@ def no_classes(policy: Policy, context: LossContext, *reasons: str) -> Unsatisfi
     """The error where no classes meet a policy."""
     heading = f"no classes meet the privacy models with at most {context.allowed_rows:,} rows suppressed:"
     return UnsatisfiableError(heading, [f"required: {', '.join(map(str, policy.privacy))}", *reasons])
-
-
-def refuse_tight_bound(settings: LocalRecoding, table: EncodedTable) -> None:
-    """Refuse a tight bound that takes too long.
-
-    Raises:
-        PolicyError: with what to ask for in its place.
-    """
-    cells, nodes = table.cell_count, table.bound.lattice.size
-    if settings.lower_bound == "tight" and cells * nodes > TIGHT_WORK:
-        raise PolicyError(
-            f"a tight lower bound would take too long: {cells:,} combinations of values times {nodes:,} nodes are more "
-            f"than {TIGHT_WORK:,.0f}; take lower_bound = true, fewer quasi-identifiers, or taxonomies with fewer levels"
-        )

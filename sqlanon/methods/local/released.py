@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.local.arrays import cell_arrays, loss_of
+from sqlanon.methods.local.classes import found_classes, without_numbers
 from sqlanon.methods.local.publishing import make_classes
 from sqlanon.methods.local.recoding import CLASS, LABELS, PerClass
-from sqlanon.methods.local.searching import found_classes, without_numbers
 from sqlanon.methods.local.watching import Watch
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.persons import EarlierRelease
@@ -54,10 +53,9 @@ def rows_made_again(engine: Compute, release: EarlierRelease, spec: CellSpec, cl
         UnsatisfiableError: no classes meet its policy, so that its source is another one.
     """
     table = encode_table(engine, release.bound, spec, label_losses=())
-    cells = cell_arrays(engine, table, loss_of(release.bound.policy))
-    found = found_classes(engine, table, cells, Watch())
+    found = found_classes(engine, table, Watch())
     recoding = PerClass(without_numbers(table).encoding, spec.earlier)
-    make_classes(engine, recoding, cells, found, masks=False)
+    make_classes(engine, recoding, found, masks=False)
     source = exp.alias_(spec.source.copy(), "anon_source", table=True)
     query = select(carried_columns(release.keys, {}, as_text=release.as_text), source)
     return _with_number(classes, recoding.join_classes_to_source(query, "anon_source"))

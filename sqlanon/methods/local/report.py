@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
 from pydantic import Field
 
-from sqlanon.methods.local.peeling import LocalClasses
-from sqlanon.methods.shared.arrays import Ints
+from sqlanon.methods.local.classes import LocalClasses
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.guarantee import CHOSEN_NODE
 from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
@@ -35,7 +33,6 @@ class LocalReport(Report):
         level_shares: by quasi-identifier the share of the released rows whose label is of each level, from 0 to the
             top, where all rows have one label.
         used_nodes: how many nodes of the lattice have classes in the release.
-        has_tight_bound: whether ``lower_bound`` is the tight one; None if there is none.
         minimality_rows: rows that were in a class of enough rows which violated another privacy model than that of its
             size; whoever knows the method can conclude that the class had too few values, or too alike ones. None if
             there are none.
@@ -44,7 +41,6 @@ class LocalReport(Report):
 
     level_shares: dict[str, tuple[float, ...]]
     used_nodes: int = Field(title="nodes of the lattice with classes")
-    has_tight_bound: bool | None = None
     minimality_rows: int | None = Field(None, title="rows once in large classes that violated a model")
     minimality_cell_rows: int | None = Field(None, title="of these, rows of equal quasi-identifiers")
 
@@ -54,11 +50,6 @@ class LocalReport(Report):
         seconds = f"{sum(self.seconds.values()):.2f} s"
         found = f"{self.class_count:,} classes at {self.used_nodes:,} of {self.lattice_nodes:,} nodes in {seconds}"
         return f"Not proven optimal: {self.quality} loss {self.loss:.4g}, {found}{self._gap_in_words}."
-
-    @property
-    def _gap_in_words(self) -> str:
-        gap = super()._gap_in_words
-        return gap and f"{gap}, by the {'tight' if self.has_tight_bound else 'quick'} lower bound"
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -88,12 +79,6 @@ def report(
     """The numbers of a run; ``loss`` has rows that are left out at 1."""
     bound, lattice = table.bound, table.context.lattice
     names, heights = bound.policy.quasi_identifiers, lattice.heights
-    nodes = np.unique(classes.levels, axis=0)
-    shares = {
-        name: _shares(classes.levels[:, place], classes.rows, height)
-        for place, (name, height) in enumerate(zip(names, heights, strict=True))
-    }
-    widths = [len(np.unique(classes.labels[:, place])) for place in range(len(names))]
     quality, method = bound.policy.quality.measure, bound.policy.method
     assert isinstance(method, LocalRecoding)
     return report_of_classes(
@@ -103,7 +88,7 @@ def report(
         into,
         seconds,
         heights=lattice.named(heights),
-        labels=dict(zip(names, widths, strict=True)),
+        labels=dict(zip(names, classes.label_counts, strict=True)),
         quality=quality,
         loss=classes.loss,
         losses={quality: classes.loss},
@@ -118,17 +103,11 @@ def report(
         gap=proven_gap(classes.loss, lower_bound),
         notes=tuple(run_notes(table, classes)),
         after=measured.exposure,
-        level_shares=shares,
-        used_nodes=len(nodes),
-        has_tight_bound=None if lower_bound is None else method.lower_bound == "tight" and classes.is_final,
+        level_shares=dict(zip(names, map(tuple, classes.level_shares), strict=True)),
+        used_nodes=classes.used_nodes,
         minimality_rows=classes.minimality.rows or None,
         minimality_cell_rows=classes.minimality.finest_rows or None,
     )
-
-
-def _shares(levels: Ints, rows: Ints, height: int) -> tuple[float, ...]:
-    counts = np.bincount(levels, weights=rows, minlength=height + 1)
-    return tuple((counts / max(rows.sum(), 1)).tolist())
 
 
 def run_notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:

@@ -14,7 +14,7 @@ class Watch:
     """Follows peeling, and ends it early.
 
     Args:
-        observer: is called after each node, and for each key that joins a class.
+        observer: is called after each batch of nodes, and after each round in which keys join classes.
         stopped: is asked as often whether to make do with the classes so far.
 
     Attributes:
@@ -28,18 +28,20 @@ class Watch:
         self.left_rows = self.checked_nodes = 0
         self.is_stopped = False
 
-    def nodes(self, count: int) -> Iterator[int]:
-        """The places of nodes in their order: after a stop ever sparser ones, and the last one.
+    def batches(self, count: int, size: Callable[[], int]) -> Iterator[range]:
+        """The places of nodes in their order: the first one, then batches, and after a stop single ones, ever sparser.
 
-        At the last one all labels are the most general ones, so that few rows are in no class after it.
+        The last place is always among them: all labels are the most general ones there, so that few rows are in no
+        class after it.
         """
         place, step = 0, 1
         while place < count:
-            yield place
-            self.checked_nodes += 1
+            batch = range(place, place + 1 if place == 0 or self.is_stopped else min(place + size(), count))
+            yield batch
+            self.checked_nodes += len(batch)
             self.look()
             step = 2 * step if self.is_stopped else 1
-            place = min(place + step, count - 1) if place < count - 1 else count
+            place = min(batch[-1] + step, count - 1) if batch[-1] < count - 1 else count
 
     def finish(self, left_rows: int) -> None:
         """Report how many rows are left out in the end."""

@@ -43,10 +43,8 @@ class LocalRecoding(MethodSettings):
             ``"mean"``, ``"median"``, or ``"range"``, the least and the greatest value. For ``age`` these are columns
             ``age_mean``, ``age_median``, or ``age_min`` and ``age_max``.
         lower_bound: whether to bound the loss of all recodings by these taxonomies from below, so that the report has
-            the gap; by default, if that takes a few seconds. ``"tight"`` takes a bound closer to the least loss, and a
-            minute for ARX's Adult (19,502 combinations of values at 12,960 nodes). It is refused for more than 10⁹
-            combinations times nodes, and for weights of rows. Both bounds ask no more of classes than their size. A
-            time limit that stops peeling leaves the quick one.
+            the gap; by default, if that takes a few seconds (5·10⁸ combinations of values times nodes). The bound asks
+            no more of classes than their size.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -58,7 +56,7 @@ class LocalRecoding(MethodSettings):
     suppression_limit: Share = 0.0
     suppression: Suppression = "drop"
     aggregate: dict[str, Aggregate] = Field(default_factory=dict)
-    lower_bound: bool | Literal["tight"] | None = None
+    lower_bound: bool | None = None
 
     @field_validator("importance")
     @classmethod
@@ -95,8 +93,6 @@ class LocalRecoding(MethodSettings):
             yield f"{self} adds up what labels lose: take an arithmetic aggregate, not a geometric one"
         elif self.importance and getattr(policy.quality, "weights", {}):
             yield f"{self} has its importance, and quality.weights mean the same: give one of them"
-        if self.lower_bound == "tight" and policy.row_weight is not None:
-            yield f"{self} has no tight lower bound of a loss that counts weights of rows: take lower_bound = true"
         for model in policy.privacy:
             if isinstance(model, PopulationModel | MConcealing):
                 yield f"{self} does not take {model}, which is defined for classes of one node"

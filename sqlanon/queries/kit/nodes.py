@@ -48,12 +48,21 @@ class Relation:
 
 @dataclass(frozen=True)
 class Step:
-    """One statement of a run: the relation that it makes, the query that makes it, and whether it has to be here."""
+    """One statement of a run: the relation that it makes, and the query that makes it.
+
+    Attributes:
+        makes: the relation.
+        query: the query.
+        purpose: what observers are shown.
+        is_near: whether the relation has to be here.
+        is_again: whether the relation may be there, and is made anew; the query may read it.
+    """
 
     makes: Relation
     query: exp.Query
     purpose: str
     is_near: bool = False
+    is_again: bool = False
 
 
 @dataclass(frozen=True)

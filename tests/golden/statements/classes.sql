@@ -579,9 +579,9 @@ SELECT
 FROM "anon_values"
 GROUP BY anon_class;
 --   -> anon_class, age_mean
---   1, 33
---   2, 40.5
---   3, 42
+--   2, 33
+--   3, 40.5
+--   4, 42
 
 -- What a node attains beside an earlier release
 -- Run earlier k: Policy(method=FullDomain(suppression_limit=0.5), privacy=[KAnonymity(k=2)])

@@ -50,20 +50,6 @@ FROM (
 ) AS anon_numbered
 GROUP BY position, depth, :keys;
 
--- name: level_losses
--- losses of levels
--- What the whole table loses at each level of each quasi-identifier (its position), in units.
--- :leaves (position INTEGER, depth INTEGER, anon_key_0 BIGINT, anon_mass BIGINT)
--- :labels (position INTEGER, depth INTEGER, anon_key_0 BIGINT, anon_loss BIGINT)
--- :keys anon_key_0
-SELECT anon_labels.position, anon_labels.depth, sum(anon_labels.anon_loss * anon_leaves.anon_mass) AS loss
-FROM :leaves AS anon_leaves
-INNER JOIN :labels AS anon_labels
-    ON anon_labels.position = anon_leaves.position
-    AND anon_labels.depth = anon_leaves.depth
-    AND anon_leaves.:keys = anon_labels.:keys
-GROUP BY anon_labels.position, anon_labels.depth;
-
 -- name: left_cells
 -- cells that are left
 -- :cells (anon_key BIGINT, anon_row_count BIGINT)

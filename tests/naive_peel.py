@@ -183,8 +183,13 @@ def naive_peel(case: Case) -> Peeled:
 
 
 def table_loss(case: Case, node: Levels) -> int:
-    """What the table loses at a node."""
-    return sum(case.loss(node, row.values) for row in case.rows)
+    """What the table loses of a row at a node, rounded by attribute."""
+    shares = case.shares or [1 / len(case.trees)] * len(case.trees)
+    lost = (
+        sum(tree.loss(level, row.values[place]) for row in case.rows) / len(case.rows)
+        for place, (tree, level) in enumerate(zip(case.trees, node, strict=True))
+    )
+    return sum(round(float(loss) * share * UNITS) for loss, share in zip(lost, shares, strict=True))
 
 
 def at_node(case: Case, node: Levels, indexes: Iterable[int]) -> Iterator[list[int]]:

@@ -1426,36 +1426,6 @@ SELECT position, depth, "anon_key_0", MIN(anon_label_number) AS anon_label_numbe
 FROM "anon_numbered"
 GROUP BY position, depth, "anon_key_0";
 
--- read anon_weighed_keys
-WITH "anon_leaves" AS (
-  SELECT 0 AS "position", "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_mass") AS "anon_mass"
-  FROM "temp"."main"."anon_weighed_keys"
-  GROUP BY "anon_key_0" & 7205759403792793600
-  UNION ALL
-  SELECT 1 AS "position", "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_mass") AS "anon_mass"
-  FROM "temp"."main"."anon_weighed_keys"
-  GROUP BY "anon_key_0" & 1729382256910270464
-), "anon_leaves_2" AS (
-  SELECT
-    "anon_masks"."position", "anon_masks"."depth", "anon_leaves"."anon_mass",
-    "anon_leaves"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0"
-  FROM "anon_leaves"
-  JOIN (VALUES
-    (0, 0, 7205759403792793600),
-    (0, 1, 6917529027641081856),
-    (0, 2, 0),
-    (1, 0, 1729382256910270464),
-    (1, 1, 0)) AS "anon_masks"("position", "depth", "anon_mask_0")
-    ON "anon_masks"."position" = "anon_leaves"."position"
-)
-SELECT anon_labels.position, anon_labels.depth, SUM(anon_labels.anon_loss * anon_leaves.anon_mass) AS loss
-FROM "anon_leaves_2" AS "anon_leaves"
-INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
-  ON anon_labels.position = anon_leaves.position
-  AND anon_labels.depth = anon_leaves.depth
-  AND "anon_leaves"."anon_key_0" = "anon_labels"."anon_key_0"
-GROUP BY anon_labels.position, anon_labels.depth;
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_tried_classes" AS
 SELECT
   CAST(0 AS BIGINT) AS "anon_trial",
@@ -1518,7 +1488,7 @@ EXECUTE "anon_failed_0" ('[0]', '[8935141660703064064]');
 
 DELETE FROM "temp"."main"."anon_tried_classes";
 
--- read anon_weighed_keys 2
+-- read anon_weighed_keys
 SELECT CAST(COALESCE(SUM(anon_weighed.anon_row_count), 0) AS BIGINT) AS rows
 FROM "temp"."main"."anon_weighed_keys" AS anon_weighed
 SEMI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key;
@@ -1583,7 +1553,7 @@ INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_firs
 PREPARE "anon_failed_2" AS
 INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_live" AS (SELECT anon_weighed.anon_key, "anon_weighed"."anon_key_0", anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_weighed_keys" AS anon_weighed ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key LEFT JOIN "temp"."main"."anon_taken_keys" AS anon_taken ON anon_taken.anon_key = anon_weighed.anon_key WHERE anon_taken.anon_node IS NULL OR anon_taken.anon_node >= 6), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn" FROM "anon_live" CROSS JOIN "anon_nodes") SELECT DISTINCT anon_pairs.anon_key FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node);
 
--- as above: read anon_weighed_keys 2;
+-- as above: read anon_weighed_keys;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_parts" AS
 SELECT anon_weighed.*, CAST(COALESCE(anon_taken.anon_first_key, 0) AS INT) AS anon_class
@@ -1971,8 +1941,6 @@ WHERE FALSE;
 
 PREPARE "anon_cheapest_labels" AS
 INSERT INTO "temp"."main"."anon_cheapest" WITH "anon_known" AS (SELECT anon_key, MIN(anon_loss) AS anon_loss FROM "temp"."main"."anon_cheapest" AS anon_cheapest GROUP BY anon_key), "anon_boxes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), anon_near AS MATERIALIZED (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_anon_key_0" FROM "temp"."main"."anon_ladders" AS anon_ladders LEFT JOIN "anon_known" ON anon_known.anon_key = anon_ladders.anon_key INNER JOIN "anon_boxes" ON LIST_SUM(["anon_ladders"."anon_losses"["anon_boxes"."anon_place_0"], "anon_ladders"."anon_losses"["anon_boxes"."anon_place_1"]]) < COALESCE(anon_known.anon_loss, 1073741824)), "anon_boxes_2" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), "anon_live" AS (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_anon_key_0" FROM "temp"."main"."anon_ladders" AS anon_ladders CROSS JOIN "anon_boxes_2" AS anon_boxes), "anon_nodes" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_at_nodes" AS (SELECT anon_nodes.anon_node, anon_live.anon_row_count, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0" FROM "anon_live" SEMI JOIN anon_near ON anon_near.anon_box = anon_live.anon_box AND "anon_near"."anon_boxed_anon_key_0" = "anon_live"."anon_boxed_anon_key_0" INNER JOIN "anon_nodes" ON anon_nodes.anon_box = anon_live.anon_box), anon_large AS (SELECT anon_node, "anon_key_0" FROM "anon_at_nodes" GROUP BY anon_node, "anon_key_0" HAVING SUM(anon_row_count) >= 2), "anon_nodes_2" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_pairs" AS (SELECT anon_live.anon_key, anon_nodes.anon_node, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", LIST_SUM(["anon_live"."anon_losses"["anon_nodes"."anon_place_0"], "anon_live"."anon_losses"["anon_nodes"."anon_place_1"]]) AS anon_loss FROM anon_near AS anon_live INNER JOIN "anon_nodes_2" AS anon_nodes ON anon_nodes.anon_box = anon_live.anon_box) SELECT anon_pairs.anon_key, MIN(anon_pairs.anon_loss) AS anon_loss FROM "anon_pairs" SEMI JOIN anon_large ON anon_large.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_large"."anon_key_0" GROUP BY anon_pairs.anon_key;
-
--- as above: read anon_weighed_keys;
 
 EXECUTE "anon_cheapest_labels" ('[0]', '[0]', '[1]', '[4]', '[0, 1, 2, 3, 4, 5]', '[0, 0, 0, 0, 0, 0]', '[8935141660703064064, 7205759403792793600, 8646911284551352320, 6917529027641081856, 1729382256910270464, 0]', '[1, 1, 2, 2, 3, 3]', '[4, 5, 4, 5, 4, 5]');
 

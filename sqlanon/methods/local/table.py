@@ -31,7 +31,6 @@ from sqlanon.queries.kit.nodes import (
     grouped,
     number,
     select,
-    union_all,
     values,
 )
 
@@ -134,9 +133,6 @@ class LocalTable:
         """See :func:`label_masks`."""
         return label_masks(self.encoding)
 
-    def _label_mask(self, position: int, depth: int) -> list[int]:
-        return _masks_of_label(self.encoding, position, depth)
-
     @property
     def mask_columns(self) -> list[str]:
         """The columns of ``anon_masks`` with the bits."""
@@ -220,42 +216,12 @@ class LocalTable:
             units=UNITS,
         )
 
-    def level_losses(self) -> list[dict[int, int]]:
-        """By quasi-identifier, what the whole table loses at each level."""
-        leaves = union_all(
-            grouped(
-                select(
-                    [
-                        aliased(number(place), "position"),
-                        *(
-                            aliased(bits(column(word), number(mask)), word)
-                            for word, mask in zip(self.words, self._label_mask(place, 0), strict=True)
-                        ),
-                        aliased(exp.Sum(this=column("anon_mass")), "anon_mass"),
-                    ],
-                    KEYS.table,
-                ),
-                [
-                    bits(column(word), number(mask))
-                    for word, mask in zip(self.words, self._label_mask(place, 0), strict=True)
-                ],
-            )
-            for place in range(len(self.lattice.heights))
-        )
-        at_levels = select(
-            [
-                column("position", "anon_masks"),
-                column("depth", "anon_masks"),
-                column("anon_mass", "anon_leaves"),
-                *self.masked("anon_leaves", "anon_masks"),
-            ],
-            exp.Subquery(this=leaves, alias=exp.TableAlias(this=exp.to_identifier("anon_leaves", quoted=True))),
-        ).join(self.label_masks(), on=column("position", "anon_masks").eq(column("position", "anon_leaves")))
-        query = SQL.query("level_losses", leaves=at_levels, labels=LABELS, keys=self.words)
-        found = [dict.fromkeys(range(height + 1), 0) for height in self.lattice.heights]
-        for row in self.engine.fetch(query, "losses of levels", "node"):
-            found[row["position"]][row["depth"]] = int(row["loss"])
-        return found
+    def level_losses(self) -> list[list[int]]:
+        """By quasi-identifier and level, what the whole table loses of a row, in :data:`UNITS`."""
+        losses, shares = self.source.context.losses, settings_of(self.policy).shares(self.policy)
+        by_level = losses.ncp if isinstance(self.policy.quality, NCP) else losses.lm
+        scales = (share * len(shares) * UNITS for share in shares)
+        return [[round(loss * scale) for loss in of] for of, scale in zip(by_level, scales, strict=True)]
 
 
 def key_words(encoding: Encoding) -> list[str]:
@@ -277,17 +243,12 @@ def mask_columns(encoding: Encoding) -> list[str]:
 
 def label_masks(encoding: Encoding) -> exp.Values:
     """``anon_masks``: by position and depth, the bits of each word that distinguish labels, at all levels."""
-    rows = [
-        [number(place), number(depth), *map(number, _masks_of_label(encoding, place, depth))]
-        for place, shape in enumerate(encoding.spec.shapes)
-        for depth in range(shape.height + 1)
-    ]
-    return values("anon_masks", ("position", "depth", *mask_columns(encoding)), rows)
-
-
-def _masks_of_label(encoding: Encoding, position: int, depth: int) -> list[int]:
-    masks = encoding.keys.label_masks(position, depth)
-    return [masks.get(word, 0) for word, _ in enumerate(key_words(encoding))]
+    names, rows = mask_columns(encoding), []
+    for place, shape in enumerate(encoding.spec.shapes):
+        for depth in range(shape.height + 1):
+            masks = encoding.keys.label_masks(place, depth)
+            rows.append([*map(number, (place, depth, *(masks.get(word, 0) for word, _ in enumerate(names))))])
+    return values("anon_masks", ("position", "depth", *names), rows)
 
 
 def settings_of(policy: Policy) -> LocalRecoding:

@@ -70,12 +70,6 @@ class KeyLayout:
             found[position, depth] = masks
         return found
 
-    def with_number_as_level(self, position: int) -> KeyLayout:
-        """The layout with that field, if there is one, as the one level of a quasi-identifier at this position."""
-        if self.always is None:
-            return self
-        return replace(self, fields={**self.fields, (position, 0): self.always}, always=None)
-
     def with_number(self, largest: int) -> KeyLayout:
         """The layout with one more field, for numbers up to the largest, in which classes differ at every node."""
         width = largest.bit_length()

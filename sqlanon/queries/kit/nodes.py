@@ -40,11 +40,6 @@ class Relation:
         """The table as a node; temporary tables live in their own catalog, so no user table can stand in its way."""
         return exp.Table(this=identifier(self.name), db=identifier("main"), catalog=identifier("temp"))
 
-    @property
-    def has_rows(self) -> bool:
-        """Whether it may be of the size of a source, so that it stays where the rows are."""
-        return self.grain in ("row", "rows")
-
 
 @dataclass(frozen=True)
 class Step:

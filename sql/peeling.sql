@@ -127,30 +127,38 @@ INNER JOIN :tried AS anon_tried
     ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows
 WHERE anon_tried.anon_trial = :trial;
 
--- name: unfailed_keys
--- keys of no failed class
--- With the place of the node by which they were taken, if one has.
--- :weighed (anon_key BIGINT, anon_key_0 BIGINT)
--- :failed (anon_key BIGINT)
+-- name: cells_in_turn
+-- cells of a batch
+-- With the place of the node that took them, if one has.
+-- :cells (anon_key BIGINT, anon_key_0 BIGINT, anon_row_count BIGINT)
 -- :taken (anon_key BIGINT, anon_node INTEGER)
 -- :since 0
--- :keys anon_key_0
-SELECT anon_weighed.anon_key, anon_weighed.:keys, anon_taken.anon_node AS anon_turn
-FROM :weighed AS anon_weighed
-ANTI JOIN :failed AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key
-LEFT JOIN :taken AS anon_taken ON anon_taken.anon_key = anon_weighed.anon_key
-WHERE anon_taken.anon_node IS NULL OR anon_taken.anon_node >= :since;
+SELECT anon_cells.*, anon_taken.anon_node AS anon_turn
+FROM :cells AS anon_cells
+LEFT JOIN (SELECT * FROM :taken AS anon_all_taken WHERE anon_node >= :since) AS anon_taken
+    ON anon_taken.anon_key = anon_cells.anon_key;
 
 -- name: keys_of_failed
 -- keys of failed classes
--- The keys that are in a class which fails, at a node before the one that takes them.
--- :pairs (anon_key BIGINT, anon_turn INTEGER, anon_node INTEGER, anon_key_0 BIGINT)
--- :tried (anon_node INTEGER, anon_key_0 BIGINT, anon_is_met BOOLEAN)
+-- The keys in classes that fail and have enough rows of those that no node before has taken.
+-- :pairs (anon_key BIGINT, anon_turn INTEGER, anon_node INTEGER, anon_key_0 BIGINT, anon_row_count BIGINT)
+-- :tried (anon_trial INTEGER, anon_class BIGINT, anon_node INTEGER, anon_key_0 BIGINT, anon_is_met BOOLEAN)
+-- :failed (anon_key BIGINT)
 -- :keys anon_key_0
-SELECT DISTINCT anon_pairs.anon_key
-FROM :pairs AS anon_pairs
-INNER JOIN :tried AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND anon_pairs.:keys = anon_tried.:keys
-WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node);
+-- :is_large sum(anon_row_count) >= 5
+WITH anon_in_turn AS MATERIALIZED (
+    SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class
+    FROM :pairs AS anon_pairs
+    INNER JOIN :tried AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND anon_pairs.:keys = anon_tried.:keys
+    WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)
+)
+
+SELECT DISTINCT anon_in_turn.anon_key
+FROM anon_in_turn
+SEMI JOIN (
+    SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING :is_large
+) AS anon_large ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class
+ANTI JOIN :failed AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
 
 -- name: failed_rows
 -- rows of failed classes

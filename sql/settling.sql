@@ -275,6 +275,7 @@ ANTI JOIN :changed AS anon_changed ON anon_changed.anon_class = anon_candidates.
 SELECT
     anon_key,
     anon_class,
+    anon_rise,
     row_number() OVER (PARTITION BY anon_class ORDER BY anon_rise ASC, anon_key ASC) AS anon_place,
     count(*) OVER (PARTITION BY anon_class) AS anon_places
 FROM (
@@ -303,10 +304,12 @@ INNER JOIN :chosen AS anon_chosen
 
 -- name: first_choices
 -- keys that join classes
--- The first of those that choose a class, since its labels change with them.
--- :chosen (anon_key BIGINT, anon_class INTEGER, anon_place BIGINT, anon_places BIGINT)
--- :share 16
-SELECT anon_key, anon_class FROM :chosen AS anon_chosen WHERE anon_place <= greatest(anon_places // :share, 1);
+-- Those of a few classes, where the rise of the loss is the greatest: other keys may lose less in the classes that these make.
+-- :chosen (anon_key BIGINT, anon_class INTEGER, anon_rise HUGEINT)
+-- :most 1
+SELECT anon_key, anon_class
+FROM (SELECT *, max(anon_rise) OVER (PARTITION BY anon_class) AS anon_most FROM :chosen AS anon_chosen) AS anon_of_classes
+QUALIFY dense_rank() OVER (ORDER BY anon_most DESC, anon_class ASC) <= :most;
 
 -- name: longest_choices
 -- keys that join classes

@@ -25,7 +25,7 @@ from sqlanon.methods.local.recoding import CLASS
 from sqlanon.methods.local.table import KEY, KEYS, SQL, LocalTable, settings_of
 from sqlanon.methods.local.watching import Watch
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, row_sum
 from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE
 from sqlanon.queries.kit.nodes import (
     PreparedQuery,
@@ -34,6 +34,7 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     cast,
     column,
+    count_distinct,
     cross_join,
     identifier,
     number,
@@ -72,9 +73,8 @@ class Minimality:
     """What follows from the order of the nodes for whoever knows it.
 
     A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough
-    rows, of those that were left when its batch was tried, it failed a bound on its sensitive values: that is known of
-    it. (One node after the other, no more rows are in such a class: a class that fails then has been tried with these
-    rows and maybe with more, and failed.)
+    rows, it failed a bound on its sensitive values: that is known of it. A class that fails when it is the turn of its
+    node has failed in some trial of its batch, with these rows and maybe more.
 
     Attributes:
         rows: how many rows were in such a class.
@@ -202,11 +202,13 @@ class Peeling:
             roles.query("first_classes", trial=trial.copy(), pairs=pairs, tried=TRIED),
         )
         if self._looks_at_values:
-            rest = SQL.query("unfailed_keys", weighed=KEYS, failed=FAILED, taken=TAKEN, since=self._since, keys=words)
-            pairs = at_nodes(
-                rest, [column(NODE, "anon_nodes"), column(KEY, "anon_live"), column("anon_turn", "anon_live")]
-            )
-            self._plan("failed", FAILED, [KEY], roles.query("keys_of_failed", pairs=pairs, tried=TRIED))
+            cells = SQL.query("cells_in_turn", cells=self._left, taken=TAKEN, since=self._since)
+            names = [KEY, "anon_turn", *(each.name for each in table.carried())]
+            pairs = at_nodes(cells, [column(NODE, "anon_nodes"), *(column(name, "anon_live") for name in names)])
+            size = count_distinct(column(INDIVIDUAL)) if table.encoding.spec.individual else row_sum().this
+            large = exp.GTE(this=size, expression=number(table.least_size))
+            found = roles.query("keys_of_failed", pairs=pairs, tried=TRIED, failed=FAILED, is_large=large)
+            self._plan("failed", FAILED, [KEY], found)
 
     def _plan(self, name: str, relation: Relation, columns: Sequence[str], query: exp.Query) -> None:
         schema = exp.Schema(this=relation.table, expressions=[*map(identifier, columns)])

@@ -7,6 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -29,21 +30,25 @@ WHOLE_RUNS = FOLDER / "runs.sql"
 WRITTEN = "written by `python -m tests.golden`: review it as a diff."
 OF_RUNS = f"""\
 -- What whole runs of tests/golden/people.py send to the database, {WRITTEN}
--- A title stands for a statement that is above it.\
+-- A title stands for a statement that is above it; statements of a line or two stand together.\
 """
 OF_STATEMENTS = f"""\
 -- Statements of runs of tests/golden/people.py, each with its policy and what it returns or makes there,
 -- {WRITTEN}\
 """
 OF_HASHES = f"""\
-# The statements that runs of tests/golden/plans.py and tests/golden/sent.py send, each with a hash; then the runs,
-# {WRITTEN}
+# Hashes of the statements that runs of tests/golden/plans.py and tests/golden/sent.py send, by what these make, drop
+# or read, and the runs, {WRITTEN}
+# The second hash of "read taxonomy" is that of the statement "read taxonomy 2".
 # `python -m tests.golden --show TITLE` prints a statement, or what changes in a run.\
 """
 END = ";\n\n"
-REFERENCE = "-- as above: "
+REFERENCE = "as above: "
 MIN_LINES = 3
 """A shorter statement is as short as its title."""
+
+LATER = re.compile(r" \d+$")
+"""Ends the title of a statement that is not the first of its subject."""
 
 WIDTH = 120
 SERVED_RUN = "sent"
@@ -105,10 +110,16 @@ def whole_runs() -> str:
     parts = []
     for name in WHOLE:
         parts.append(f"{_comment(f'Run {name}: {spelled(_policy(name))}')}\n-- It publishes {seen(name).published}\n\n")
-        for text in map(_text, seen(name).statements):
-            titled = f"-- {titles[text]}\n{text}" if text in titles else text
-            parts.append((f"{REFERENCE}{titles[text]}" if text in shown and text in titles else titled) + END)
-            shown.add(text)
+        for known, group in groupby(map(_text, seen(name).statements), lambda text: text in shown and text in titles):
+            if known:
+                parts.append(f"{_comment(REFERENCE + '; '.join(titles[text] for text in group))}\n\n")
+                continue
+            for text in group:
+                end = END if _is_long(text) else ";\n"
+                before = "\n" if _is_long(text) and parts[-1][-2:] != "\n\n" else ""
+                parts.append(f"{before}-- {titles[text]}\n{text}{end}" if text in titles else f"{before}{text}{end}")
+                shown.add(text)
+            parts.append("\n" if parts[-1][-2:] != "\n\n" else "")
     return f"{OF_RUNS}\n\n{TABLE}{END}{''.join(parts)}"
 
 
@@ -177,6 +188,10 @@ def _comment(text: str, mark: str = "-- ") -> str:
     return textwrap.fill(text, WIDTH, initial_indent=mark, subsequent_indent=mark, break_on_hyphens=False)
 
 
+def _indented(text: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
 class Hashed(NamedTuple):
     """A run as hashes.
 
@@ -220,7 +235,10 @@ def subject_of(purpose: str) -> str:
 def hashes(runs: Mapping[str, Hashed]) -> str:
     """The file of runs as hashes."""
     titles = _titles((about, text) for run in runs.values() for about, text in run.statements)
-    lines = [OF_HASHES, "", *(f"{text} {title}" for text, title in titles.items())]
+    subjects: dict[str, list[str]] = {}
+    for text, title in titles.items():
+        subjects.setdefault(LATER.sub("", title), []).append(text)
+    lines = [OF_HASHES, "", *(_indented(f"{about}: {' '.join(found)}") for about, found in subjects.items())]
     for name, run in runs.items():
         listed = "; ".join(titles[text] for _, text in run.statements)
         lines += ["", f"{name}: {run.published}", *textwrap.wrap(listed, WIDTH, break_on_hyphens=False)]
@@ -231,13 +249,18 @@ def hashes(runs: Mapping[str, Hashed]) -> str:
 def kept_hashes() -> tuple[dict[str, str], dict[str, Hashed]]:
     """Hashes by titles, and runs, as the file has them."""
     first, *rest = HASHES.read_text().removeprefix(OF_HASHES).strip().split("\n\n")
-    titles = {title: text for text, _, title in (line.partition(" ") for line in first.splitlines())}
+    subjects = (line.rpartition(": ") for line in first.replace("\n  ", " ").splitlines())
+    titles = {
+        f"{about} {number}" if number > 1 else about: text
+        for about, _, found in subjects
+        for number, text in enumerate(found.split(), start=1)
+    }
     runs = {}
     for part in rest:
         heading, *listed = part.splitlines()
         name, _, published = heading.partition(": ")
         sequence = " ".join(listed).split("; ")
-        runs[name] = Hashed(tuple((re.sub(r" \d+$", "", title), titles[title]) for title in sequence), published)
+        runs[name] = Hashed(tuple((LATER.sub("", title), titles[title]) for title in sequence), published)
     return titles, runs
 
 

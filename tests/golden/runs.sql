@@ -1,5 +1,5 @@
 -- What whole runs of tests/golden/people.py send to the database, written by `python -m tests.golden`: review it as a diff.
--- A title stands for a statement that is above it.
+-- A title stands for a statement that is above it; statements of a line or two stand together.
 
 CREATE TABLE people AS FROM (VALUES
     (1, 31, 'f', 'asthma', 1, 2),
@@ -150,9 +150,7 @@ GROUP BY anon_wanted.anon_name;
 
 BEGIN;
 
--- as above: read taxonomy_origin;
-
--- as above: read taxonomy;
+-- as above: read taxonomy_origin; read taxonomy
 
 -- create anon_coded_labels
 CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
@@ -739,17 +737,11 @@ SELECT
 FROM anon_sums;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
-
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_kept";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_cells";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
-
 COMMIT;
 
 -- Run l and masks: Policy(method=FullDomain(suppression_limit=0.5, suppression="mask"), privacy=[KAnonymity(k=2),
@@ -759,29 +751,15 @@ COMMIT;
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
 
--- as above: read taxonomy_origin;
-
--- as above: read taxonomy;
-
--- as above: read taxonomy 2;
-
--- as above: read taxonomy 3;
+-- as above: read taxonomy_origin; read taxonomy; read taxonomy 2; read taxonomy 3
 
 BEGIN;
 
--- as above: read taxonomy_origin;
-
--- as above: read taxonomy;
-
--- as above: create anon_coded_labels;
-
--- as above: read anon_coded_labels;
-
--- as above: create anon_labels;
+-- as above: read taxonomy_origin; read taxonomy; create anon_coded_labels; read anon_coded_labels; create anon_labels
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
--- as above: read anon_labels;
+-- as above: read anon_labels
 
 -- create anon_cells
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
@@ -819,9 +797,7 @@ LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
 JOIN "anon_sensitive_0_ranks" ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 ORDER BY "anon_key_0" ASC;
 
--- as above: read anon_cells;
-
--- as above: read anon_cells 2;
+-- as above: read anon_cells; read anon_cells 2
 
 PREPARE "anon_cells_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (
@@ -1085,7 +1061,7 @@ SELECT
   MIN("anon_measure_0") FILTER(WHERE "anon_kept") AS "attained_1"
 FROM "anon_judged";
 
--- as above: create anon_label_type_0;
+-- as above: create anon_label_type_0
 
 -- create anon_label_type_1
 CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
@@ -1146,12 +1122,12 @@ ORDER BY
   ) | (CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 59) ASC,
   "diagnosis" ASC;
 
--- as above: create released;
+-- as above: create released
 
 SELECT APPROX_COUNT_DISTINCT("diagnosis") AS "values_0", COALESCE(SUM("anon_row_count"), 0) AS "rows"
 FROM "temp"."main"."anon_equal_rows";
 
--- as above: read anon_equal_rows;
+-- as above: read anon_equal_rows
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
@@ -1253,7 +1229,7 @@ WHERE "anon_groups"."anon_row_count" >= 30;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
--- as above: read anon_cells 3;
+-- as above: read anon_cells 3
 
 WITH "anon_cells" AS (
   SELECT "anon_key_0", SUM(anon_row_count) AS anon_row_count
@@ -1313,7 +1289,7 @@ GROUP BY anon_node;
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
 
--- as above: read released;
+-- as above: read released
 
 -- read released 3
 WITH "anon_value_counts" AS (
@@ -1332,24 +1308,16 @@ WITH "anon_value_counts" AS (
 SELECT "l" AS "attained"
 FROM "anon_measured";
 
--- as above: read released 2;
+-- as above: read released 2
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
-
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_kept";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_cells";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
-
 COMMIT;
-
 DEALLOCATE "anon_cells_rolled_up_everything_of_1_by_0";
-
 DEALLOCATE "anon_cells_counts_of_any_by_0";
 
 -- Run local: Policy(method=LocalRecoding(suppression_limit=0.9), privacy=[KAnonymity(k=2),
@@ -1359,33 +1327,15 @@ DEALLOCATE "anon_cells_counts_of_any_by_0";
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
 
--- as above: read taxonomy_origin;
-
--- as above: read taxonomy;
-
--- as above: read taxonomy 2;
-
--- as above: read taxonomy 3;
+-- as above: read taxonomy_origin; read taxonomy; read taxonomy 2; read taxonomy 3
 
 BEGIN;
 
--- as above: read taxonomy_origin;
-
--- as above: read taxonomy;
-
--- as above: create anon_coded_labels;
-
--- as above: read anon_coded_labels;
-
--- as above: create anon_labels;
+-- as above: read taxonomy_origin; read taxonomy; create anon_coded_labels; read anon_coded_labels; create anon_labels
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
--- as above: create anon_cells;
-
--- as above: read anon_cells;
-
--- as above: read anon_cells 2;
+-- as above: create anon_cells; read anon_cells; read anon_cells 2
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_weighed_keys" AS
 WITH "anon_unnumbered" AS (
@@ -1446,10 +1396,8 @@ WHERE FALSE;
 
 PREPARE "anon_tried_0" AS
 INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_peeled_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
-
 PREPARE "anon_taken_0" AS
 INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_peeled_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
-
 PREPARE "anon_failed_0" AS
 INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_peeled_cells" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
 
@@ -1475,7 +1423,6 @@ WHERE anon_trial = 0 AND anon_is_met
 GROUP BY anon_node;
 
 EXECUTE "anon_taken_0" ('[0]', '[8935141660703064064]', 0);
-
 EXECUTE "anon_tried_0" ('[0]', '[8935141660703064064]', 1);
 
 -- read anon_tried_classes 2
@@ -1485,7 +1432,6 @@ WHERE anon_trial = 1 AND anon_is_met
 GROUP BY anon_node;
 
 EXECUTE "anon_failed_0" ('[0]', '[8935141660703064064]');
-
 DELETE FROM "temp"."main"."anon_tried_classes";
 
 -- read anon_weighed_keys
@@ -1493,7 +1439,7 @@ SELECT CAST(COALESCE(SUM(anon_weighed.anon_row_count), 0) AS BIGINT) AS rows
 FROM "temp"."main"."anon_weighed_keys" AS anon_weighed
 SEMI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key;
 
--- as above: read anon_taken_keys;
+-- as above: read anon_taken_keys
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_left_0" AS
 WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0)
@@ -1503,25 +1449,20 @@ ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key;
 
 PREPARE "anon_tried_1" AS
 INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_0" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
-
 PREPARE "anon_taken_1" AS
 INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_0" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
-
 PREPARE "anon_failed_1" AS
 INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_left_0" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
-
 EXECUTE "anon_tried_1" ('[1, 2, 3, 4, 5]', '[8646911284551352320, 7205759403792793600, 1729382256910270464, 6917529027641081856, 0]', 0);
 
--- as above: read anon_tried_classes;
+-- as above: read anon_tried_classes
 
 EXECUTE "anon_taken_1" ('[3, 4, 5]', '[1729382256910270464, 6917529027641081856, 0]', 0);
-
 EXECUTE "anon_tried_1" ('[3, 4, 5]', '[1729382256910270464, 6917529027641081856, 0]', 1);
 
--- as above: read anon_tried_classes 2;
+-- as above: read anon_tried_classes 2
 
 EXECUTE "anon_failed_1" ('[1, 2, 3, 4, 5]', '[8646911284551352320, 7205759403792793600, 1729382256910270464, 6917529027641081856, 0]');
-
 DELETE FROM "temp"."main"."anon_tried_classes";
 
 WITH "anon_taken" AS (
@@ -1543,17 +1484,14 @@ FROM "temp"."main"."anon_left_0" AS anon_cells
 ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_left_0";
-
 PREPARE "anon_tried_2" AS
 INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_1" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
-
 PREPARE "anon_taken_2" AS
 INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_1" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
-
 PREPARE "anon_failed_2" AS
 INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_left_1" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
 
--- as above: read anon_weighed_keys;
+-- as above: read anon_weighed_keys
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_parts" AS
 SELECT anon_weighed.*, CAST(COALESCE(anon_taken.anon_first_key, 0) AS INT) AS anon_class
@@ -1611,7 +1549,7 @@ JOIN (VALUES
   ON "anon_each"."position" = "anon_masks"."position"
   AND "anon_each"."depth" = "anon_masks"."depth";
 
--- as above: create REPLACE;
+-- as above: create REPLACE
 
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_class_losses" AS
 WITH "anon_of_labels" AS (
@@ -1795,14 +1733,11 @@ FROM "temp"."main"."anon_parts" AS anon_parts
 LEFT JOIN "temp"."main"."anon_moves" AS anon_moves ON anon_moves.anon_key = anon_parts.anon_key;
 
 DELETE FROM "temp"."main"."anon_levels_of_classes" WHERE "anon_class" IN (SELECT "anon_class" FROM "temp"."main"."anon_changed_classes");
-
 INSERT INTO "temp"."main"."anon_levels_of_classes" WITH "anon_spans" AS (SELECT anon_class, MAX(anon_number) AS anon_number, BIT_AND("anon_parts"."anon_key_0") AS "anon_key_0", XOR(BIT_OR("anon_parts"."anon_key_0"), BIT_AND("anon_parts"."anon_key_0")) AS "anon_differs_anon_key_0" FROM "temp"."main"."anon_parts" AS anon_parts SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_parts.anon_class GROUP BY anon_class), "anon_each" AS (SELECT "anon_class", "anon_number", "anon_key_0", UNNEST(RANGE(2)) AS "position", UNNEST([CAST(GREATEST(LIST_SUM([CAST((("anon_differs_anon_key_0" & 7205759403792793600) <> 0) AS INT), CAST((("anon_differs_anon_key_0" & 6917529027641081856) <> 0) AS INT)]), 0) AS INT), CAST(GREATEST(LIST_SUM([CAST((("anon_differs_anon_key_0" & 1729382256910270464) <> 0) AS INT)]), 0) AS INT)]) AS "depth" FROM "anon_spans") SELECT "anon_each"."anon_class", "anon_each"."anon_number", CAST("anon_each"."position" AS INT) AS "position", "anon_each"."depth", "anon_each"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0" FROM "anon_each" JOIN (VALUES (0, 0, 7205759403792793600), (0, 1, 6917529027641081856), (0, 2, 0), (1, 0, 1729382256910270464), (1, 1, 0)) AS "anon_masks"("position", "depth", "anon_mask_0") ON "anon_each"."position" = "anon_masks"."position" AND "anon_each"."depth" = "anon_masks"."depth";
-
 DELETE FROM "temp"."main"."anon_class_losses" WHERE "anon_class" IN (SELECT "anon_class" FROM "temp"."main"."anon_changed_classes");
-
 INSERT INTO "temp"."main"."anon_class_losses" WITH "anon_of_labels" AS (SELECT anon_levels.anon_class, anon_levels.anon_number, CAST(SUM(anon_labels.anon_loss) AS BIGINT) AS anon_loss, ARRAY_AGG(anon_labels.anon_label_number ORDER BY anon_labels.position ASC) AS anon_labels FROM "temp"."main"."anon_levels_of_classes" AS anon_levels SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_levels.anon_class INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels ON anon_labels.position = anon_levels.position AND anon_labels.depth = anon_levels.depth AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0" GROUP BY anon_levels.anon_class, anon_levels.anon_number), "anon_of_keys" AS (SELECT anon_class, CAST(SUM(anon_mass) AS BIGINT) AS anon_mass, CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "temp"."main"."anon_parts" AS anon_parts GROUP BY anon_class) SELECT anon_of_labels.*, anon_of_keys.anon_mass, anon_of_keys.anon_row_count FROM "anon_of_labels" INNER JOIN "anon_of_keys" ON anon_of_keys.anon_class = anon_of_labels.anon_class;
 
--- as above: read anon_parts;
+-- as above: read anon_parts
 
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_candidates" AS
 SELECT anon_candidates.*
@@ -1813,9 +1748,7 @@ ANTI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.a
 SELECT COUNT(DISTINCT anon_class) AS classes
 FROM "temp"."main"."anon_changed_classes" AS anon_classes;
 
--- as above: create REPLACE 2;
-
--- as above: create REPLACE 3;
+-- as above: create REPLACE 2; create REPLACE 3
 
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_meetings" AS
 WITH "anon_used" AS (
@@ -1866,7 +1799,7 @@ INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
 
 INSERT INTO "temp"."main"."anon_candidates" WITH "anon_levels" AS (SELECT anon_all_levels.* FROM "temp"."main"."anon_levels_of_classes" AS anon_all_levels SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_classes ON anon_classes.anon_class = anon_all_levels.anon_class), "anon_pairs" AS (SELECT anon_left_values.anon_key, anon_levels.anon_class, ANY_VALUE(anon_left_values.anon_mass) AS anon_mass, CAST(SUM(anon_meetings.anon_loss) AS INT128) AS anon_together FROM "temp"."main"."anon_left_values" AS anon_left_values INNER JOIN "temp"."main"."anon_meetings" AS anon_meetings ON anon_meetings.position = anon_left_values.position AND "anon_left_values"."anon_value_0" = "anon_meetings"."anon_value_0" INNER JOIN "anon_levels" ON anon_levels.position = anon_meetings.position AND anon_levels.depth = anon_meetings.depth AND "anon_levels"."anon_key_0" = "anon_meetings"."anon_key_0" AND anon_levels.anon_number = anon_left_values.anon_number WHERE anon_left_values.anon_place > 0 AND anon_left_values.anon_place <= 10000000 GROUP BY anon_left_values.anon_key, anon_levels.anon_class HAVING COUNT(*) = 2) SELECT anon_pairs.anon_key, anon_pairs.anon_class, anon_pairs.anon_together * anon_pairs.anon_mass + (anon_pairs.anon_together - anon_losses.anon_loss) * anon_losses.anon_mass AS anon_rise FROM "anon_pairs" INNER JOIN "temp"."main"."anon_class_losses" AS anon_losses ON anon_losses.anon_class = anon_pairs.anon_class QUALIFY ROW_NUMBER() OVER (PARTITION BY anon_pairs.anon_key ORDER BY anon_rise ASC, anon_pairs.anon_class ASC) BETWEEN 0 + 1 AND 32;
 
--- as above: read anon_parts;
+-- as above: read anon_parts
 
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_equal_classes" AS
 SELECT anon_class, MIN(anon_class) OVER (PARTITION BY anon_labels, anon_number) AS anon_first
@@ -1876,7 +1809,7 @@ QUALIFY COUNT(*) OVER (PARTITION BY anon_labels, anon_number) > 1;
 SELECT COUNT(DISTINCT anon_class) AS classes
 FROM "temp"."main"."anon_equal_classes" AS anon_classes;
 
--- as above: read anon_parts;
+-- as above: read anon_parts
 
 WITH "anon_of_classes" AS (
   SELECT COUNT(*) AS classes, COALESCE(SUM(CAST(anon_loss AS INT128) * anon_mass), 0) AS lost
@@ -1945,7 +1878,6 @@ WHERE FALSE;
 
 PREPARE "anon_cheapest_labels" AS
 INSERT INTO "temp"."main"."anon_cheapest" WITH "anon_known" AS (SELECT anon_key, MIN(anon_loss) AS anon_loss FROM "temp"."main"."anon_cheapest" AS anon_cheapest GROUP BY anon_key), "anon_boxes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), anon_near AS MATERIALIZED (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_anon_key_0" FROM "temp"."main"."anon_ladders" AS anon_ladders LEFT JOIN "anon_known" ON anon_known.anon_key = anon_ladders.anon_key INNER JOIN "anon_boxes" ON LIST_SUM(["anon_ladders"."anon_losses"["anon_boxes"."anon_place_0"], "anon_ladders"."anon_losses"["anon_boxes"."anon_place_1"]]) < COALESCE(anon_known.anon_loss, 1073741824)), "anon_boxes_2" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), "anon_live" AS (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_anon_key_0" FROM "temp"."main"."anon_ladders" AS anon_ladders CROSS JOIN "anon_boxes_2" AS anon_boxes), "anon_nodes" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_at_nodes" AS (SELECT anon_nodes.anon_node, anon_live.anon_row_count, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0" FROM "anon_live" SEMI JOIN anon_near ON anon_near.anon_box = anon_live.anon_box AND "anon_near"."anon_boxed_anon_key_0" = "anon_live"."anon_boxed_anon_key_0" INNER JOIN "anon_nodes" ON anon_nodes.anon_box = anon_live.anon_box), anon_large AS (SELECT anon_node, "anon_key_0" FROM "anon_at_nodes" GROUP BY anon_node, "anon_key_0" HAVING SUM(anon_row_count) >= 2), "anon_nodes_2" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_pairs" AS (SELECT anon_live.anon_key, anon_nodes.anon_node, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", LIST_SUM(["anon_live"."anon_losses"["anon_nodes"."anon_place_0"], "anon_live"."anon_losses"["anon_nodes"."anon_place_1"]]) AS anon_loss FROM anon_near AS anon_live INNER JOIN "anon_nodes_2" AS anon_nodes ON anon_nodes.anon_box = anon_live.anon_box) SELECT anon_pairs.anon_key, MIN(anon_pairs.anon_loss) AS anon_loss FROM "anon_pairs" SEMI JOIN anon_large ON anon_large.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_large"."anon_key_0" GROUP BY anon_pairs.anon_key;
-
 EXECUTE "anon_cheapest_labels" ('[0]', '[0]', '[1]', '[4]', '[0, 1, 2, 3, 4, 5]', '[0, 0, 0, 0, 0, 0]', '[8935141660703064064, 7205759403792793600, 8646911284551352320, 6917529027641081856, 1729382256910270464, 0]', '[1, 1, 2, 2, 3, 3]', '[4, 5, 4, 5, 4, 5]');
 
 WITH "anon_least" AS (
@@ -2150,21 +2082,17 @@ ORDER BY
   ) | (CAST(COALESCE(ENUM_CODE("anon_label_1"), 4) AS BIGINT) << 56) ASC,
   "diagnosis" ASC;
 
--- as above: create released;
+-- as above: create released
 
 SELECT APPROX_COUNT_DISTINCT("diagnosis") AS "values_0", COALESCE(SUM("anon_row_count"), 0) AS "rows"
 FROM "temp"."main"."anon_equal_rows";
 
--- as above: read anon_equal_rows;
-
--- as above: read anon_cells 3;
+-- as above: read anon_equal_rows; read anon_cells 3
 
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
 
--- as above: read released;
-
--- as above: read released 3;
+-- as above: read released; read released 3
 
 CREATE TEMPORARY TABLE "anon_listed_classes_values" AS
 SELECT CAST(v0 AS TEXT) AS "age", CAST(v1 AS TEXT) AS "sex", CAST(v2 AS BIGINT) AS "anon_rows"
@@ -2199,86 +2127,47 @@ FULL JOIN "temp"."main"."anon_listed_classes" AS anon_listed
 
 DROP TABLE IF EXISTS "temp"."main"."anon_listed_classes";
 
--- as above: read released 2;
+-- as above: read released 2
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
-
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_kept";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_class_of_key";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_labels_of_classes";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_cheapest";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_ladders";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_classes";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_meetings";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_left_values";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_left_keys";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_candidates";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_parts";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_changed_classes";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_moves";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_chosen";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_all_classes";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_class_losses";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_levels_of_classes";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_left_1";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_failed_keys";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_taken_keys";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_tried_classes";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_weighed_labels";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_peeled_cells";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_weighed_keys";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_cells";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
-
 COMMIT;
-
 DEALLOCATE "anon_cheapest_labels";
-
 DEALLOCATE "anon_failed_2";
-
 DEALLOCATE "anon_taken_2";
-
 DEALLOCATE "anon_tried_2";
-
 DEALLOCATE "anon_failed_1";
-
 DEALLOCATE "anon_taken_1";
-
 DEALLOCATE "anon_tried_1";
-
 DEALLOCATE "anon_failed_0";
-
 DEALLOCATE "anon_taken_0";
-
 DEALLOCATE "anon_tried_0";
 
 -- Run ipa: Policy(method=IPA(budget=Budget(epsilon=9, delta=1/10)))
@@ -2287,25 +2176,11 @@ DEALLOCATE "anon_tried_0";
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
 
--- as above: read taxonomy_origin;
-
--- as above: read taxonomy;
-
--- as above: read taxonomy 2;
-
--- as above: read taxonomy 3;
+-- as above: read taxonomy_origin; read taxonomy; read taxonomy 2; read taxonomy 3
 
 BEGIN;
 
--- as above: read taxonomy_origin;
-
--- as above: read taxonomy;
-
--- as above: create anon_coded_labels;
-
--- as above: read anon_coded_labels;
-
--- as above: create anon_labels;
+-- as above: read taxonomy_origin; read taxonomy; create anon_coded_labels; read anon_coded_labels; create anon_labels
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
@@ -2355,9 +2230,7 @@ LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks" ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis";
 
--- as above: read anon_cells;
-
--- as above: read anon_cells 2;
+-- as above: read anon_cells; read anon_cells 2
 
 WITH "anon_keyed" AS (
   SELECT 0 AS "position", "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
@@ -2529,9 +2402,7 @@ WITH "anon_sums" AS (
 SELECT *, anon_noisy_rows >= 3 AS anon_is_shown
 FROM "anon_noisy";
 
--- as above: create anon_label_type_0;
-
--- as above: create anon_label_type_1;
+-- as above: create anon_label_type_0; create anon_label_type_1
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
@@ -2572,7 +2443,7 @@ ORDER BY
 SELECT COALESCE(SUM(anon_row_count), 0) AS rows, COUNT(*) AS groups
 FROM "temp"."main"."anon_equal_rows";
 
--- as above: create released;
+-- as above: create released
 
 WITH "anon_drawn" AS (
   SELECT
@@ -2600,29 +2471,18 @@ WITH "anon_drawn" AS (
 SELECT COUNT(*) FILTER(WHERE anon_made IS DISTINCT FROM anon_written) AS unlike
 FROM "anon_compared";
 
--- as above: read released 2;
+-- as above: read released 2
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
-
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_noisy_left_over";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_left_over";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_left_over";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_combinations";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_combinations";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_cells";
-
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
-
 COMMIT;
 

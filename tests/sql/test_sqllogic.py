@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlanon.queries.kit.macros import expand, install_script, macro_files
 from sqlanon.queries.kit.nodes import DIALECT
+from tests.conftest import copy_of
 from tests.sqllogic import parse, run
 
 FOLDER = Path(__file__).parent
@@ -20,9 +21,13 @@ FILES = sorted(FOLDER.glob("*.test"))
 FIXTURES = FOLDER.parents[1] / "fixtures" / "clinic.sql"
 
 
-@pytest.fixture
-def connection() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(config={"threads": 2})
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The clinic with the macros: to install them takes longer than most files."""
+    path = tmp_path_factory.mktemp("installed") / "clinic.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(install_script()).execute(FIXTURES.read_text(encoding="utf-8"))
+    return path
 
 
 def conditions(mode: str) -> set[str]:
@@ -31,18 +36,18 @@ def conditions(mode: str) -> set[str]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_file_with_macros_called(file: Path, connection: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    connection.execute(install_script())
-    connection.execute(FIXTURES.read_text(encoding="utf-8"))
+def test_file_with_macros_called(file: Path, installed: Path, tmp_path: Path) -> None:
+    with copy_of(installed, threads=2) as session:
 
-    def called(sql: str) -> Sequence[Sequence[Any]]:
-        return connection.execute(sql).fetchall()
+        def called(sql: str) -> Sequence[Sequence[Any]]:
+            return session.connection.execute(sql).fetchall()
 
-    run(file.read_text(encoding="utf-8"), called, tmp_path, conditions("called"))
+        run(file.read_text(encoding="utf-8"), called, tmp_path, conditions("called"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_file_with_macros_expanded(file: Path, connection: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+def test_file_with_macros_expanded(file: Path, tmp_path: Path) -> None:
+    connection = duckdb.connect(config={"threads": 2})
     connection.execute(macro_files()[0].read_text(encoding="utf-8"))
     connection.execute(FIXTURES.read_text(encoding="utf-8"))
 

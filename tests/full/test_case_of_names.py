@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,9 @@ LEVELS: dict[str, Any] = {"minimum_levels": {"agE": 1}, "maximum_levels": {"SEX"
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+def session(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
     monkeypatch.chdir(tmp_path)
-    with sa.connect(tmp_path / "w.duckdb", threads=1) as session:
+    with sa.connect(shutil.copy(installed, tmp_path), threads=1) as session:
         session.connection.execute(
             "CREATE TABLE people AS SELECT (i * 7) % 40 AS age, ['f', 'm'][1 + i % 2] AS \"Sex\", "
             "['flu', 'cold', 'cough'][1 + i % 3] AS illness, i // 2 AS id, 1.0 + i % 2 AS weight "

@@ -26,9 +26,9 @@ NEW = sa.Taxonomy.from_rows([(str(age), "new", "*") for age in range(4)])
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+def session(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
     monkeypatch.chdir(tmp_path)
-    with sa.connect(tmp_path / "w.duckdb", threads=1) as session:
+    with sa.connect(shutil.copy(installed, tmp_path), threads=1) as session:
         session.connection.execute(
             "CREATE TABLE people AS SELECT i % 4 AS age, ['f', 'm'][1 + i % 2] AS sex, 'flu' AS illness "
             "FROM range(400) AS r (i)"

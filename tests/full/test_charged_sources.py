@@ -49,8 +49,8 @@ READS_PEOPLE = [
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+def made(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = Path(shutil.copy(installed, tmp_path_factory.mktemp("made")))
     with make_warehouse(path) as session:
         session.connection.execute(
             """

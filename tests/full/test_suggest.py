@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
+from sqlanon.suggestion.codebook import read_codebook
 from tests import oracle
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic
@@ -631,15 +632,10 @@ class TestDescriptions:
         assert roles(found) == roles(session.suggest("t", codebook={"V1": "age", "V2": "income"}))
 
     @pytest.mark.parametrize("header", ["variable,label", "Name;Label", "field,Meaning,type", "Variable\tBeschreibung"])
-    def test_a_codebook_is_headed_as_others_write_it(self, header: str, session: sa.Session, tmp_path: Path) -> None:
-        session.connection.execute(self.STATEMENT)
+    def test_a_codebook_is_headed_as_others_write_it(self, header: str, tmp_path: Path) -> None:
         delimiter = next(sign for sign in ",;\t" if sign in header)
-        (tmp_path / "codes.csv").write_text(header + f"\nv1{delimiter}Age{delimiter}x\n")
-        assert [*roles(session.suggest("t", codebook=tmp_path / "codes.csv")).values()] == [
-            "quasi-identifier",
-            "?",
-            "?",
-        ]
+        (tmp_path / "codes.csv").write_text(header + f"\nV1{delimiter}Age{delimiter}x\n")
+        assert read_codebook(tmp_path / "codes.csv") == {"v1": "Age"}
 
     def test_a_codebook_without_descriptions_says_what_it_has(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "codes.csv").write_text("variable,codes\nv1,x\n")
@@ -683,13 +679,11 @@ class TestDescriptions:
             ("variable;label\nv2;männlich\n", "is not UTF-8: save it as UTF-8, with `iconv -f windows-1252 -t utf-8`"),
         ],
     )
-    def test_a_codebook_that_is_none_is_refused(
-        self, text: str | None, reason: str, session: sa.Session, tmp_path: Path
-    ) -> None:
+    def test_a_codebook_that_is_none_is_refused(self, text: str | None, reason: str, tmp_path: Path) -> None:
         if text is not None:
             (tmp_path / "codes.csv").write_text(text, encoding="latin-1")
         with pytest.raises(sa.PolicyError, match=f"codebook .*{reason}"):
-            session.suggest("SELECT 1 AS a", codebook=tmp_path / "codes.csv")
+            read_codebook(tmp_path / "codes.csv")
 
 
 def test_json_has_a_schema() -> None:

@@ -125,8 +125,8 @@ def warehouse(made: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def session(warehouse: Path) -> Iterator[sa.Session]:
-    """A session on the copy."""
-    with sa.connect(warehouse) as found:
+    """A session on the copy; on one thread, since the tests themselves run on all cores."""
+    with sa.connect(warehouse, threads=1) as found:
         yield found
 
 

@@ -188,21 +188,22 @@ def test_a_page_works_in_the_frame_of_a_notebook(session: sa.Session, page: Page
     assert page.problems == []
 
 
-@pytest.mark.parametrize("names", [("k", "node"), *zip(HOSTILE_NAMES[:14:2], HOSTILE_NAMES[1:14:2], strict=True)])
-def test_hostile_names_break_nothing(names: tuple[str, str], page: Page, tmp_path: Path) -> None:
-    one, other = (f"</script><b onload={name}>" if name == "node" else name for name in names)
+@pytest.mark.parametrize("names", [("k", "node", *HOSTILE_NAMES[:6]), HOSTILE_NAMES[6:14]])
+def test_hostile_names_break_nothing(names: tuple[str, ...], page: Page, tmp_path: Path) -> None:
+    names = tuple(f"</script><b onload={name}>" if name == "node" else name for name in names)
     with sa.connect() as opened_session:
-        columns = ", ".join('i % 3 AS "' + name.replace('"', '""') + '"' for name in (one, other))
+        columns = ", ".join('i % 3 AS "' + name.replace('"', '""') + '"' for name in names)
         opened_session.connection.execute(f"CREATE TABLE people AS SELECT {columns} FROM range(90) AS _ (i)")
-        taxonomies = {name: {"kind": "flat", "values": ["0", "1", "2"]} for name in (one, other)}
-        asked = sa.Policy(quasi_identifiers=[one, other], privacy=[sa.KAnonymity(5)], taxonomies=taxonomies)
+        taxonomies = {name: {"kind": "flat", "values": ["0", "1", "2"]} for name in names}
+        asked = sa.Policy(quasi_identifiers=names, privacy=[sa.KAnonymity(5)], taxonomies=taxonomies)
         opened(page, tmp_path, opened_session.explore("people", asked))
     page.value("rows[0].buttons[0].click()")
-    assert page.value("[...document.querySelectorAll('#columns th')].map((each) => each.textContent)") == [one, other]
+    headings = page.value("[...document.querySelectorAll('#columns th')].map((each) => each.textContent)")
+    assert headings == [*names]
     words = shlex.split(page.text("command"))
-    assert words[words.index("--node") + 1] == f"{one}=0,{other}=0"
+    assert words[words.index("--node") + 1] == ",".join(f"{name}=0" for name in names)
     link = page.value("fragment()")
     with_cap = page.value("state.caps")
     page.open(address(tmp_path / "page.html", link))
-    assert page.value("state.caps") == with_cap == [0, 1]
+    assert page.value("state.caps") == with_cap == [0, *[1] * 7]
     assert (page.problems, page.requests) == ([], [])

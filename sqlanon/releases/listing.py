@@ -156,6 +156,8 @@ def _by_target(rows: Iterable[Row]) -> dict[str, list[Row]]:
 def _stored_at(engine: Engine, targets: Iterable[Sequence[Row]]) -> dict[str, Stored | None]:
     """What is found by one query of the targets that are tables of databases which are attached, by their names."""
     called = {rows[-1].target: table_called(rows[-1].target, engine.warehouse.name) for rows in targets}
+    if not called:
+        return {}
     attached = {"temp", *(folded(database.name) for database in engine.databases())}
     seen = {name: table for name, table in called.items() if table is not None and folded(table.catalog) in attached}
     return dict(zip(seen, engine.find_all(*seen.values()), strict=True))

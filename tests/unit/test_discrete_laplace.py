@@ -10,11 +10,12 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
-import opendp.prelude as dp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from opendp import domains, measurements, metrics
+from opendp.mod import enable_features
 
 import sqlanon as sa
 from sqlanon.errors import BudgetError
@@ -187,16 +188,16 @@ class TestThresholds:
 
     def test_opendp_gives_a_smaller_delta_than_that_of_what_it_publishes(self) -> None:
         """Why δ is ours: a count of 1 that no other table has is published more often than OpenDP's map says."""
-        dp.enable_features("contrib")
+        enable_features("contrib")
         space = (
-            dp.map_domain(dp.atom_domain(T="i64"), dp.atom_domain(T="i64")),
-            dp.l01inf_distance(dp.absolute_distance(T="i64")),
+            domains.map_domain(domains.atom_domain(T="i64"), domains.atom_domain(T="i64")),
+            metrics.l01inf_distance(metrics.absolute_distance(T="i64")),
         )
-        _, claimed = dp.m.make_laplace_threshold(*space, 1 / 0.6, 24).map((1, 1, 1))
+        _, claimed = measurements.make_laplace_threshold(*space, 1 / 0.6, 24).map((1, 1, 1))
         assert claimed == pytest.approx(float(precise_tail(Fraction(1 / 0.6), 24)))
         assert float(precise_tail(Fraction(1 / 0.6), 23)) == pytest.approx(6.5575e-7, rel=1e-4)
 
-        mechanism = dp.m.make_laplace_threshold(*space, 1.0, 5)
+        mechanism = measurements.make_laplace_threshold(*space, 1.0, 5)
         _, claimed = mechanism.map((1, 1, 1))
         trials = 60_000
         published = len(mechanism(dict.fromkeys(range(trials), 1)))

@@ -79,8 +79,11 @@ def _cheaper(table: LocalTable) -> exp.Select:
         return subquery(exp.Select(expressions=columns), alias)
 
     def losses(keys: str, nodes: str) -> exp.Expr:
-        found = [exp.Bracket(this=column("anon_losses", keys), expressions=[column(place, nodes)]) for place in places]
-        return exp.func("list_sum", exp.Array(expressions=found))
+        total: exp.Expr = number(0)
+        for place in places:
+            loss = exp.Bracket(this=column("anon_losses", keys), expressions=[column(place, nodes)], offset=1)
+            total = exp.Add(this=total, expression=loss)
+        return total
 
     boxed = [f"anon_boxed_{word}" for word in words]
     return SQL.query(

@@ -91,7 +91,7 @@ class LocalTable:
         """What is asked for."""
         return self.source.bound.policy
 
-    @property
+    @cached_property
     def lattice(self) -> Lattice:
         """The levels that may be published."""
         return self.source.bound.lattice

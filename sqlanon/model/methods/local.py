@@ -43,7 +43,7 @@ class LocalRecoding(MethodSettings):
             ``"mean"``, ``"median"``, or ``"range"``, the least and the greatest value. For ``age`` these are columns
             ``age_mean``, ``age_median``, or ``age_min`` and ``age_max``.
         lower_bound: whether to bound the loss of all recodings by these taxonomies from below, so that the report has
-            the gap; by default, if that takes a few seconds (5·10⁸ combinations of values times nodes). The bound asks
+            the gap; by default, if that takes about a second (10⁸ combinations of values times nodes). The bound asks
             no more of classes than their size.
 
     Raises:

@@ -110,7 +110,7 @@ class DryRun:
         return self._engine.fetch(query, purpose, grain)
 
     def prepare(self, name: str, statement: exp.Query | exp.Insert, purpose: str) -> None:
-        self._note(purpose, statement)
+        self._note(f"{purpose}: planned once, executed for each batch", statement)
         self._engine.prepare(name, statement, purpose)
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:

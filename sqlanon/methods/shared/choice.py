@@ -12,7 +12,7 @@ from functools import partial
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.counting import SizesFirst, node_summaries
+from sqlanon.methods.shared.counting import NodeCounter, SizesFirst, node_summaries
 from sqlanon.methods.shared.proofs import Proving, proofs_of
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.methods.full_domain import AlgorithmName
@@ -164,8 +164,9 @@ def dry_run_choice(engine: Compute, table: EncodedTable) -> tuple[EncodedTable, 
     Returns:
         the table under the policy that would be published, the outcome, and the node.
     """
-    bottom, policy = table.context.lattice.bottom, table.bound.policy
-    node_summaries(engine, table, [bottom])
+    lattice, policy = table.context.lattice, table.bound.policy
+    bottom = lattice.bottom
+    NodeCounter(engine, table).show([bottom, lattice.top])
     table = most_private(table, DRY_RUN_ATTAINABLE) if policy.objective == "privacy" else table
     table = replace(table, context=replace(table.context, row_count=1))
     node = NodeSummary(

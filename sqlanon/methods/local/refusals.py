@@ -1,4 +1,4 @@
-"""What local recoding refuses: wide lattices, models of other packages, aggregates of texts, and a bound of days."""
+"""What local recoding refuses: wide lattices, models of classes of one node, aggregates of texts, and a bound of days."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sqlanon.model.policy.policy import Policy
 
 MAX_NODES = 10**6
 """The most nodes that are looked at: all are put in order, and each takes some ten microseconds at least."""
-
 
 OF_NODES = ("attacker", "population")
 """What measures look at that are defined for the classes of one node."""

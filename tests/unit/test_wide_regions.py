@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
+from sqlanon.search.evidence import Proof
 from sqlanon.search.optimal.boxes import Batch, Box, Boxes
 from sqlanon.search.optimal.branching import Branching
 from sqlanon.search.optimal.expected import ExpectedRows
@@ -150,6 +152,38 @@ def test_what_a_node_suppresses_is_not_held_against_finer_ones_unless_it_is_cert
             inquiry = running.send([nodes[levels] for levels in inquiry.nodes])
     outcome: SearchOutcome = finished.value.value
     assert outcome.best == nodes[0,]
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.5, 1.0])
+def test_a_search_by_proofs_finds_every_node_of_least_loss(strength: float) -> None:
+    """However little is proven of a box: a part of the fewest rows that one of its nodes suppresses."""
+    task = replace(problem(losses(width=3)), has_proofs=True)
+    lattice = between((0,) * 3, (3,) * 3)
+    for seed in range(60):
+        rows = np.random.default_rng(seed).permutation(250)[: len(lattice)].tolist()
+        nodes = {
+            levels: replace(summary(levels, suppressed), certain_suppressed_rows=0)
+            for levels, suppressed in zip(lattice, rows, strict=True)
+        }
+        outcome = by_proofs(task, nodes, strength)
+        found = {levels: task.loss(node) for levels, node in nodes.items() if task.satisfies(node)}
+        assert outcome.proven_optimal == bool(found)
+        assert {*outcome.ties} == {levels for levels in found if found[levels] == min(found.values())}
+
+
+def by_proofs(task: SearchProblem, nodes: dict[Levels, NodeSummary], strength: float) -> SearchOutcome:
+    def proof(low: Levels, high: Levels) -> Proof:
+        fewest = min(nodes[levels].suppressed_rows for levels in between(low, high))
+        return Proof(int(strength * fewest), nodes[high])
+
+    running = SEARCHES["optimal"](task)
+    inquiry = next(running)
+    with pytest.raises(StopIteration) as finished:
+        while True:
+            proofs = [proof(*interval) for interval in inquiry.intervals]
+            inquiry = running.send(proofs or [nodes[levels] for levels in inquiry.nodes])
+    outcome: SearchOutcome = finished.value.value
+    return outcome
 
 
 def test_that_no_node_satisfies_is_found_out_by_few_checks() -> None:

@@ -127,7 +127,9 @@ class _Course:
         boxes = boxes._replace(suppressed_rows=np.maximum(boxes.suppressed_rows, rows))
         yield from self._learn_highest(intervals, proofs)
         boxes = self._boxes.narrowed(boxes, self._ceiling)
-        self._put(Batch.joined(*self._branching.halves(boxes.only(~boxes.are_single), self._ceiling)))
+        # What was narrowed to a single node by now may be one that was not asked.
+        single, others = boxes.only(boxes.are_single), boxes.only(~boxes.are_single)
+        self._put(Batch.joined(single, *self._branching.halves(others, self._ceiling)))
 
     def _learn_highest(self, intervals: Sequence[tuple[Levels, Levels]], proofs: Iterable[Proof]) -> Part:
         """Check the highest nodes of boxes that may be the best; of the others the proofs say enough."""

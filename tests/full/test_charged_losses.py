@@ -32,7 +32,7 @@ def test_the_loss_of_a_run_is_that_of_the_macro(clinic: sa.Session) -> None:
 def test_the_steps_of_a_run_can_be_read(clinic: sa.Session) -> None:
     for quality in CHARGED.values():
         steps = clinic.explain("visits", clinic_policy(sa.KAnonymity(2), quality=quality, suppression_limit=0.34))
-        check = next(step.sql for step in steps if step.purpose == "nodes of the lattice")
+        check = "".join(step.sql for step in steps if step.purpose.startswith("nodes of the lattice"))
         assert ("suppressed_information" in check) == (quality.measure == "charged_entropy")
         assert ("suppressed_share" in check) == (quality.measure == "charged_prec")
 

@@ -37,16 +37,13 @@ def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
     """What rows would lose together at the first of a few nodes where their class meets the models; 1 where none does.
 
     Returns:
-        the mean loss, in [0, 1]; None if there are too many cells or nodes, or a model of classes of one node.
+        the mean loss, in [0, 1]; None if there are too many cells or nodes, weights of rows, or a model of
+            classes of one node.
     """
     encoding, lattice, losses = source.encoding, source.context.lattice, source.context.losses
     is_large = engine.is_far(encoding.cells.table) or source.cell_count > MAX_CELLS or lattice.size > MAX_NODES
-    if (
-        source.cell_count == 0
-        or not encoding.keys.word_count
-        or is_large
-        or judges_no_classes(encoding.criteria.bounds)
-    ):
+    has_classes = source.cell_count > 0 and encoding.keys.word_count > 0 and encoding.spec.row_weight is None
+    if is_large or not has_classes or judges_no_classes(encoding.criteria.bounds):
         return None
     by_level = losses.ncp if isinstance(source.bound.policy.quality, NCP) else losses.lm
     ordered = sorted(

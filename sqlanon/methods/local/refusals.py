@@ -1,4 +1,4 @@
-"""What local recoding refuses: wide lattices, models of classes of one node, aggregates of texts, and a bound of days."""
+"""What local recoding refuses: wide lattices, models of one node, aggregates of texts, and a bound of days."""
 
 from __future__ import annotations
 

@@ -69,11 +69,9 @@ class NodeCounter:
     def show(self, nodes: Sequence[Levels]) -> None:
         """Send the statements by which a search counts nodes, over cells without rows: a dry run shows them."""
         source, _ = next(self._roll_ups.prepared_statements(nodes[:1]))
-        is_far = self._engine.is_far(source.cells.table)
-        if not is_far:
+        if not self._engine.is_far(source.cells.table):
             self.prepared_summaries(source, nodes, "counts")
-        if is_far or self.table.encoding.label_losses:
-            self._spelled(source, nodes[:1], "everything")
+        self._counted(source, nodes, "everything")
 
     def _counted(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
         if self._engine.is_far(source.cells.table):

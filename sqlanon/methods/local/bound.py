@@ -15,7 +15,18 @@ from sqlglot import exp
 from sqlanon.methods.local.table import KEY, KEYS, LABELS, SQL, UNITS, LocalTable
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.classes.grouping import NODE
-from sqlanon.queries.kit.nodes import PreparedQuery, Relation, Step, aliased, bits, cast, column, number, subquery
+from sqlanon.queries.kit.nodes import (
+    PreparedQuery,
+    Relation,
+    Step,
+    aliased,
+    bits,
+    cast,
+    column,
+    given_lists,
+    number,
+    subquery,
+)
 
 MAX_BOX_NODES = 16
 """The most nodes of a box: of more, more keys may have cheaper labels somewhere in it."""
@@ -73,11 +84,6 @@ def _cheaper(table: LocalTable) -> exp.Select:
     of_boxes = ["anon_box", *table.mask_columns, *places]
     of_nodes = [NODE, "anon_box", *table.mask_columns, *places]
 
-    def unnested(names: Sequence[str], before: int, alias: str) -> exp.Subquery:
-        lists = (cast(exp.Placeholder(this=str(before + place + 1)), "BIGINT[]") for place in range(len(names)))
-        columns = [aliased(exp.func("unnest", given), name) for name, given in zip(names, lists, strict=True)]
-        return subquery(exp.Select(expressions=columns), alias)
-
     def losses(keys: str, nodes: str) -> exp.Expr:
         total: exp.Expr = number(0)
         for place in places:
@@ -90,8 +96,8 @@ def _cheaper(table: LocalTable) -> exp.Select:
         "cheapest_labels",
         ladders=LADDERS,
         cheapest=CHEAPEST,
-        boxes=unnested(of_boxes, 0, "anon_boxes"),
-        nodes=unnested(of_nodes, len(of_boxes), "anon_nodes"),
+        boxes=subquery(given_lists(of_boxes), "anon_boxes"),
+        nodes=subquery(given_lists(of_nodes, len(of_boxes)), "anon_nodes"),
         keys=words,
         least_losses=losses("anon_ladders", "anon_boxes"),
         boxed=[

@@ -14,10 +14,9 @@ from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
 from sqlanon.model.quality import NCP
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.cells.keys import words_of
 from sqlanon.queries.classes.classes import class_relation, within
-from sqlanon.queries.classes.grouping import NODE, by_keys
-from sqlanon.queries.kit.nodes import aliased, bits, column, number, select, subquery, values
+from sqlanon.queries.classes.grouping import NODE, by_keys, mask_column, masked_nodes
+from sqlanon.queries.kit.nodes import aliased, bits, column, select, subquery
 
 SAMPLED_NODES = 60
 """The most nodes that are looked at, most of them fine.
@@ -63,23 +62,23 @@ def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
 
 
 def _first_nodes(encoding: Encoding, nodes: Sequence[Levels]) -> exp.Query:
-    masks = [encoding.keys.node_masks(node) for node in nodes]
-    words = words_of(masks)
-    keys, names = [encoding.key(word) for word in words], [f"anon_mask_{word}" for word in words]
-    rows = [[number(place), *(number(of.get(word, 0)) for word in words)] for place, of in enumerate(masks)]
+    words, given = masked_nodes(encoding, nodes)
+    keys, masks = [encoding.key(word) for word in words], map(mask_column, words)
     classes = class_relation(by_keys(encoding, nodes), with_keys=True)
     shown = [column(NODE), *map(column, keys)]
     kept = select(shown, subquery(classes, "anon_judged")).where(
         within(encoding, encoding.criteria.class_bounds), copy=False
     )
-    masked = zip(keys, names, strict=True)
     return SQL.query(
         "first_nodes",
         cells=encoding.cells,
-        nodes=values("anon_nodes", (NODE, *names), rows),
+        nodes=given,
         kept=kept,
         keys=keys,
         own=[aliased(column(key, "anon_cells"), f"anon_own_{key}") for key in keys],
         own_keys=[f"anon_own_{key}" for key in keys],
-        masked=[aliased(bits(column(key, "anon_cells"), column(name, "anon_nodes")), key) for key, name in masked],
+        masked=[
+            aliased(bits(column(key, "anon_cells"), column(name, "anon_nodes")), key)
+            for key, name in zip(keys, masks, strict=True)
+        ],
     )

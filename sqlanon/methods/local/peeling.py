@@ -26,7 +26,7 @@ from sqlanon.methods.local.table import KEY, KEYS, SQL, LocalTable, settings_of
 from sqlanon.methods.local.watching import Watch
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE
+from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE, NODES
 from sqlanon.queries.kit.nodes import (
     PreparedQuery,
     Relation,
@@ -36,6 +36,7 @@ from sqlanon.queries.kit.nodes import (
     column,
     count_distinct,
     cross_join,
+    given_lists,
     identifier,
     number,
     select,
@@ -178,23 +179,19 @@ class Peeling:
         table, words = self._table, self._table.words
         names = [NODE, *table.mask_columns]
         trial = exp.Placeholder(this=str(len(names) + 1))
-        lists = (cast(exp.Placeholder(this=str(place + 1)), "BIGINT[]") for place in range(len(names)))
-        unnested = [aliased(exp.func("unnest", given), name) for name, given in zip(names, lists, strict=True)]
-        nodes = subquery(exp.Select(expressions=unnested), "anon_nodes")
+        nodes = subquery(given_lists(names), NODES)
 
         def at_nodes(cells: exp.Query, shown: Sequence[exp.Expr]) -> exp.Select:
-            return cross_join(
-                select([*table.masked("anon_live", "anon_nodes"), *shown], subquery(cells, "anon_live")), nodes
-            )
+            return cross_join(select([*table.masked("anon_live", NODES), *shown], subquery(cells, "anon_live")), nodes)
 
-        cells = at_nodes(self._live, [column(NODE, "anon_nodes"), *table.carried("anon_live")])
+        cells = at_nodes(self._live, [column(NODE, NODES), *table.carried("anon_live")])
         roles = SQL.given(keys=words)
         classes = table.classes(cells, [NODE, *words])
         large = exp.GTE(this=column(table.size_column), expression=number(table.least_size))
         found = roles.query("tried_classes", trial=trial, classes=classes, is_met=table.is_met(), is_large=large)
         self._plan("tried", TRIED, self._tried_columns, found)
         keys = SQL.query("rows_of_keys", cells=self._live, keys=words)
-        pairs = at_nodes(keys, [column(NODE, "anon_nodes"), *(column(name, "anon_live") for name in (KEY, ROW_COUNT))])
+        pairs = at_nodes(keys, [column(NODE, NODES), *(column(name, "anon_live") for name in (KEY, ROW_COUNT))])
         self._plan(
             "taken",
             TAKEN,
@@ -204,7 +201,7 @@ class Peeling:
         if self._looks_at_values:
             cells = SQL.query("cells_in_turn", cells=self._left, taken=TAKEN, since=self._since)
             names = [KEY, "anon_turn", *(each.name for each in table.carried())]
-            pairs = at_nodes(cells, [column(NODE, "anon_nodes"), *(column(name, "anon_live") for name in names)])
+            pairs = at_nodes(cells, [column(NODE, NODES), *(column(name, "anon_live") for name in names)])
             size = count_distinct(column(INDIVIDUAL)) if table.encoding.spec.individual else row_sum().this
             large = exp.GTE(this=size, expression=number(table.least_size))
             found = roles.query("keys_of_failed", pairs=pairs, tried=TRIED, failed=FAILED, is_large=large)

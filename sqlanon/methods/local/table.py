@@ -19,7 +19,7 @@ from sqlanon.queries.cells.earlier import number_of_key
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.earlier import with_values_within
-from sqlanon.queries.classes.grouping import Grouping, measure_column
+from sqlanon.queries.classes.grouping import Grouping, mask_column, measure_column
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -238,7 +238,7 @@ def with_words(encoding: Encoding, relation: Relation) -> Relation | exp.Query:
 
 def mask_columns(encoding: Encoding) -> list[str]:
     """The columns of :func:`label_masks` with the bits."""
-    return [f"anon_mask_{word}" for word, _ in enumerate(key_words(encoding))]
+    return [mask_column(word) for word, _ in enumerate(key_words(encoding))]
 
 
 def label_masks(encoding: Encoding) -> exp.Values:

@@ -22,6 +22,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     cross_join,
     double,
+    given_lists,
     grouped,
     number,
     select,
@@ -89,7 +90,7 @@ def by_key(
 
 def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
     """The same at any node: the masks of these words of its key are parameters, after ``before`` other ones."""
-    masks = (_parameter(before + place, "BIGINT") for place in range(len(words)))
+    masks = (cast(exp.Placeholder(this=str(before + place)), "BIGINT") for place in range(1, len(words) + 1))
     return _masked(encoding, dict(zip(words, masks, strict=True)), cells)
 
 
@@ -98,18 +99,21 @@ def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None 
 
     So a batch takes one query to plan and one pass over the cells, where few cells leave little else to do.
     """
+    words, nodes = masked_nodes(encoding, batch)
+    return _by_node(encoding, words, nodes, cells)
+
+
+def masked_nodes(encoding: Encoding, batch: Sequence[Levels]) -> tuple[list[int], exp.Values]:
+    """The words of keys that distinguish classes of some nodes, and the positions of these with their masks of each."""
     masks = [encoding.keys.node_masks(levels) for levels in batch]
     words = words_of(masks)
     rows = [[number(index), *(number(of_node.get(word, 0)) for word in words)] for index, of_node in enumerate(masks)]
-    return _by_node(encoding, words, values(NODES, (NODE, *map(_mask, words)), rows), cells)
+    return words, values(NODES, (NODE, *map(mask_column, words)), rows)
 
 
 def by_any_keys(encoding: Encoding, cells: Relation, words: Sequence[int]) -> Grouping:
     """The same at any nodes, however many: their positions are a parameter, and for each of these words their masks."""
-    lists = (_parameter(place, "BIGINT[]") for place in range(len(words) + 1))
-    names = (NODE, *map(_mask, words))
-    columns = [aliased(exp.func("unnest", given), name) for name, given in zip(names, lists, strict=True)]
-    return _by_node(encoding, words, subquery(exp.Select(expressions=columns), NODES), cells)
+    return _by_node(encoding, words, subquery(given_lists((NODE, *map(mask_column, words))), NODES), cells)
 
 
 def of_all_nodes(
@@ -145,19 +149,14 @@ def of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Sele
     return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
 
 
-def _parameter(before: int, type_name: str) -> exp.Expr:
-    """The parameter after ``before`` other ones."""
-    return cast(exp.Placeholder(this=str(before + 1)), type_name)
-
-
-def _mask(word: int) -> str:
+def mask_column(word: int) -> str:
     """The column of nodes that has their masks of a word."""
     return f"anon_mask_{word}"
 
 
 def _by_node(encoding: Encoding, words: Sequence[int], nodes: exp.Expr, cells: Relation | None) -> Grouping:
     """Cells, each once for every node of a relation that has masks of these words."""
-    return _masked(encoding, {word: column(_mask(word), NODES) for word in words}, cells, nodes)
+    return _masked(encoding, {word: column(mask_column(word), NODES) for word in words}, cells, nodes)
 
 
 def _masked(

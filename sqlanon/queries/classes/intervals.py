@@ -25,6 +25,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     double,
     filtered,
+    given_lists,
     identifier,
     made_once,
     number,
@@ -94,7 +95,7 @@ def more_cells(encoding: Encoding) -> exp.Insert:
     Its parameters are lists of one: the number of that one, and the masks of words of keys; then the new number.
     """
     words = [encoding.key(word) for word in range(encoding.keys.word_count)]
-    masks = _given([NODE, *words])
+    masks = given_lists([NODE, *words])
     keys = [aliased(bits(column(word, "anon_cells"), column(word, "anon_given")), word) for word in words]
     query = _joined([*keys, *map(column, ("anon_value", "anon_rows"))], masks, "anon_given")
     cells = _sized(encoding, subquery(query, "anon_values_of_cells"), words)
@@ -105,13 +106,6 @@ def more_cells(encoding: Encoding) -> exp.Insert:
 def _of_node(cells: exp.Select, words: Sequence[str], node: exp.Expr) -> exp.Select:
     columns = [*map(column, (*words, "anon_value", "anon_rows", "anon_cell_size"))]
     return select([aliased(cast(node, "INTEGER"), NODE), *columns], subquery(cells, "anon_sized_cells"))
-
-
-def _given(names: Sequence[str]) -> exp.Select:
-    """Parameters that are lists, as columns."""
-    given = [cast(exp.Placeholder(this=str(place + 1)), "BIGINT[]") for place in range(len(names))]
-    lists = [aliased(exp.func("unnest", each), name) for each, name in zip(given, names, strict=True)]
-    return exp.Select(expressions=lists)
 
 
 def _joined(columns: Sequence[exp.Expr], given: exp.Select, name: str) -> exp.Select:
@@ -200,7 +194,9 @@ def _cells(encoding: Encoding, *, are_of_low: bool) -> exp.Query:
     ends = [f"{end}_{word}" for end in (LOW, HIGH) for word in range(encoding.keys.word_count)]
     keys = [aliased(_key(encoding, end), end) for end in (LOW, HIGH)]
     others = ["anon_value", "anon_rows", *(["anon_cell_size"] if are_of_low else [])]
-    query = _joined([column(INTERVAL), *keys, *map(column, others)], _given([INTERVAL, NODE, *ends]), "anon_intervals")
+    query = _joined(
+        [column(INTERVAL), *keys, *map(column, others)], given_lists([INTERVAL, NODE, *ends]), "anon_intervals"
+    )
     if are_of_low:
         return query
     return _sized(encoding, subquery(query, "anon_values_of_cells"), [INTERVAL, LOW, HIGH])

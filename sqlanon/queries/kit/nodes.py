@@ -111,6 +111,14 @@ def left_join(query: exp.Select, relation: exp.Expr, condition: exp.Expr) -> exp
     return query
 
 
+def given_lists(names: Sequence[str], before: int = 0) -> exp.Select:
+    """Lists of numbers as columns of these names: parameters of a prepared query, after ``before`` other ones."""
+    lists = (cast(exp.Placeholder(this=str(before + place)), "BIGINT[]") for place in range(1, len(names) + 1))
+    return exp.Select(
+        expressions=[aliased(exp.func("unnest", each), name) for each, name in zip(lists, names, strict=True)]
+    )
+
+
 def cross_join(query: exp.Select, relation: exp.Expr) -> exp.Select:
     """``query CROSS JOIN relation``, in place."""
     query.append("joins", exp.Join(this=relation, kind="CROSS"))

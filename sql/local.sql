@@ -1,4 +1,4 @@
--- Local recoding: the cells and the labels that are handed over as arrays, the labels of classes, and their list.
+-- Local recoding: what is published of classes, the classes that are listed, and the nodes by which a loss is estimated.
 
 -- name: class_labels
 -- labels of classes

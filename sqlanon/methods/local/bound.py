@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from sqlglot import exp
 
 from sqlanon.methods.local.table import KEY, KEYS, LABELS, SQL, UNITS, LocalTable
-from sqlanon.model.lattice import Levels
+from sqlanon.model.lattice import Levels, total
 from sqlanon.queries.classes.grouping import NODE
 from sqlanon.queries.kit.nodes import (
     PreparedQuery,
@@ -85,11 +86,11 @@ def _cheaper(table: LocalTable) -> exp.Select:
     of_nodes = [NODE, "anon_box", *table.mask_columns, *places]
 
     def losses(keys: str, nodes: str) -> exp.Expr:
-        total: exp.Expr = number(0)
+        added: exp.Expr = number(0)
         for place in places:
             loss = exp.Bracket(this=column("anon_losses", keys), expressions=[column(place, nodes)], offset=1)
-            total = exp.Add(this=total, expression=loss)
-        return total
+            added = exp.Add(this=added, expression=loss)
+        return added
 
     boxed = [f"anon_boxed_{word}" for word in words]
     return SQL.query(
@@ -123,10 +124,9 @@ def _boxes(table: LocalTable) -> list[Box]:
             break
         sides.add(place)
     corners = itertools.product(*([of[0]] if place in sides else of for place, of in enumerate(levels)))
-    ordered = sorted(corners, key=lambda node: sum(losses[place][level] for place, level in enumerate(node)))
     return [
         [*itertools.product(*(levels[place] if place in sides else [level] for place, level in enumerate(corner)))]
-        for corner in ordered
+        for corner in sorted(corners, key=partial(total, losses))
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -10,9 +9,9 @@ from sqlglot import exp
 from sqlanon.engines.base import Compute
 from sqlanon.methods.local.recoding import SQL
 from sqlanon.methods.local.refusals import judges_no_classes
+from sqlanon.methods.local.table import level_losses
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.model.lattice import Levels
-from sqlanon.model.quality import NCP
+from sqlanon.model.lattice import Levels, total
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.grouping import NODE, by_keys, mask_column, masked_nodes
@@ -43,17 +42,14 @@ def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
         the mean loss, in [0, 1]; None if there are too many cells or nodes, weights of rows, or a model of
             classes of one node.
     """
-    encoding, lattice, losses = source.encoding, source.context.lattice, source.context.losses
+    encoding, lattice = source.encoding, source.context.lattice
     is_large = engine.is_far(encoding.cells.table) or source.cell_count > MAX_CELLS or lattice.size > MAX_NODES
     has_classes = source.cell_count > 0 and encoding.keys.word_count > 0 and encoding.spec.row_weight is None
     if is_large or not has_classes or judges_no_classes(encoding.criteria.bounds):
         return None
-    by_level = losses.ncp if isinstance(source.bound.policy.quality, NCP) else losses.lm
-    at_nodes = (
-        (math.fsum(of[level] for of, level in zip(by_level, node, strict=True)), node) for node in lattice.nodes()
-    )
+    losses = level_losses(source)
     # The last digits of a mean depend on the order in which its rows were added.
-    ordered = sorted((round(loss, DIGITS), node) for loss, node in at_nodes)
+    ordered = sorted((round(total(losses, node), DIGITS), node) for node in lattice.nodes())
     steps = (step / (SAMPLED_NODES - 1) for step in range(SAMPLED_NODES))
     sample = [ordered[place] for place in dict.fromkeys(round(step**3 * (len(ordered) - 1)) for step in steps)]
     found = engine.fetch(_first_nodes(encoding, [node for _, node in sample]), "rows of nodes", "node")

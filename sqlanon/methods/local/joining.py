@@ -10,7 +10,7 @@ from sqlanon.methods.local.parts import CHANGED, LOSSES, MEMBERS, MOVES, PARTS, 
 from sqlanon.methods.local.recoding import CLASS, LEVELS
 from sqlanon.methods.local.table import KEY, LABELS
 from sqlanon.methods.local.watching import Watch
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, bits, column, number, select, union_all, values
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, bits, column, number, select, union_all
 
 FIRST_TRIALS = 32
 """How many classes a key is tried in at first, the ones that lose least; then in ever more at once."""
@@ -133,7 +133,6 @@ class Joining:
             column(word, "anon_labels").eq(exp.paren(bits(column(value, "anon_met"), column(mask, "anon_masks"))))
             for word, mask, value in masked
         ]
-        tops = ([number(place), number(top)] for place, top in enumerate(table.lattice.top))
         roles = SQL.given(
             keys=words,
             values=own,
@@ -146,7 +145,7 @@ class Joining:
             meetings=MEETINGS,
             labels=LABELS,
             masks=table.label_masks(),
-            tops=values("anon_tops", ("position", "anon_top"), tops),
+            tops=table.tops(),
             value_words=of_values,
             differs=exp.paren(exp.or_(*differs, copy=False)),
             is_lifted=exp.and_(*lifted, copy=False),

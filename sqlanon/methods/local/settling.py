@@ -21,7 +21,6 @@ from sqlanon.queries.kit.nodes import (
     number,
     select,
     subquery,
-    values,
 )
 
 MAX_DISSOLVED = 16
@@ -136,7 +135,6 @@ class _Top:
         parts.make_members()
         self._measure(select([column(CLASS), *table.carried()], MEMBERS.table), [CLASS])
         parts.make(SQL.step(FAILING, "failing", excesses=EXCESSES, moves=AT_TOP))
-        tops = ([number(place), number(top)] for place, top in enumerate(table.lattice.top))
         near = SQL.step(
             NEAR,
             "near_classes",
@@ -147,7 +145,7 @@ class _Top:
             losses=LOSSES,
             labels=LABELS,
             masks=table.label_masks(),
-            greatest=values("anon_greatest", ("position", "anon_top"), tops),
+            greatest=table.tops(),
             keys=table.words,
             top_words=table.masked("anon_levels", "anon_masks"),
         )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.bounds import CLASS_SIZE
-from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.lattice import Lattice, Levels, Table, total
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import NCP
@@ -31,6 +31,7 @@ from sqlanon.queries.kit.nodes import (
     grouped,
     number,
     select,
+    subquery,
     values,
 )
 
@@ -133,6 +134,11 @@ class LocalTable:
         """See :func:`label_masks`."""
         return label_masks(self.encoding)
 
+    def tops(self) -> exp.Values:
+        """By position the most general level that may be published (``anon_top``)."""
+        rows = ([number(place), number(top)] for place, top in enumerate(self.lattice.top))
+        return values("anon_tops", ("position", "anon_top"), rows)
+
     @property
     def mask_columns(self) -> list[str]:
         """The columns of ``anon_masks`` with the bits."""
@@ -163,19 +169,18 @@ class LocalTable:
 
     def grouping(self, cells: exp.Query, keys: Sequence[str]) -> Grouping:
         """Cells that are grouped by some of their columns, and by the number of their joint class if there is one."""
-        numbered = [] if self.encoding.spec.earlier is None else [NUMBER]
-        gaps = self.encoding.spec.earlier is not None and self.encoding.spec.earlier.is_by_person
-        relation = exp.Subquery(this=cells, alias=exp.TableAlias(this=exp.to_identifier("anon_judged_cells")))
-        return Grouping(self.encoding, (*keys, *numbered), lambda: relation.copy(), lambda: relation.copy(), gaps=gaps)
+        earlier, relation = self.encoding.spec.earlier, subquery(cells, "anon_judged_cells")
+        gaps = earlier is not None and earlier.is_by_person
+        return Grouping(self.encoding, (*keys, *self._numbered), relation.copy, relation.copy, gaps=gaps)
 
     def carried(self, table: str | None = None) -> list[exp.Expr]:
         """The columns of cells that classes are judged by."""
-        numbered = [] if self.encoding.spec.earlier is None else [NUMBER]
-        return [column(name, table) for name in (*self.encoding.carried, *numbered)]
+        return [column(name, table) for name in (*self.encoding.carried, *self._numbered)]
 
-    def number(self) -> exp.Expr:
-        """The number of the joint class in the key of a cell."""
-        return number(0) if self.encoding.spec.earlier is None else number_of_key(self.encoding)
+    @property
+    def _numbered(self) -> list[str]:
+        """The column of the number of a joint class, if earlier releases make such."""
+        return [] if self.encoding.spec.earlier is None else [NUMBER]
 
     @property
     def _word_values(self) -> list[exp.Expr]:
@@ -188,12 +193,12 @@ class LocalTable:
 
     @property
     def _keys(self) -> Step:
-        cells, numbers = self.encoding.cells, [] if self.encoding.spec.earlier is None else [self.number()]
+        cells, joint = self.encoding.cells, number_of_key(self.encoding) if self._numbered else number(0)
         mass: exp.Expr = exp.cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT")
         if self.source.encoding.spec.row_weight is not None:
             mass = SQL.query("weight_of_keys", cells=cells, units=UNITS).expressions[0].this
-        shown = [*self._named_words(), row_sum(), aliased(mass, "anon_mass"), aliased(self.number(), NUMBER)]
-        keys = grouped(select(shown, cells.table), [*self._word_values, *numbers])
+        shown = [*self._named_words(), row_sum(), aliased(mass, "anon_mass"), aliased(joint, NUMBER)]
+        keys = grouped(select(shown, cells.table), [*self._word_values, *([joint.copy()] if self._numbered else [])])
         return SQL.step(KEYS, "numbered_keys", unnumbered=keys, keys=self.words)
 
     @property
@@ -216,12 +221,11 @@ class LocalTable:
             units=UNITS,
         )
 
-    def level_losses(self) -> list[list[int]]:
+    def level_losses(self) -> Table:
         """By quasi-identifier and level, what the whole table loses of a row, in :data:`UNITS`."""
-        losses, shares = self.source.context.losses, settings_of(self.policy).shares(self.policy)
-        by_level = losses.ncp if isinstance(self.policy.quality, NCP) else losses.lm
-        scales = (share * len(shares) * UNITS for share in shares)
-        return [[round(loss * scale) for loss in of] for of, scale in zip(by_level, scales, strict=True)]
+        shares = settings_of(self.policy).shares(self.policy)
+        scaled = zip(level_losses(self.source), (share * len(shares) * UNITS for share in shares), strict=True)
+        return tuple(tuple(round(loss * scale) for loss in of) for of, scale in scaled)
 
 
 def key_words(encoding: Encoding) -> list[str]:
@@ -252,14 +256,21 @@ def label_masks(encoding: Encoding) -> exp.Values:
 
 
 def settings_of(policy: Policy) -> LocalRecoding:
-    """The settings of a policy; the default ones where only the loss of local recoding is estimated for it."""
-    return policy.method if isinstance(policy.method, LocalRecoding) else LocalRecoding()
+    """The settings of a policy for local recoding."""
+    assert isinstance(policy.method, LocalRecoding)
+    return policy.method
 
 
 def weighed_shares(policy: Policy) -> exp.Values:
     """``anon_shares``: by position how much a quasi-identifier counts in the loss."""
     shares = enumerate(settings_of(policy).shares(policy))
     return values("anon_shares", ("position", "share"), ([number(place), double(share)] for place, share in shares))
+
+
+def level_losses(source: EncodedTable) -> Table:
+    """By quasi-identifier and level, what a table loses by the quality model of its policy."""
+    losses = source.context.losses
+    return losses.ncp if isinstance(source.bound.policy.quality, NCP) else losses.lm
 
 
 def loss_column(policy: Policy) -> exp.Column:
@@ -269,7 +280,4 @@ def loss_column(policy: Policy) -> exp.Column:
 
 def ordered_nodes(table: LocalTable) -> list[Levels]:
     """The nodes by what the table loses at them, the least first, and then in lexicographic order."""
-    losses = table.level_losses()
-    return sorted(
-        table.lattice.nodes(), key=lambda node: sum(of[level] for of, level in zip(losses, node, strict=True))
-    )
+    return sorted(table.lattice.nodes(), key=partial(total, table.level_losses()))

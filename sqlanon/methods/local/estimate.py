@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -49,12 +50,12 @@ def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
         return None
     losses = level_losses(source)
     # The last digits of a mean depend on the order in which its rows were added.
-    ordered = sorted((round(total(losses, node), DIGITS), node) for node in lattice.nodes())
+    ordered = sorted(lattice.nodes(), key=lambda node: (round(total(losses, node), DIGITS), node))
     steps = (step / (SAMPLED_NODES - 1) for step in range(SAMPLED_NODES))
     sample = [ordered[place] for place in dict.fromkeys(round(step**3 * (len(ordered) - 1)) for step in steps)]
-    found = engine.fetch(_first_nodes(encoding, [node for _, node in sample]), "rows of nodes", "node")
-    lost = sum(row["rows"] * (sample[row["node"]][0] - 1) for row in found) + source.context.row_count
-    return float(lost / source.context.row_count)
+    found = engine.fetch(_first_nodes(encoding, sample), "rows of nodes", "node")
+    saved = math.fsum(row["rows"] * (1 - total(losses, sample[row["node"]])) for row in found)
+    return 1 - saved / source.context.row_count
 
 
 def _first_nodes(encoding: Encoding, nodes: Sequence[Levels]) -> exp.Query:

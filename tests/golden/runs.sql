@@ -1498,7 +1498,6 @@ SELECT anon_weighed.*, CAST(COALESCE(anon_taken.anon_first_key, 0) AS INT) AS an
 FROM "temp"."main"."anon_weighed_keys" AS anon_weighed
 LEFT JOIN "temp"."main"."anon_taken_keys" AS anon_taken ON anon_taken.anon_key = anon_weighed.anon_key;
 
--- create REPLACE
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_changed_classes" AS
 SELECT DISTINCT anon_class
 FROM "temp"."main"."anon_parts" AS anon_parts
@@ -1549,8 +1548,6 @@ JOIN (VALUES
   ON "anon_each"."position" = "anon_masks"."position"
   AND "anon_each"."depth" = "anon_masks"."depth";
 
--- as above: create REPLACE
-
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_class_losses" AS
 WITH "anon_of_labels" AS (
   SELECT
@@ -1586,13 +1583,13 @@ WHERE anon_class > 0;
 SELECT COUNT(DISTINCT anon_class) AS classes
 FROM "temp"."main"."anon_all_classes" AS anon_classes;
 
--- create REPLACE 2
+-- create REPLACE
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_left_keys" AS
 SELECT *, ROW_NUMBER() OVER (ORDER BY anon_key ASC) AS anon_place
 FROM "temp"."main"."anon_parts" AS anon_parts
 WHERE anon_class = 0;
 
--- create REPLACE 3
+-- create REPLACE 2
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_left_values" AS
 SELECT
   anon_left.anon_key, anon_left.anon_place, anon_left.anon_number, anon_left.anon_mass, anon_masks.position,
@@ -1737,8 +1734,6 @@ INSERT INTO "temp"."main"."anon_levels_of_classes" WITH "anon_spans" AS (SELECT 
 DELETE FROM "temp"."main"."anon_class_losses" WHERE "anon_class" IN (SELECT "anon_class" FROM "temp"."main"."anon_changed_classes");
 INSERT INTO "temp"."main"."anon_class_losses" WITH "anon_of_labels" AS (SELECT anon_levels.anon_class, anon_levels.anon_number, CAST(SUM(anon_labels.anon_loss) AS BIGINT) AS anon_loss, ARRAY_AGG(anon_labels.anon_label_number ORDER BY anon_labels.position ASC) AS anon_labels FROM "temp"."main"."anon_levels_of_classes" AS anon_levels SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_levels.anon_class INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels ON anon_labels.position = anon_levels.position AND anon_labels.depth = anon_levels.depth AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0" GROUP BY anon_levels.anon_class, anon_levels.anon_number), "anon_of_keys" AS (SELECT anon_class, CAST(SUM(anon_mass) AS BIGINT) AS anon_mass, CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "temp"."main"."anon_parts" AS anon_parts GROUP BY anon_class) SELECT anon_of_labels.*, anon_of_keys.anon_mass, anon_of_keys.anon_row_count FROM "anon_of_labels" INNER JOIN "anon_of_keys" ON anon_of_keys.anon_class = anon_of_labels.anon_class;
 
--- as above: read anon_parts
-
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_candidates" AS
 SELECT anon_candidates.*
 FROM "temp"."main"."anon_candidates" AS anon_candidates
@@ -1748,7 +1743,7 @@ ANTI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.a
 SELECT COUNT(DISTINCT anon_class) AS classes
 FROM "temp"."main"."anon_changed_classes" AS anon_classes;
 
--- as above: create REPLACE 2; create REPLACE 3
+-- as above: create REPLACE; create REPLACE 2
 
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_meetings" AS
 WITH "anon_used" AS (

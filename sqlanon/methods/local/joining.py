@@ -67,27 +67,24 @@ class Joining:
         parts, (left, _) = self._parts, self._parts.rows_of(0)
         if not left:
             return
-        parts.make(Step(ALL, SQL.query("all_classes", parts=PARTS), "classes"))
-        count, last = self._count(ALL), FIRST_TRIALS
+        parts.make(SQL.step(ALL, "all_classes", parts=PARTS))
+        count, last = parts.count(ALL), FIRST_TRIALS
         parts.make(Step(CANDIDATES, self._candidates(left, ALL, count, 0, last), "classes for keys"))
         while left and not (self._watch.is_stopped and not self._table.is_monotonic):
-            if moved := parts.move(self._choices(left)):
-                self._watch.left_rows -= moved
-                left, _ = parts.rows_of(0)
+            keys, rows = parts.move(self._choices(left))
+            if keys:
+                left -= keys
+                self._watch.left_rows -= rows
                 parts.make(
                     SQL.step(CANDIDATES, "other_candidates", candidates=CANDIDATES, moves=MOVES, changed=CHANGED)
                 )
-                self._add(self._candidates(left, CHANGED, self._count(CHANGED), 0, last))
+                self._add(self._candidates(left, CHANGED, parts.count(CHANGED), 0, last))
             elif last >= count:
                 return
             else:
                 self._add(self._candidates(left, ALL, count, last, last * GROWTH))
                 last *= GROWTH
             self._watch.look()
-
-    def _count(self, classes: Relation) -> int:
-        query = SQL.query("class_count", classes=classes)
-        return int(self._engine.fetch(query, "classes", "count")[0]["classes"])
 
     def _add(self, candidates: exp.Query) -> None:
         self._engine.execute(exp.Insert(this=CANDIDATES.table, expression=candidates), "classes for keys")

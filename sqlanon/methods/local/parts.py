@@ -74,28 +74,28 @@ class Parts:
 
     def describe(self) -> None:
         """Find out the finest labels of all classes, and what they lose."""
-        self.make(Step(CHANGED, SQL.query("all_classes", parts=PARTS), "classes"))
+        self.make(SQL.step(CHANGED, "all_classes", parts=PARTS))
         self.make(Step(LEVELS, self._levels(), "levels of classes"))
-        self.weigh()
+        self.make(Step(LOSSES, self._losses(), "losses of classes"))
 
     def weigh(self) -> None:
         """Find out what the labels of all classes lose, which stay as they are."""
-        self.make(Step(CHANGED, SQL.query("all_classes", parts=PARTS), "classes"))
+        self.make(SQL.step(CHANGED, "all_classes", parts=PARTS))
         self.make(Step(LOSSES, self._losses(), "losses of classes"))
 
-    def move(self, moves: exp.Query) -> int:
+    def move(self, moves: exp.Query) -> tuple[int, int]:
         """Give keys other classes (:data:`MOVES`), and describe the classes that change (:data:`CHANGED`).
 
         Args:
             moves: each key once (``anon_key``), with its new class.
 
         Returns:
-            how many rows have these keys.
+            how many keys these are, and how many rows they have.
         """
         self.make(Step(MOVES, moves, "keys that move"))
         moved = self.engine.fetch(SQL.query("moved_rows", parts=PARTS, moves=MOVES), "keys that move", "count")[0]
         if not moved["keys"]:
-            return 0
+            return 0, 0
         self.make(SQL.step(CHANGED, "changed_classes", parts=PARTS, moves=MOVES))
         self.make(SQL.step(PARTS, "moved", parts=PARTS, moves=MOVES))
         for relation, anew in ((LEVELS, self._levels()), (LOSSES, self._losses())):
@@ -104,11 +104,16 @@ class Parts:
                 exp.Delete(this=relation.table, where=exp.Where(this=is_changed)), "classes that change"
             )
             self.engine.execute(exp.Insert(this=relation.table, expression=anew), "classes that change")
-        return int(moved["rows"])
+        return int(moved["keys"]), int(moved["rows"])
 
     def make(self, step: Step) -> None:
         """Make a relation, in place of the one that was made before, which the query may read."""
         self.engine.run(replace(step, is_again=True))
+
+    def count(self, classes: Relation) -> int:
+        """How many classes a relation has."""
+        query = SQL.query("class_count", classes=classes)
+        return int(self.engine.fetch(query, "classes", "count")[0]["classes"])
 
     def rows_of(self, *classes: int) -> tuple[int, int]:
         """How many keys and rows some classes have."""
@@ -203,8 +208,7 @@ class Parts:
     def merge(self) -> None:
         """Make one class of all that have the same labels; if it fails a bound, its keys are in no class again."""
         self.make(SQL.step(EQUAL, "equal_classes", losses=LOSSES))
-        query = SQL.query("class_count", classes=EQUAL)
-        if not self.engine.fetch(query, "classes of equal labels", "count")[0]["classes"]:
+        if not self.count(EQUAL):
             return
         if self.table.is_monotonic:
             met = SQL.query("all_equal", equal=EQUAL)
@@ -239,7 +243,7 @@ class Parts:
         Returns:
             the rows that no class covers.
         """
-        words, before, now = self.table.words, -1, self._count(LEVELS)
+        words, before, now = self.table.words, -1, self.count(LEVELS)
         while now != before:
             labels = SQL.query("labels_of_levels", levels=LEVELS, labels=LABELS, keys=words)
             keys = select([*map(column, words)], KEYS.table)
@@ -248,10 +252,6 @@ class Parts:
             self.make_members()
             met = self.met([CLASS], select([column(CLASS), *self.table.carried()], MEMBERS.table))
             self.make(SQL.step(LEVELS, "held_levels", levels=LEVELS, met=met))
-            before, now = now, self._count(LEVELS)
+            before, now = now, self.count(LEVELS)
         self.weigh()
         return self.rows_of(0, OUT)[1]
-
-    def _count(self, relation: Relation) -> int:
-        found = self.engine.fetch(SQL.query("class_count", classes=relation), "classes", "count")
-        return int(found[0]["classes"])

@@ -167,6 +167,8 @@ class Peeling:
         return int(row["cells"])
 
     def _failed_rows(self) -> int:
+        if not self._looks_at_values:
+            return 0
         query = SQL.query("failed_rows", failed=FAILED, weighed=KEYS)
         return int(self._engine.fetch(query, "rows of failed classes", "count")[0]["rows"])
 

@@ -1583,13 +1583,13 @@ WHERE anon_class > 0;
 SELECT COUNT(DISTINCT anon_class) AS classes
 FROM "temp"."main"."anon_all_classes" AS anon_classes;
 
--- create REPLACE
+-- create anon_left_keys
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_left_keys" AS
 SELECT *, ROW_NUMBER() OVER (ORDER BY anon_key ASC) AS anon_place
 FROM "temp"."main"."anon_parts" AS anon_parts
 WHERE anon_class = 0;
 
--- create REPLACE 2
+-- create anon_left_values
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_left_values" AS
 SELECT
   anon_left.anon_key, anon_left.anon_place, anon_left.anon_number, anon_left.anon_mass, anon_masks.position,
@@ -1743,7 +1743,7 @@ ANTI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.a
 SELECT COUNT(DISTINCT anon_class) AS classes
 FROM "temp"."main"."anon_changed_classes" AS anon_classes;
 
--- as above: create REPLACE; create REPLACE 2
+-- as above: create anon_left_keys; create anon_left_values
 
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_meetings" AS
 WITH "anon_used" AS (

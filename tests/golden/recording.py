@@ -32,7 +32,8 @@ OPAQUE = re.compile(
 
 TABLE = r'(?:"?\w+"?\.)*"?'
 SUBJECT = re.compile(
-    rf"(?:CREATE(?: OR REPLACE)?(?: TEMPORARY)? \w+|PREPARE) {TABLE}(?P<made>\w+)|DROP \w+ (?:IF EXISTS )?{TABLE}(?P<dropped>\w+)|"
+    rf"(?:CREATE(?: OR REPLACE)?(?: TEMPORARY)? \w+|PREPARE) {TABLE}(?P<made>\w+)|"
+    rf"DROP \w+ (?:IF EXISTS )?{TABLE}(?P<dropped>\w+)|"
     rf".*?(?<!DISTINCT )FROM {TABLE}(?P<read>\w+)",
     re.DOTALL,
 )

@@ -112,18 +112,9 @@ INNER JOIN anon_sizes ON anon_sizes.:cell = anon_values.:cell;
 
 -- name: class_values
 -- values of classes
--- The rows of each value in each class of the more general node; the rows of the cells that have it, and the largest and the least
--- share of it in these.
--- :cells (anon_interval BIGINT, anon_low BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT,
---     anon_cell_size BIGINT)
-SELECT
-    anon_interval,
-    anon_high,
-    anon_value,
-    CAST(sum(anon_rows) AS BIGINT) AS anon_rows,
-    CAST(sum(anon_cell_size) AS BIGINT) AS anon_having_rows,
-    max(anon_rows / anon_cell_size) AS anon_most,
-    min(anon_rows / anon_cell_size) AS anon_least
+-- The rows of each value in each class of the more general node.
+-- :cells (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT)
+SELECT anon_interval, anon_high, anon_value, CAST(sum(anon_rows) AS BIGINT) AS anon_rows
 FROM :cells AS anon_cells
 GROUP BY anon_interval, anon_high, anon_value;
 
@@ -143,8 +134,9 @@ GROUP BY anon_interval, anon_high;
 
 -- name: values_with_shares
 -- values of classes with the shares that these may have
+-- Classes that are too small need no scores: all of their rows are suppressed.
 -- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT)
--- :classes (anon_interval BIGINT, anon_high BIGINT, anon_class_size BIGINT)
+-- :classes (anon_interval BIGINT, anon_high BIGINT, anon_class_size BIGINT, anon_is_small BOOLEAN)
 -- :shares (anon_value UINTEGER, anon_largest_share DOUBLE, anon_least_share DOUBLE)
 SELECT
     anon_values.*,
@@ -156,87 +148,79 @@ INNER JOIN :classes AS anon_classes
     ON anon_classes.anon_interval = anon_values.anon_interval
     AND anon_classes.anon_high = anon_values.anon_high
 INNER JOIN :shares AS anon_shares
-    ON anon_shares.anon_value = anon_values.anon_value;
+    ON anon_shares.anon_value = anon_values.anon_value
+WHERE NOT anon_classes.anon_is_small;
 
 -- name: largest_share_excesses
 -- values with too large a share
--- The values that have too large a share of their class, with the price and the excess of their cells.
--- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT,
---     anon_most DOUBLE, anon_class_size BIGINT, anon_largest_share DOUBLE)
+-- The values that have too large a share of their class, with the excess of its cells.
+-- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT, anon_class_size BIGINT,
+--     anon_largest_share DOUBLE)
 SELECT *, row_number() OVER () AS anon_place
 FROM (
     SELECT
         anon_interval,
         anon_high,
         anon_value,
-        anon_largest_share,
-        anon_most - anon_largest_share AS anon_price,
+        anon_largest_share AS anon_share,
         anon.score_excess(
             anon.largest_share_score(anon_rows, anon_class_size, anon_largest_share),
             anon_class_size
-        ) AS anon_excess,
-        TRUE AS anon_is_out
+        ) AS anon_excess
     FROM :values AS anon_values
 )
 WHERE anon_excess > 0;
 
 -- name: least_share_excesses
 -- values with too small a share
--- The values that have too small a share of the cells that have them, with their price and excess, or of their class, which is out
--- of bounds then (anon_is_out).
--- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT,
---     anon_having_rows BIGINT, anon_least DOUBLE, anon_class_size BIGINT, anon_least_share DOUBLE)
-SELECT *, row_number() OVER () AS anon_place
-FROM (
-    SELECT
-        anon_interval,
-        anon_high,
-        anon_value,
-        anon_least_share,
-        anon_least_share - anon_least AS anon_price,
-        anon.score_excess(
-            anon.least_share_score(anon_rows, anon_having_rows, anon_least_share),
-            anon_class_size
-        ) AS anon_excess,
-        anon.score_excess(
-            anon.least_share_score(anon_rows, anon_class_size, anon_least_share),
-            anon_class_size
-        ) > 0 AS anon_is_out
-    FROM :values AS anon_values
-)
-WHERE anon_excess > 0 OR anon_is_out;
+-- The values that have too small a share of their class. Only the cells that have the value count for the excess: they have at most
+-- the rows of the class, so that there is none in other classes.
+-- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT, anon_class_size BIGINT,
+--     anon_least_share DOUBLE)
+SELECT
+    anon_interval,
+    anon_high,
+    anon_value,
+    anon_least_share AS anon_share,
+    anon_class_size,
+    row_number() OVER () AS anon_place
+FROM :values AS anon_values
+WHERE anon.score_excess(anon.least_share_score(anon_rows, anon_class_size, anon_least_share), anon_class_size) > 0;
+
+-- name: failing_classes
+-- classes that fail a model
+-- :excesses (anon_interval BIGINT, anon_high BIGINT)
+SELECT DISTINCT anon_interval, anon_high
+FROM :excesses AS anon_excesses;
+
+-- name: cells_of_classes
+-- cells of classes
+-- :cells (anon_interval BIGINT, anon_low BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT)
+-- :classes (anon_interval BIGINT, anon_high BIGINT)
+SELECT anon_cells.*
+FROM :cells AS anon_cells
+INNER JOIN :classes AS anon_classes
+    ON anon_classes.anon_interval = anon_cells.anon_interval AND anon_classes.anon_high = anon_cells.anon_high;
 
 -- name: share_scores
 -- scores of cells by shares
 -- The score (:score) of the cells that have a value with an excess. Others score 0 where the share is too small, and at most 0 where
 -- it is too large, which is never beyond a price.
 -- :cells (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT, anon_cell_size BIGINT)
--- :excesses (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_largest_share DOUBLE, anon_price DOUBLE,
---     anon_place BIGINT)
--- :score anon.largest_share_score(anon_cells.anon_rows, anon_cells.anon_cell_size, anon_excesses.anon_largest_share)
-SELECT
-    anon_excesses.anon_place,
-    anon_excesses.anon_price,
-    anon_cells.anon_cell_size,
-    :score AS anon_score
+-- :excesses (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_share DOUBLE, anon_place BIGINT)
+-- :score anon.largest_share_score(anon_cells.anon_rows, anon_cells.anon_cell_size, anon_excesses.anon_share)
+SELECT anon_excesses.anon_place, anon_cells.anon_cell_size, :score AS anon_score
 FROM :cells AS anon_cells
 INNER JOIN :excesses AS anon_excesses
     ON anon_excesses.anon_interval = anon_cells.anon_interval
     AND anon_excesses.anon_high = anon_cells.anon_high
     AND anon_excesses.anon_value = anon_cells.anon_value;
 
--- name: classes_out
--- classes out of bounds
--- :excesses (anon_interval BIGINT, anon_high BIGINT, anon_is_out BOOLEAN)
-SELECT anon_interval, anon_high
-FROM :excesses AS anon_excesses
-WHERE anon_is_out;
-
 -- name: surpluses
 -- sets of values with too large a share
--- The sets of values whose share in a class exceeds that in all rows.
+-- The sets of values whose share in a class exceeds that in all rows; classes that are too small need no scores.
 -- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT)
--- :classes (anon_interval BIGINT, anon_high BIGINT, anon_class_size BIGINT)
+-- :classes (anon_interval BIGINT, anon_high BIGINT, anon_class_size BIGINT, anon_is_small BOOLEAN)
 -- :sets (anon_set BIGINT, anon_value UINTEGER, anon_weight DOUBLE, anon_distance INTEGER, anon_t DOUBLE, anon_set_share DOUBLE)
 SELECT
     anon_values.anon_interval,
@@ -253,6 +237,7 @@ INNER JOIN :classes AS anon_classes
     ON anon_classes.anon_interval = anon_values.anon_interval
     AND anon_classes.anon_high = anon_values.anon_high
 INNER JOIN :sets AS anon_sets ON anon_sets.anon_value = anon_values.anon_value
+WHERE NOT anon_classes.anon_is_small
 GROUP BY anon_values.anon_interval, anon_values.anon_high, anon_sets.anon_distance, anon_sets.anon_set
 HAVING sum(anon_values.anon_rows) > any_value(anon_sets.anon_set_share) * any_value(anon_classes.anon_class_size);
 
@@ -269,7 +254,6 @@ FROM (
         anon_distance,
         sum(anon_weight * anon_set_share) AS anon_reference_potential,
         any_value(anon_t) AS anon_t,
-        TRUE AS anon_is_out,
         anon.score_excess(
             anon.distance_score_of(
                 anon_set_rows,
@@ -324,43 +308,40 @@ INNER JOIN :potentials AS anon_potentials
     ON anon_potentials.anon_place = anon_excesses.anon_place AND anon_potentials.anon_value = anon_cells.anon_value
 GROUP BY anon_excesses.anon_place, anon_cells.anon_low;
 
--- name: priced_scores
--- prices by distances
--- Scores with the most that a cell of their class scores per row.
--- :scores (anon_place BIGINT, anon_cell_size BIGINT, anon_score DOUBLE)
-SELECT anon_scores.*, anon_prices.anon_price
-FROM :scores AS anon_scores
-INNER JOIN (
-    SELECT anon_place, max(anon_score / anon_cell_size) AS anon_price FROM :scores AS anon_all_scores GROUP BY anon_place
-) AS anon_prices ON anon_prices.anon_place = anon_scores.anon_place;
-
 -- name: least_rows
 -- rows that make up for excesses
--- The rows of a class that every node of an interval suppresses by each excess: the most that is proven at the first price of a row,
--- or at the three below it that are each half of the one before.
--- :scores (anon_place BIGINT, anon_price DOUBLE, anon_cell_size BIGINT, anon_score DOUBLE)
+-- The rows of a class that every node of an interval suppresses by each excess: the most that is proven at the most that a cell of
+-- the class scores per row as the price of a row, or at the three prices below it that are each half of the one before.
+-- :scores (anon_place BIGINT, anon_cell_size BIGINT, anon_score DOUBLE)
 -- :excesses (anon_interval BIGINT, anon_high BIGINT, anon_excess DOUBLE, anon_place BIGINT)
+-- :excess anon_excesses.anon_excess
 SELECT
     anon_excesses.anon_interval,
     anon_excesses.anon_high,
     greatest(
-        anon.excess_rows(anon_excesses.anon_excess, anon_beyond.anon_price, 0e0),
-        anon.excess_rows(anon_excesses.anon_excess, anon_beyond.anon_price / 2, anon_beyond.anon_beyond_half),
-        anon.excess_rows(anon_excesses.anon_excess, anon_beyond.anon_price / 4, anon_beyond.anon_beyond_quarter),
-        anon.excess_rows(anon_excesses.anon_excess, anon_beyond.anon_price / 8, anon_beyond.anon_beyond_eighth)
+        anon.excess_rows(:excess, anon_beyond.anon_price, 0e0),
+        anon.excess_rows(:excess, anon_beyond.anon_price / 2, anon_beyond.anon_beyond_half),
+        anon.excess_rows(:excess, anon_beyond.anon_price / 4, anon_beyond.anon_beyond_quarter),
+        anon.excess_rows(:excess, anon_beyond.anon_price / 8, anon_beyond.anon_beyond_eighth)
     ) AS anon_least_rows
 FROM (
     SELECT
-        anon_place,
-        any_value(anon_price) AS anon_price,
+        anon_scores.anon_place,
+        any_value(anon_prices.anon_price) AS anon_price,
+        sum(anon_scores.anon_score) AS anon_score_sum,
         sum(greatest(anon_score - anon_price / 2 * anon_cell_size, 0e0)) AS anon_beyond_half,
         sum(greatest(anon_score - anon_price / 4 * anon_cell_size, 0e0)) AS anon_beyond_quarter,
         sum(greatest(anon_score - anon_price / 8 * anon_cell_size, 0e0)) AS anon_beyond_eighth
     FROM :scores AS anon_scores
-    GROUP BY anon_place
+    INNER JOIN (
+        SELECT anon_place, max(anon_score / anon_cell_size) AS anon_price
+        FROM :scores AS anon_all_scores
+        GROUP BY anon_place
+    ) AS anon_prices ON anon_prices.anon_place = anon_scores.anon_place
+    GROUP BY anon_scores.anon_place
 ) AS anon_beyond
 INNER JOIN :excesses AS anon_excesses ON anon_excesses.anon_place = anon_beyond.anon_place
-WHERE anon_excesses.anon_excess > 0;
+WHERE :excess > 0;
 
 -- name: proofs
 -- proofs about intervals of nodes
@@ -368,7 +349,7 @@ WHERE anon_excesses.anon_excess > 0;
 -- too small, or have too few values, are suppressed with all of their rows in each node.
 -- :classes (anon_interval BIGINT, anon_high BIGINT, anon_class_size BIGINT, anon_is_small BOOLEAN)
 -- :least_rows (anon_interval BIGINT, anon_high BIGINT, anon_least_rows DOUBLE)
--- :out (anon_interval BIGINT, anon_high BIGINT)
+-- :failing (anon_interval BIGINT, anon_high BIGINT)
 SELECT
     anon_interval AS node,
     count(*) AS class_count,
@@ -389,7 +370,7 @@ FROM (
     SELECT
         anon_classes.*,
         anon_most.anon_least_rows,
-        anon_classes.anon_is_small OR anon_out.anon_high IS NOT NULL AS anon_is_out
+        anon_classes.anon_is_small OR anon_failing.anon_high IS NOT NULL AS anon_is_out
     FROM :classes AS anon_classes
     LEFT JOIN (
         SELECT anon_interval, anon_high, max(anon_least_rows) AS anon_least_rows
@@ -397,9 +378,7 @@ FROM (
         GROUP BY anon_interval, anon_high
     ) AS anon_most
         ON anon_most.anon_interval = anon_classes.anon_interval AND anon_most.anon_high = anon_classes.anon_high
-    LEFT JOIN (
-        SELECT DISTINCT anon_interval, anon_high FROM :out AS anon_classes_out
-    ) AS anon_out
-        ON anon_out.anon_interval = anon_classes.anon_interval AND anon_out.anon_high = anon_classes.anon_high
+    LEFT JOIN :failing AS anon_failing
+        ON anon_failing.anon_interval = anon_classes.anon_interval AND anon_failing.anon_high = anon_classes.anon_high
 )
 GROUP BY anon_interval;

@@ -97,7 +97,7 @@ def more_cells(encoding: Encoding) -> exp.Insert:
     words = [encoding.key(word) for word in range(encoding.keys.word_count)]
     masks = given_lists([NODE, *words])
     keys = [aliased(bits(column(word, "anon_cells"), column(word, "anon_given")), word) for word in words]
-    query = _joined([*keys, *map(column, ("anon_value", "anon_rows"))], masks, "anon_given")
+    query = _joined([*keys, *map(column, ("anon_value", "anon_rows"))], subquery(masks, "anon_given"))
     cells = _sized(encoding, subquery(query, "anon_values_of_cells"), words)
     made = cast(exp.Placeholder(this=str(len(words) + 2)), "INTEGER")
     return exp.Insert(this=CELLS.table, expression=_of_node(cells, words, made))
@@ -108,15 +108,31 @@ def _of_node(cells: exp.Select, words: Sequence[str], node: exp.Expr) -> exp.Sel
     return select([aliased(cast(node, "INTEGER"), NODE), *columns], subquery(cells, "anon_sized_cells"))
 
 
-def _joined(columns: Sequence[exp.Expr], given: exp.Select, name: str) -> exp.Select:
+def _joined(columns: Sequence[exp.Expr], given: exp.Subquery | exp.Table) -> exp.Select:
     """Columns of cells, each once for every row of what is given of their node."""
-    of_node = column(NODE, name).eq(column(NODE, "anon_cells"))
+    of_node = column(NODE, given.alias_or_name).eq(column(NODE, "anon_cells"))
     query = select(columns, exp.alias_(CELLS.table, "anon_cells", table=True))
-    return query.join(subquery(given, name), on=of_node, copy=False)
+    return query.join(given, on=of_node, copy=False)
+
+
+class _Steps:
+    """The common table expressions of a statement, in their order."""
+
+    def __init__(self) -> None:
+        self.ctes: list[exp.CTE] = []
+
+    def add(self, name: str, query: exp.Query, *, is_kept: bool = True) -> exp.Table:
+        """Add a query, whose rows are kept for those that read them unless they are cheaper to make again."""
+        cte = made_once(name, query)
+        cte.set("materialized", is_kept)
+        self.ctes.append(cte)
+        return exp.Table(this=identifier(name))
 
 
 def interval_proofs(encoding: Encoding, *, are_of_low: bool) -> exp.Select:
     """What is proven of intervals, to be prepared: a row each, with the columns of a summary and ``proven_rows``.
+
+    Values are counted in classes first. Cells are read again only where these have an excess.
 
     Its parameters are lists: the numbers of the intervals, the nodes whose cells are read for them, and for each word
     of keys the masks of both ends.
@@ -125,48 +141,63 @@ def interval_proofs(encoding: Encoding, *, are_of_low: bool) -> exp.Select:
         encoding: that of the run.
         are_of_low: whether these nodes are the least general ones of the intervals, and not below.
     """
-    bounds, columns = encoding.criteria.bounds, len(judged_columns(encoding))
-    steps = {
-        "cells_between": _cells(encoding, are_of_low=are_of_low),
-        "class_values": SQL.query("class_values", _unused(bounds), cells=_made("cells_between")),
-        "classes_between": SQL.query(
-            "classes", values=_made("class_values"), columns=columns, is_small=_is_small(encoding)
-        ),
-    }
-    of_classes = {"values": _made("class_values"), "classes": _made("classes_between")}
-    of_cells = {"cells": _made("cells_between")}
-    rows, out = [], []
-    for side, names in SHARE_LIMITS.items():
-        if any(bound.measure.name in names for bound in bounds):
-            excesses = {"excesses": _made(f"{side}_excesses")}
-            valued = SQL.query("values_with_shares", **of_classes, shares=SHARES)
-            steps[f"{side}_excesses"] = SQL.query(f"{side}_share_excesses", values=valued)
-            counts = (column(name, "anon_cells") for name in ("anon_rows", "anon_cell_size"))
-            score = scalar_call(f"{side}_share_score", *counts, column(f"anon_{side}_share", "anon_excesses"))
-            scores = SQL.query("share_scores", **of_cells, **excesses, score=score)
-            rows.append(SQL.query("least_rows", scores=scores, **excesses))
-            out.append(SQL.query("classes_out", **excesses))
-    if any(bound.measure.name in DISTANCES for bound in bounds):
-        surpluses, excesses = {"surpluses": _made("surpluses")}, {"excesses": _made("distance_excesses")}
-        steps["surpluses"] = SQL.query("surpluses", **of_classes, sets=SETS)
-        steps["distance_excesses"] = SQL.query("distance_excesses", **surpluses)
-        steps["potentials"] = SQL.query("potentials", **surpluses, **excesses, sets=SETS)
-        steps["distance_scores"] = SQL.query("distance_scores", **of_cells, **excesses, potentials=_made("potentials"))
-        priced = SQL.query("priced_scores", scores=_made("distance_scores"))
-        rows.append(SQL.query("least_rows", scores=priced, **excesses))
-        out.append(SQL.query("classes_out", **excesses))
-    query = SQL.query(
-        "proofs",
-        classes=_made("classes_between"),
-        least_rows=subquery(union_all(rows), "anon_least_rows_of_scores"),
-        out=subquery(union_all(out), "anon_classes_out"),
+    steps, columns = _Steps(), len(judged_columns(encoding))
+    ends = [f"{end}_{word}" for end in (LOW, HIGH) for word in range(encoding.keys.word_count)]
+    intervals = steps.add("anon_intervals", given_lists([INTERVAL, NODE, *ends]))
+    of_high = subquery(_cells(encoding, intervals, [HIGH]), "anon_cells_of_high")
+    values = steps.add("anon_class_values", SQL.query("class_values", cells=of_high))
+    counted = SQL.query("classes", values=values, columns=columns, is_small=_is_small(encoding))
+    of_classes = SQL.given(values=values, classes=steps.add("anon_classes_between", counted))
+    excesses = _excesses(encoding, steps, of_classes)
+    each = [select([column(INTERVAL), column(HIGH)], table) for table in excesses.values()]
+    failing = steps.add("anon_failing_classes", SQL.query("failing_classes", excesses=union_all(each)))
+    if are_of_low:  # to join the cells for each excess costs less than a copy of them
+        cells = _cells(encoding, intervals, [LOW, HIGH], "anon_cell_size")
+    else:
+        finer = subquery(_cells(encoding, intervals, [LOW, HIGH]), "anon_finer_cells")
+        of_failing = SQL.query("cells_of_classes", cells=finer, classes=failing)
+        cells = _sized(encoding, subquery(of_failing, "anon_values_of_cells"), [INTERVAL, LOW, HIGH])
+    between = steps.add("anon_cells_between", cells, is_kept=not are_of_low)
+    least_rows = [_least_rows(steps, between, side, table) for side, table in excesses.items()]
+    query = of_classes.query(
+        "proofs", least_rows=subquery(union_all(least_rows), "anon_least_rows_of_scores"), failing=failing
     )
-    query.set("with_", exp.With(expressions=[made_once(f"anon_{name}", step) for name, step in steps.items()]))
+    query.set("with_", exp.With(expressions=steps.ctes))
     return query
 
 
-def _made(step: str) -> exp.Table:
-    return exp.Table(this=identifier(f"anon_{step}"))
+def _excesses(encoding: Encoding, steps: _Steps, of_classes: Queries) -> dict[str, exp.Table]:
+    """The excesses of classes, by distances and by both sides of the shares of values, as far as these are bounded."""
+    names, excesses = {bound.measure.name for bound in encoding.criteria.bounds}, {}
+    sides = [side for side, of_side in SHARE_LIMITS.items() if names & {*of_side}]
+    if sides:
+        shares = steps.add("anon_values_with_shares", of_classes.query("values_with_shares", shares=SHARES))
+        for side in sides:
+            excesses[side] = steps.add(f"anon_{side}_excesses", SQL.query(f"{side}_share_excesses", values=shares))
+    if names & {*DISTANCES}:
+        surpluses = steps.add("anon_surpluses", of_classes.query("surpluses", sets=SETS))
+        query = SQL.query("distance_excesses", surpluses=surpluses)
+        excesses["distance"] = steps.add("anon_distance_excesses", query)
+        query = SQL.query("potentials", surpluses=surpluses, excesses=excesses["distance"], sets=SETS)
+        steps.add("anon_potentials", query)
+    return excesses
+
+
+def _least_rows(steps: _Steps, cells: exp.Table, side: str, excesses: exp.Table) -> exp.Select:
+    """The rows that make up for excesses, by the scores of the cells."""
+    if side == "distance":
+        potentials = exp.Table(this=identifier("anon_potentials"))
+        query = SQL.query("distance_scores", cells=cells, excesses=excesses, potentials=potentials)
+    else:
+        given = (("anon_rows", "anon_cells"), ("anon_cell_size", "anon_cells"), ("anon_share", "anon_excesses"))
+        score = scalar_call(f"{side}_share_score", *(column(*each) for each in given))
+        query = SQL.query("share_scores", cells=cells, excesses=excesses, score=score)
+    scores = steps.add(f"anon_{side}_scores", query)
+    excess: exp.Expr = column("anon_excess", "anon_excesses")
+    if side == "least":
+        sums = (("anon_score_sum", "anon_beyond"), ("anon_class_size", "anon_excesses"))
+        excess = scalar_call("score_excess", *(column(*each) for each in sums))
+    return SQL.query("least_rows", scores=scores, excesses=excesses, excess=excess)
 
 
 def _numbered(encoding: Encoding, name: str, code: exp.Expr) -> exp.Expr:
@@ -182,24 +213,10 @@ def _sized(encoding: Encoding, values: exp.Subquery, cell: list[str]) -> exp.Sel
     return SQL.query("sized_cells", values=values, cell=cell, columns=len(judged_columns(encoding)))
 
 
-def _unused(bounds: Sequence[Bound]) -> set[str]:
-    """The columns of values of classes that no score looks at."""
-    names = {bound.measure.name for bound in bounds}
-    unused = set() if names & {*SHARE_LIMITS["least"]} else {"anon_having_rows", "anon_least"}
-    return unused if names & {*SHARE_LIMITS["largest"]} else {*unused, "anon_most"}
-
-
-def _cells(encoding: Encoding, *, are_of_low: bool) -> exp.Query:
-    """Cells of each interval, with the keys of their classes at both ends."""
-    ends = [f"{end}_{word}" for end in (LOW, HIGH) for word in range(encoding.keys.word_count)]
-    keys = [aliased(_key(encoding, end), end) for end in (LOW, HIGH)]
-    others = ["anon_value", "anon_rows", *(["anon_cell_size"] if are_of_low else [])]
-    query = _joined(
-        [column(INTERVAL), *keys, *map(column, others)], given_lists([INTERVAL, NODE, *ends]), "anon_intervals"
-    )
-    if are_of_low:
-        return query
-    return _sized(encoding, subquery(query, "anon_values_of_cells"), [INTERVAL, LOW, HIGH])
+def _cells(encoding: Encoding, intervals: exp.Table, ends: Sequence[str], *others: str) -> exp.Select:
+    """The values of the cells of each interval, with the keys of their classes at its ends."""
+    keys = [aliased(_key(encoding, end), end) for end in ends]
+    return _joined([column(INTERVAL), *keys, *map(column, ("anon_value", "anon_rows", *others))], intervals)
 
 
 def _key(encoding: Encoding, end: str) -> exp.Expr:

@@ -25,7 +25,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute, Engine, Warehouse
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.errors import EngineError, Refusal, TargetError
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
@@ -202,7 +202,7 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
 
 
 @contextmanager
-def attached(engine: Warehouse, path: Path, name: str = CATALOG, *, new: bool = False) -> Iterator[None]:
+def attached(engine: Engine, path: Path, name: str = CATALOG, *, new: bool = False) -> Iterator[None]:
     """The file of a sidecar, attached under a name and locked within the block, unless it is in use."""
     with ExitStack() as stack:
         try:

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.record import ContentRecord, sha256_of_json
 from sqlanon.queries.kit.macros import table_call

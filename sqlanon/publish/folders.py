@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.lakes.base import LakeTable
 from sqlanon.engines.lakes.types import refuse_types, schema_of
 from sqlanon.engines.paths import NO_VALUE, pattern_below

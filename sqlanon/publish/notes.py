@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.errors import EngineError

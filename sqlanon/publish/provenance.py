@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.base import Writer
 from sqlanon.engines.csv_notes import is_csv, look_at, sha256_of
+from sqlanon.engines.duckdb import Engine
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
@@ -106,7 +106,7 @@ def new_record(**facts: Any) -> Record:
     )
 
 
-def note_of_file(engine: Writer, file: str | Path) -> str | None:
+def note_of_file(engine: Engine, file: str | Path) -> str | None:
     """The provenance of a file, as JSON; None without one, or if it is about another content of a CSV.
 
     Raises:

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Pinned, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.destination import DELTA, Destination, Replace, destination
@@ -167,7 +167,7 @@ def _staged(
     return staged_file(into.path, replace=bool(replace))
 
 
-def _refuse_other_file(engine: Writer, path: Path, replace: Replace) -> None:
+def _refuse_other_file(engine: Engine, path: Path, replace: Replace) -> None:
     """Refuse to replace a file without a note of ours."""
     if not replace or replace == "anything" or not path.exists():
         return

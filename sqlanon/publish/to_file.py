@@ -11,8 +11,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
 from sqlanon.engines.csv_notes import Entries, Entry, Form, form_of, note_text, read_note, sha256_of
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.locks import held_folder
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, Refusal

@@ -8,8 +8,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlanon.engines.base import Engine
 from sqlanon.engines.csv_notes import Found, is_csv, read_note
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import destination
 from sqlanon.model.record import Record, readable_record

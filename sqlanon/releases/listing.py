@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Stored
 from sqlanon.errors import EngineError, PolicyError, SqlanonError
 from sqlanon.model.base import did_you_mean

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.retries import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError

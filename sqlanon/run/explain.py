@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, method_of
 from sqlanon.methods.progress import silent

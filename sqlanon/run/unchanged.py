@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.base import method_of

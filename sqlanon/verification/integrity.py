@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import ValidationError
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
 from sqlanon.engines.csv_notes import is_csv, look_at, note_text, read_note, sha256_of
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.errors import PolicyError
 from sqlanon.model.datasets import PARQUET_SUFFIXES

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Writer
 from sqlanon.engines.csv_notes import is_csv
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
@@ -135,7 +135,7 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
     return notes[0]
 
 
-def _note_of_file(engine: Writer, file: str) -> str | None:
+def _note_of_file(engine: Engine, file: str) -> str | None:
     return note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
 
 

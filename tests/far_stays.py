@@ -11,6 +11,7 @@ import duckdb
 import sqlanon as sa
 from sqlanon.api.session import Session
 from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.locks import CallLock
 from tests.conftest import clinic_policy, open_clinic
 from tests.far_rows import FarRows
 from tests.fixed_noise import FixedNoise
@@ -124,6 +125,7 @@ def with_far_rows(
         far.connection.register("given", connection.table(table).to_arrow_table())
         far.connection.execute(f"CREATE TABLE {table} AS FROM given")
     opened = OpenedDatabase(connection, owned=False)
+    opened.lock = CallLock()  # a callback may ask another session on the connection
     opened.far = far
     return Sides(Session(opened), connection, far, folder / "released")
 

@@ -13,7 +13,7 @@ from sqlanon.model.destination import Destination
 from sqlanon.model.names import folded
 from sqlanon.model.record import readable_record
 from sqlanon.publish.listings import note_of
-from sqlanon.publish.provenance import note_of_file
+from sqlanon.publish.targets import note_of_file
 from sqlanon.queries.kit.nodes import identifier
 
 

@@ -32,8 +32,8 @@ from sqlanon.model.names import possible
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.increment import SQL, counted_columns
 from sqlanon.partitions.places import Place, release_at
-from sqlanon.publish.content import columns_sha256, content_of_table
 from sqlanon.publish.files import staged_file
+from sqlanon.publish.targets import columns_sha256, content_of_table
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, cast, column, f, identifier, number, select, string, subquery
 from sqlanon.queries.tables import taxonomies

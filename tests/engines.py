@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlanon as sa
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.spark.rows import SparkRows
 
 
-def engine_of(session: sa.Session) -> DuckDBEngine:
+def engine_of(session: sa.Session) -> Engine:
     """The engine of a session that is open."""
     engine = session._engine
-    assert isinstance(engine, DuckDBEngine)
+    assert isinstance(engine, Engine)
     return engine
 
 

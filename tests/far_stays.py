@@ -11,9 +11,8 @@ import duckdb
 import sqlanon as sa
 from sqlanon.api.session import Session
 from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.locks import CallLock
 from tests.conftest import clinic_policy, open_clinic
-from tests.exercises.test_a_second_engine import Ready
 from tests.far_rows import FarRows
 from tests.fixed_noise import FixedNoise
 
@@ -125,8 +124,10 @@ def with_far_rows(
     for table in tables:
         far.connection.register("given", connection.table(table).to_arrow_table())
         far.connection.execute(f"CREATE TABLE {table} AS FROM given")
-    session = Session(Ready(DuckDBEngine(OpenedDatabase(connection, owned=False), far)))
-    return Sides(session, connection, far, folder / "released")
+    opened = OpenedDatabase(connection, owned=False)
+    opened.lock = CallLock()  # a callback may ask another session on the connection
+    opened.far = far
+    return Sides(Session(opened), connection, far, folder / "released")
 
 
 DRUGS = "list_filter(['aspirin', NULL, 'codeine'], lambda drug, place: id % (place + 1) = 0)"

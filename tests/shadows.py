@@ -26,12 +26,10 @@ import sqlanon as sa
 from sqlanon.api.session import Session
 from sqlanon.engines.base import Rows
 from sqlanon.engines.duckdb import OpenedDatabase, float_texts
-from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.policy.policy import policy_of
 from sqlanon.queries.kit.nodes import DIALECT, select
 from tests.engines import engine_of
-from tests.exercises.test_a_second_engine import Ready
 from tests.far_rows import FarRows
 from tests.reports import alone
 from tests.sail import sail
@@ -130,7 +128,9 @@ class Shadows:
             ((threads,),) = first.sql("SELECT current_setting('threads')").fetchall()
             first.execute("SET threads = 1")  # the last digit of a sum depends on the order of its parts
             rows: Rows = FarRows() if self.url is None else SparkRows(self.url, float_texts)
-            far = Session(Ready(DuckDBEngine(OpenedDatabase(second, owned=False), rows)))
+            beside = OpenedDatabase(second, owned=False)
+            beside.far = rows
+            far = Session(beside)
             try:
                 yield sa.connect(first), far, lambda path: _loaded(rows, path)
             finally:

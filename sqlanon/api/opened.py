@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError, PolicyError
@@ -12,11 +12,9 @@ from sqlanon.methods.progress import silent
 
 if TYPE_CHECKING:
     from sqlanon.binding.loading import TaxonomyLoad
-    from sqlanon.engines.base import Engine
-    from sqlanon.engines.locks import CallLock
+    from sqlanon.engines.duckdb import Connection, Engine, OpenedDatabase
     from sqlanon.engines.relations import ResolvedSource, Source
     from sqlanon.model.destination import Destination
-    from sqlanon.model.policy.csv_files import Csv
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Published
 
@@ -25,30 +23,10 @@ Written = TypeVar("Written", bound="Published")
 Callback = TypeVar("Callback", bound="Callable[..., Any] | None")
 
 
-class Opened(Protocol):
-    """A database that is open.
-
-    Attributes:
-        lock: held during each call; sessions on one connection share it.
-        csv: how CSV files are read, whatever a policy says; None if that is all that says so.
-        is_hidden: whether nothing but the session reaches it, as long as its connection is not handed out.
-    """
-
-    lock: CallLock
-    csv: Csv | None
-    is_hidden: bool
-
-    def engine(self) -> Engine:
-        """What works on it: it takes longer to import than a database to be opened, so it is made when it is needed."""
-
-    def close(self) -> None:
-        """Close the connection, unless it was lent."""
-
-
 class OpenedEngine:
     """An engine that is asked for whenever it is used, so that a closed session is refused however it is reached."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenedDatabase) -> None:
         self._opened = opened
         self._made: Engine | None = None
         self._waiting: list[TaxonomyLoad] = []
@@ -81,7 +59,7 @@ class OpenedEngine:
         return False
 
     @property
-    def connection(self) -> Any:
+    def connection(self) -> Connection:
         """The connection, through which anybody may look at the database from now on."""
         self._opened.is_hidden = False
         return self.engine.connection

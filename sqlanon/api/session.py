@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from sqlanon.api.ledger import Ledger, LedgerMode
-from sqlanon.api.opened import OfSession, Opened, OpenedEngine
+from sqlanon.api.opened import OfSession, OpenedEngine
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
 from sqlanon.api.release_register import ReleaseRegister
@@ -23,7 +23,7 @@ from sqlanon.model.destination import CsvFormulas, Replace, destination, replaci
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sqlanon.engines.duckdb import Connection
+    from sqlanon.engines.duckdb import Connection, OpenedDatabase
     from sqlanon.engines.relations import Source
     from sqlanon.mechanisms.source import RandomSource
     from sqlanon.model.policy.policy import GivenPolicy
@@ -61,7 +61,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
     written and verified.
     """
 
-    def __init__(self, opened: Opened, ledger: Path | None = None, ledger_mode: LedgerMode = "open") -> None:
+    def __init__(self, opened: OpenedDatabase, ledger: Path | None = None, ledger_mode: LedgerMode = "open") -> None:
         super().__init__(OpenedEngine(opened))
         self.taxonomies = Taxonomies(self._opened)
         self.partitions = Partitions(self._opened)
@@ -71,7 +71,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
     @property
     def connection(self) -> Connection:
         """The DuckDB connection under the session."""
-        return cast("Connection", self._opened.connection)
+        return self._opened.connection
 
     @exclusive
     def install(self) -> None:

@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.binding.loading import TaxonomyLoad, levels_of, load_unless_refused
 from sqlanon.binding.policy_types import as_policy_says, unguessed
-from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.methods.full_domain import FullDomain
@@ -168,7 +168,7 @@ def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def reading_taxonomies(engine: Warehouse, taxonomy: exp.Table) -> Iterator[None]:
+def reading_taxonomies(engine: Engine, taxonomy: exp.Table) -> Iterator[None]:
     """Taxonomies are read and written in other tables within the block."""
     stored, made_by = engine.taxonomy, engine.made_by
     engine.taxonomy, engine.made_by = taxonomy, {**made_by}

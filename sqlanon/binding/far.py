@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.source import SourceColumn

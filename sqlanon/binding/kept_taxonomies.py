@@ -10,7 +10,7 @@ from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import reading_taxonomies
 from sqlanon.binding.taxonomies import OF_POLICY
-from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.names import folded
@@ -61,7 +61,7 @@ def _listed_whole(engine: Engine, bound: BoundPolicy) -> dict[str, TaxonomyShape
     return {name: shapes[folded(name)] for name in names if folded(name) in shapes}
 
 
-def _is_within(engine: Warehouse, source: ResolvedSource) -> bool:
+def _is_within(engine: Engine, source: ResolvedSource) -> bool:
     """Whether all rows of a source are in tables of the warehouse."""
     found, warehouse = engine.origins(source), folded(engine.warehouse.name)
     if found.files or found.has_frames or found.unseen is not None:

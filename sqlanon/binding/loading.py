@@ -20,7 +20,7 @@ from sqlanon.binding.taxonomies import (
     well_formed,
 )
 from sqlanon.binding.unknown_values import unknown_in, values_made_by
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlanon.binding.coding import coded
 from sqlanon.binding.written_values import refuse_texts
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.methods.synthetic import Synthetic

@@ -12,7 +12,7 @@ from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy, bind
 from sqlanon.binding.policy_types import as_policy_says, unguessed
 from sqlanon.binding.unknown_values import known_values
-from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import did_you_mean, unknown_names
@@ -134,7 +134,7 @@ def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) 
     return {name: labels[name] for name in names}
 
 
-def read_by(engine: Warehouse, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:
+def read_by(engine: Engine, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:
     """What a run reads, by role: what it writes may replace none of it."""
     if policy.population is None:
         return {"source": source}

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.engines import paths
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import folded
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.mechanisms import AuditedPolicy, shown
 from sqlanon.mechanisms.accountant import Accountant, Portions

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.evaluation.mechanisms import AuditedPolicy

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.mechanisms import AuditedPolicy

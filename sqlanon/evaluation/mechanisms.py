@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.frames import is_stream
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError

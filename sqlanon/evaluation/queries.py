@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Warehouse
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.ledger.checks import others_named, refuse_uncapped, several_accounts
@@ -39,7 +39,7 @@ class DataSet:
 
 
 def charged(
-    engine: Warehouse, ledger: WarehouseLedger, source: ResolvedSource, given: str | None, public: Sequence[str] = ()
+    engine: Engine, ledger: WarehouseLedger, source: ResolvedSource, given: str | None, public: Sequence[str] = ()
 ) -> DataSet:
     """The data set that a release of a source is charged to.
 
@@ -79,7 +79,7 @@ def charged(
 
 
 def _of_query(
-    engine: Warehouse, entries: Sequence[Entry], source: ResolvedSource, name: str, public: Sequence[str]
+    engine: Engine, entries: Sequence[Entry], source: ResolvedSource, name: str, public: Sequence[str]
 ) -> DataSet:
     """A data set that a query, a view or a frame is charged to: all that it reads belongs to it, or is public."""
     origins = engine.origins(source)
@@ -99,7 +99,7 @@ def _of_query(
 
 
 def _public(
-    engine: Warehouse, entries: Sequence[Entry], given: str, read: Sequence[KnownSource], source: ResolvedSource
+    engine: Engine, entries: Sequence[Entry], given: str, read: Sequence[KnownSource], source: ResolvedSource
 ) -> tuple[KnownSource, ...]:
     """The tables or files of a name that was declared public."""
     found = resolved(engine, given)
@@ -118,7 +118,7 @@ def _public(
     return sources
 
 
-def _is_table(engine: Warehouse, source: ResolvedSource) -> bool:
+def _is_table(engine: Engine, source: ResolvedSource) -> bool:
     stored = engine.find(source.relation) if isinstance(source.relation, exp.Table) else None
     return stored is not None and not stored.is_view
 
@@ -131,7 +131,7 @@ def known_source(source: ResolvedSource) -> tuple[KnownSource, ...]:
     return known(source.files) or (KnownSource(source.dataset or ""),)
 
 
-def dataset_of(engine: Warehouse, source: ResolvedSource, given: str | None) -> str:
+def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str:
     """The name under which the ledger knows the rows of a source.
 
     Args:
@@ -178,7 +178,7 @@ def account_of(entries: Sequence[Entry], name: str, sources: Sequence[KnownSourc
     return others[0] if others else name
 
 
-def refuse_undeclared(engine: Warehouse, entries: Sequence[Entry], given: str, name: str) -> None:
+def refuse_undeclared(engine: Engine, entries: Sequence[Entry], given: str, name: str) -> None:
     """Refuse a name that a user gives to what has none of its own, if it may be a slip: it would have a fresh budget.
 
     Raises:
@@ -192,7 +192,7 @@ def refuse_undeclared(engine: Warehouse, entries: Sequence[Entry], given: str, n
         )
 
 
-def known_dataset(engine: Warehouse, name: str) -> str:
+def known_dataset(engine: Engine, name: str) -> str:
     """The name under which the ledger knows what a user names: a table, Parquet files, or a name that was given.
 
     Raises:
@@ -209,7 +209,7 @@ def known_dataset(engine: Warehouse, name: str) -> str:
     return source.dataset
 
 
-def resolved(engine: Warehouse, name: str) -> ResolvedSource | None:
+def resolved(engine: Engine, name: str) -> ResolvedSource | None:
     """The table or the files of a name, None if this session can read none."""
     try:
         return engine.resolve(name)
@@ -217,7 +217,7 @@ def resolved(engine: Warehouse, name: str) -> ResolvedSource | None:
         return None
 
 
-def known_account(engine: Warehouse, ledger: WarehouseLedger, name: str) -> DataSet:
+def known_account(engine: Engine, ledger: WarehouseLedger, name: str) -> DataSet:
     """The data set that a user names, by the account that it has.
 
     Raises:

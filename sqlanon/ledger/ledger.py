@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.retries import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.ledger import table
@@ -304,7 +304,7 @@ def new_entry(
     )
 
 
-def _wait_for_names(engine: Warehouse) -> None:
+def _wait_for_names(engine: Engine) -> None:
     """Have the names of new files on the disk: the database itself waits for what is in them alone."""
     assert engine.warehouse.file is not None
     try:
@@ -314,7 +314,7 @@ def _wait_for_names(engine: Warehouse) -> None:
         raise EngineError(reason, step="ledger", original=error) from None
 
 
-def _open(engine: Warehouse, file: Path) -> tuple[ExitStack, Engine]:
+def _open(engine: Engine, file: Path) -> tuple[ExitStack, Engine]:
     with ExitStack() as stack:
         stack.enter_context(_open_files)
         opened = stack.enter_context(engine.beside(file))

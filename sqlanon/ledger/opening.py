@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import EngineError
 from sqlanon.ledger import table
 from sqlanon.ledger.ledger import WarehouseLedger

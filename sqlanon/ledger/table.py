@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.ledger import Entry
@@ -38,7 +38,7 @@ class Note:
     sha256: str
 
 
-def ledger_of(engine: Warehouse) -> exp.Table:
+def ledger_of(engine: Engine) -> exp.Table:
     """The table that is the ledger of a warehouse."""
     return engine.warehouse.anon("ledger")
 
@@ -125,7 +125,7 @@ def could_be_noted(engine: Engine) -> bool:
     return all(os.access(place, os.W_OK) for place in (file, file.absolute().parent))
 
 
-def write_note(engine: Warehouse, path: str, sha256: str) -> None:
+def write_note(engine: Engine, path: str, sha256: str) -> None:
     """Add a note, in a transaction of its own.
 
     Raises:
@@ -139,7 +139,7 @@ def write_note(engine: Warehouse, path: str, sha256: str) -> None:
         _insert(beside, "ledger_note_table", NEW_NOTE, note, _notes_of(beside), "note the ledger")
 
 
-def _notes_of(engine: Warehouse) -> exp.Table:
+def _notes_of(engine: Engine) -> exp.Table:
     return engine.warehouse.anon("ledger_note")
 
 
@@ -155,7 +155,7 @@ def _insert(engine: Engine, made_by: str, new: Relation, given: pa.Table, table:
     engine.drop(new)
 
 
-def _located(engine: Warehouse, name: str) -> exp.Select:
+def _located(engine: Engine, name: str) -> exp.Select:
     """A query over the ledger of an engine, or what is beside it."""
     statement = Queries("ledger").query(name)
     for table in statement.find_all(exp.Table):

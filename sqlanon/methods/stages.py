@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.model.events import Event, Stage, State
 from sqlanon.search import Inquiry, SearchOutcome

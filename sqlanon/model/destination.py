@@ -19,6 +19,9 @@ FILE_SUFFIX = ".parquet"
 CSV_SUFFIX = ".csv"
 """What the name of a target ends in that is a CSV file."""
 
+FORMATS = {FILE_SUFFIX: "sqlanon.publish.parquet:ParquetFile", CSV_SUFFIX: "sqlanon.publish.csv:CsvFile"}
+"""The endings of the names of files that are targets, and the class that writes each."""
+
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4", ".snappy")
 """What the name of a compressed file ends in."""
 
@@ -136,7 +139,7 @@ def destination(
         return Destination(name, "folder", rows_per_file, columns)
     if _is_folder(name):
         return Destination(name, "folder")
-    if name.lower().endswith((FILE_SUFFIX, CSV_SUFFIX)):
+    if name.lower().endswith(tuple(FORMATS)):
         return Destination(name, "file")
     if isinstance(into, Path) or "/" in name:
         refuse_file_like(name)

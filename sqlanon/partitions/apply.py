@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlanon.binding.prepare import read_by, with_present_taxonomies
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
 from sqlanon.methods.progress import Progress, silent

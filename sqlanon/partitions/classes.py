@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.listing import find_classes
 from sqlanon.methods.local.recoding import CLASS, LABELS, PerClass
 from sqlanon.methods.local.recoding import SQL as LOCAL

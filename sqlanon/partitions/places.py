@@ -7,13 +7,13 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Warehouse, Writer
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination
 from sqlanon.model.names import folded
 from sqlanon.model.record import readable_record
 from sqlanon.publish.listings import note_of
-from sqlanon.publish.provenance import note_of_file
+from sqlanon.publish.targets import note_of_file
 from sqlanon.queries.kit.nodes import identifier
 
 
@@ -76,7 +76,7 @@ def note_at(engine: Engine, place: Place) -> str | None:
     )
 
 
-def _note_of_file(engine: Writer, place: Place) -> str | None:
+def _note_of_file(engine: Engine, place: Place) -> str | None:
     assert place.file is not None
     file = Path(place.file)
     if not file.parent.is_dir():
@@ -96,7 +96,7 @@ def _note_of_file(engine: Writer, place: Place) -> str | None:
         raise error.reworded(reason, "sidecar") from None
 
 
-def _files(engine: Warehouse) -> dict[str, str | None]:
+def _files(engine: Engine) -> dict[str, str | None]:
     found = engine.databases()
     return {database.name: None if database.file is None else str(database.file.resolve()) for database in found}
 

@@ -25,15 +25,15 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute, Engine, Warehouse
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.errors import EngineError, Refusal, TargetError
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.increment import SQL, counted_columns
 from sqlanon.partitions.places import Place, release_at
-from sqlanon.publish.content import columns_sha256, content_of_table
 from sqlanon.publish.files import staged_file
+from sqlanon.publish.targets import columns_sha256, content_of_table
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, cast, column, f, identifier, number, select, string, subquery
 from sqlanon.queries.tables import taxonomies
@@ -202,7 +202,7 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
 
 
 @contextmanager
-def attached(engine: Warehouse, path: Path, name: str = CATALOG, *, new: bool = False) -> Iterator[None]:
+def attached(engine: Engine, path: Path, name: str = CATALOG, *, new: bool = False) -> Iterator[None]:
     """The file of a sidecar, attached under a name and locked within the block, unless it is in use."""
     with ExitStack() as stack:
         try:

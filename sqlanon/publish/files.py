@@ -27,10 +27,15 @@ NOT_OURS = (
     'replace="anything" that it may go'
 )
 
+CHANGED = (
+    "{} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or say with "
+    'replace="anything" that it may go'
+)
+
 
 @contextmanager
 def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
-    """A path to write to; it becomes ``target`` when the block ends, and is removed when the block fails.
+    """Hand out a path to write to; it becomes ``target`` when the block ends, and is removed when the block fails.
 
     Raises:
         EngineError: the target exists and may not be replaced, its folder is missing, or the disk is full.
@@ -45,7 +50,7 @@ def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
 
 @contextmanager
 def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]:
-    """A hidden name beside the target, which other runs leave alone.
+    """Hold a hidden name beside the target, which other runs leave alone.
 
     What is there when the block ends is removed, unless it is all that there is.
 
@@ -79,11 +84,15 @@ def tidy(target: Path) -> None:
     A target that was moved away comes back if nothing has taken its place; all else that is hidden goes.
     """
     for path in left_behind(target):
-        _put_right(path, target)
+        if _is_previous(path) and os.path.lexists(path) and not os.path.lexists(target):
+            path.rename(target)
+        else:
+            remove(path)
+            remove(log_of(path))
 
 
 def left_behind(target: Path) -> Iterator[Path]:
-    """What is hidden beside a target of runs that were killed, each held until the next one is asked for."""
+    """Find the hidden files and folders of runs that were killed, each held until the next one is asked for."""
     for path in _hidden_beside(target):
         held = acquire_stale(path)
         if held is not None:
@@ -94,7 +103,7 @@ def left_behind(target: Path) -> Iterator[Path]:
 
 
 def bring_back(source: str) -> None:
-    """As :func:`tidy`, for a folder that is to be read; nothing happens if it is there, or never was."""
+    """Tidy for a folder that is to be read; nothing happens if it is there, or never was."""
     try:
         target = Path(os.path.abspath(source))  # noqa: PTH100
         if is_glob(source) or not target.name or os.path.lexists(target):
@@ -106,7 +115,7 @@ def bring_back(source: str) -> None:
 
 
 def _hidden_beside(target: Path) -> list[Path]:
-    """The hidden names of a target, whether anybody holds them or not; some are those of a lock that was left alone."""
+    """Return the hidden names of a target, whether anybody holds them or not; a lock may have been left alone."""
     if not target.parent.is_dir():
         return []
     stages = filter(None, (STAGE.fullmatch(path.name) for path in target.parent.iterdir()))
@@ -116,14 +125,6 @@ def _hidden_beside(target: Path) -> list[Path]:
 
 def _is_previous(path: Path) -> bool:
     return path.suffix == ".previous"
-
-
-def _put_right(path: Path, target: Path) -> None:
-    if _is_previous(path) and os.path.lexists(path) and not os.path.lexists(target):
-        path.rename(target)
-    else:
-        remove(path)
-        remove(log_of(path))
 
 
 def remove(path: Path) -> None:
@@ -147,7 +148,7 @@ def refuse_file(target: Path, *, replace: bool) -> None:
 
 
 def taken(target: Path) -> TargetError:
-    """The error of a target that exists and may not be replaced."""
+    """Return the error of a target that exists and may not be replaced."""
     return TargetError(f"the file {target} exists; give another name, or replace=True", step="target")
 
 
@@ -261,7 +262,7 @@ PARTS = re.compile(r"\*\*|\*|\?|\[!?\]?[^\]]*\]|[^*?\[]+|\[")
 
 
 def is_matched(target: Path, pattern: str, *, folder: bool) -> bool:
-    """Whether a target is among the files of a glob, or, if it is a folder, what is in it.
+    """Return whether a target is among the files of a glob, or, if it is a folder, files in it are.
 
     A pattern that only looks like one, such as text in a query, matches no path.
     """
@@ -275,7 +276,7 @@ def is_matched(target: Path, pattern: str, *, folder: bool) -> bool:
 
 
 def lies_in(path: str, name: str) -> bool:
-    """Whether a path is in the folder that a data set is called by, or matched by its glob."""
+    """Return whether a path is in the folder that a data set is called by, or matched by its glob."""
     if not name.startswith("/"):
         return False
     if Path(name) in Path(path).parents:
@@ -287,17 +288,14 @@ def _expression(pattern: str) -> str:
     """A glob as a regular expression over real absolute paths."""
     parts = Path(pattern).parts
     fixed = next((place for place, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
-    start = os.path.realpath(Path(*parts[:fixed]))
-    return re.escape(start.rstrip(os.sep)) + "".join(_components(parts[fixed:]))
-
-
-def _components(parts: tuple[str, ...]) -> Iterator[str]:
-    for place, part in enumerate(parts):
+    spelled = re.escape(os.path.realpath(Path(*parts[:fixed])).rstrip(os.sep))
+    for place, part in enumerate(parts[fixed:], fixed):
         if part == "**":
             # At the end it stands for files at any depth, elsewhere for folders, none of them included.
-            yield "(/[^/]+)+" if place == len(parts) - 1 else "(/[^/]+)*"
+            spelled += "(/[^/]+)+" if place == len(parts) - 1 else "(/[^/]+)*"
         else:
-            yield "/" + "".join(_sign(found) for found in PARTS.findall(part))
+            spelled += "/" + "".join(map(_sign, PARTS.findall(part)))
+    return spelled
 
 
 def _sign(part: str) -> str:

@@ -7,23 +7,21 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
-from sqlanon.engines.lakes.base import LakeTable
-from sqlanon.engines.lakes.types import refuse_types, schema_of
+from sqlanon.engines.lakes.types import refuse_types
 from sqlanon.engines.paths import NO_VALUE, pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, TargetError
-from sqlanon.model.destination import FILE_SUFFIX, MARKER, Destination
+from sqlanon.model.destination import FILE_SUFFIX, MARKER
 from sqlanon.model.record import ContentRecord, FolderRecord, Record
-from sqlanon.publish.files import cannot_be_written, flush, hidden, refuse_place, tidy
-from sqlanon.publish.listings import files_below, hashes, is_whole, listing, sizes_in
+from sqlanon.publish.files import bring_back, cannot_be_written, flush, hidden, refuse_place, tidy
+from sqlanon.publish.listings import files_below, hashes, is_whole, listing, note_of, sizes_in
+from sqlanon.publish.targets import StagedTarget
 from sqlanon.queries.kit.nodes import Relation, Step, column, counted_rows, select, subquery
 from sqlanon.queries.release import files as partitions
 from sqlanon.queries.source import SourceColumn
@@ -35,39 +33,47 @@ WRITTEN = Relation("anon_written", "row")
 """The rows of a release with their numbers; each file has a piece of them."""
 
 
-@dataclass
-class StagedFolder:
-    """A folder that is being written: by the database, or by a server that sees it under the same path.
+class FolderTarget(StagedTarget):
+    """A folder of Parquet files, verified as its readers will read it.
 
-    Attributes:
-        path: where.
-        target: the folder that it becomes, or becomes a part of.
-        far: what was written from where the rows are, if they are not in the database.
-        columns: the types of its columns, by name.
-        partition_by: the columns that it is partitioned by.
-        record: what its marker is to hold.
-        table: the table of a lake that it becomes a version of.
+    The database writes it, or a server that has the rows and sees the folder under the same path.
     """
 
-    path: Path
-    target: Path
-    far: exp.Table | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    partition_by: tuple[str, ...] = ()
+    is_folder = True
+    columns: dict[str, str]  # the types of its columns, by name
+    far: exp.Table | None = None  # the rows that a server has written
     record: Record | None = None
-    table: LakeTable | None = None
+
+    @contextmanager
+    def staged(self) -> Iterator[None]:
+        with cannot_be_written(self.final, "target"):
+            tidy(self.final)
+            refuse_folder(self.final, replace=bool(self.replace))
+        with new_folder(self.final) as self.path:
+            yield
+            with cannot_be_written(self.final, "publish"):
+                marker = self.path / MARKER
+                marker.write_text(f"{self.sealed(self.finished())}\n", encoding="utf-8")
+                flush(marker)
+                flush(self.path)
+                publish(self.path, self.final, replace=bool(self.replace))
+
+    def held_note(self) -> str | None:
+        bring_back(self.name)
+        return note_of(self.final) if is_whole(self.final) else None
 
     @property
     def place(self) -> str:
+        """The folder that a server writes to."""
         return str(self.path / "written")
 
     def collected(self) -> list[str]:
-        """See :class:`sqlanon.engines.base.Staged`; the files get numbers for names, as those that are written here."""
+        """Give the files of a server numbers for names, as the files that are written here have them."""
         written = Path(self.place)
         found = sorted(written.glob(f"*{FILE_SUFFIX}"))
         if not found:
             raise EngineError(
-                f"the server has left no file of the release in {self.target.parent}: the release has no row, or the "
+                f"the server has left no file of the release in {self.final.parent}: the release has no row, or the "
                 "server has another file system; name a folder that both see under one path",
                 step="target",
             )
@@ -77,28 +83,6 @@ class StagedFolder:
         shutil.rmtree(written)
         return [*map(str, files)]
 
-
-@dataclass(frozen=True)
-class FolderTarget:
-    """A folder of Parquet files, written beside its place and verified there, as its readers will read it.
-
-    ``is_far`` says that the rows of the source are not in the database.
-    """
-
-    engine: Engine
-    into: Destination
-    staged: StagedFolder
-    is_far: bool = False
-    notes: tuple[str, ...] = field(default=(), init=False)
-
-    @property
-    def name(self) -> str:
-        return self.into.name
-
-    @property
-    def _described(self) -> str:
-        return f"Parquet folder {self.into.name}" if self.into.kind == "folder" else self.into.described
-
     def takes_enums(self, name: str) -> bool:
         return not self.is_far and name not in self.into.partition_by
 
@@ -106,57 +90,16 @@ class FolderTarget:
         self._with_columns(query)
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
+        described = f"Parquet folder {self.name}" if self.into.kind == "folder" else self.into.described
         if self.is_far:
-            return self._write_far(query)
+            self.far = self.engine.write_staged(query, self)
+            columns = self.engine.describe(self.far)
+            if self.into.kind in ("lake", "store"):
+                refuse_types(columns, ())
+            self.columns = {found.name: found.type for found in columns}
+            return ResolvedSource(self.far, described)
         query, columns = self._with_columns(query)
-        self._write_files(query, columns, streamed=streamed)
-        types = {found.name: found.type for found in columns}
-        self.staged.columns, self.staged.partition_by = types, self.into.partition_by
-        pattern = pattern_below(self.staged.path, STAGED_SUFFIX)
-        written = self.engine.read_files(Files(pattern, columns=types, partition_by=self.into.partition_by))
-        self.engine.refuse_altered(query, written, columns, "Parquet")
-        return ResolvedSource(written, self._described)
-
-    def add_record(self, record: Record) -> ContentRecord:
-        """See :class:`sqlanon.publish.targets.Target`; the hashes of files are taken when they have their names."""
-        self.staged.record = record
-        return ContentRecord()
-
-    def _with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
-        """The rows as they are written, with their columns.
-
-        Raises:
-            EngineError: files, or the table of a lake, cannot have them.
-        """
-        columns = self.engine.file_columns(query, "Parquet")
-        if self.into.kind in ("lake", "store"):
-            query = partitions.signed(query, columns)
-            columns = self.engine.file_columns(query, "Parquet")
-            refuse_types(columns, self.into.partition_by)
-        if self.staged.table is not None:
-            self.staged.table.refuse(schema_of({found.name: found.type for found in columns}))
-        return query, columns
-
-    def _write_far(self, query: exp.Query) -> ResolvedSource:
-        self.staged.far = self.engine.write_staged(query, self.staged)
-        columns = self.engine.describe(self.staged.far)
-        if self.into.kind in ("lake", "store"):
-            refuse_types(columns, ())
-        self.staged.columns = {found.name: found.type for found in columns}
-        return ResolvedSource(self.staged.far, self._described)
-
-    def refuse_changed(self) -> None:
-        """Refuse to publish rows of a source that has changed since they were counted, where they are far."""
-        if self.staged.far is not None and self.engine.far is not None:
-            self.engine.far.refuse_changed(self.staged.far)
-
-    def forget(self) -> None:
-        """Remove the name that what was written has where the rows are, and what is kept of it there."""
-        if self.staged.far is not None and self.engine.far is not None:
-            with suppress(EngineError):  # the session removes it at its end
-                self.engine.far.drop(self.staged.far)
-
-    def _write_files(self, query: exp.Query, columns: list[SourceColumn], *, streamed: bool) -> None:
+        self.columns = {found.name: found.type for found in columns}
         if self.into.partition_by:
             with self.engine.in_order():
                 self._write_partitions(query, columns)
@@ -164,7 +107,24 @@ class FolderTarget:
             with self.engine.in_order():
                 self._write_pieces(query, columns, self.into.rows_per_file)
         else:
-            self.engine.write_parquet(part(self.staged.path, 0), query, columns, streamed=streamed)
+            self.engine.write_parquet(part(self.path, 0), query, columns, streamed=streamed)
+        pattern = pattern_below(self.path, STAGED_SUFFIX)
+        written = self.engine.read_files(Files(pattern, columns=self.columns, partition_by=self.into.partition_by))
+        self.engine.refuse_altered(query, written, columns, "Parquet")
+        return ResolvedSource(written, described)
+
+    def _with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
+        """Return the rows as they are written, with their columns.
+
+        Raises:
+            EngineError: files, or other readers of a lake or a store, cannot have them.
+        """
+        columns = self.engine.file_columns(query, "Parquet")
+        if self.into.kind in ("lake", "store"):
+            query = partitions.signed(query, columns)
+            columns = self.engine.file_columns(query, "Parquet")
+            refuse_types(columns, self.into.partition_by)
+        return query, columns
 
     def _write_pieces(self, query: exp.Query, columns: list[SourceColumn], most: int) -> None:
         """Files of at most ``most`` rows each, in the order of the query.
@@ -176,7 +136,7 @@ class FolderTarget:
         rows = self.engine.fetch(counted_rows(WRITTEN.table), "lay out the release")[0]["rows"]
         for place, first in enumerate(range(1, max(rows, 1) + 1, most)):
             query = partitions.piece(WRITTEN, names, first, first + most - 1)
-            self.engine.write_parquet(part(self.staged.path, place), query, columns)
+            self.engine.write_parquet(part(self.path, place), query, columns)
         self.engine.drop(WRITTEN)
 
     def _write_partitions(self, query: exp.Query, columns: list[SourceColumn]) -> None:
@@ -185,41 +145,55 @@ class FolderTarget:
         by = self.into.partition_by
         if self.into.rows_per_file is not None:
             by = (*by, partitions.PIECE)
-        self.engine.write_partitions(self.staged.path, guarded, columns, by, STAGED_SUFFIX)
-        number_files(self.staged.path, partitions.PIECE)
-        if not any(files_below(self.staged.path)):
-            self._write_no_partition(query, columns)
-
-    def _write_no_partition(self, query: exp.Query, columns: list[SourceColumn]) -> None:
-        """Write a file without rows for a release without partitions: readers find the columns in it."""
-        by = self.into.partition_by
-        place = self.staged.path.joinpath(*(f"{name}={NO_VALUE}" for name in by))
+        self.engine.write_partitions(self.path, guarded, columns, by, STAGED_SUFFIX)
+        number_files(self.path, partitions.PIECE)
+        if any(files_below(self.path)):
+            return
+        # No partition, no rows: readers find the columns in a file without any.
+        place = self.path.joinpath(*(f"{name}={NO_VALUE}" for name in self.into.partition_by))
         place.mkdir(parents=True)
-        kept = [found for found in columns if found.name not in by]
+        kept = [found for found in columns if found.name not in self.into.partition_by]
         rows = select([column(found.name) for found in kept], subquery(query, "anon_release"))
         self.engine.write_parquet(part(place, 0), rows, kept)
 
+    def add_record(self, record: Record) -> ContentRecord:
+        """Keep the record; the hashes of files are taken when they have their names."""
+        self.record = record
+        return ContentRecord()
+
+    def sealed(self, layout: FolderRecord) -> str:
+        """Return the text of the record with the files that were written."""
+        assert self.record is not None
+        return self.record.sealed(layout).text
+
+    def finished(self) -> FolderRecord:
+        """Give the data its final names, wait until all of it is on the disk, and return the list of files."""
+        for path in list(files_below(self.path)):
+            flush(path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX)))
+        for place, _, _ in os.walk(self.path, topdown=False):
+            flush(Path(place))
+        sizes = sizes_in(self.path)
+        return FolderRecord(
+            columns=self.columns,
+            partition_by=self.into.partition_by,
+            files=listing(sizes),
+            files_sha256=tuple(hashes(self.path, sizes)),
+        )
+
+    def refuse_changed(self) -> None:
+        if self.far is not None and self.engine.far is not None:
+            self.engine.far.refuse_changed(self.far)
+        super().refuse_changed()
+
+    def forget(self) -> None:
+        if self.far is not None and self.engine.far is not None:
+            with suppress(EngineError):  # the session removes it at its end
+                self.engine.far.drop(self.far)
+
 
 @contextmanager
-def staged_folder(target: Path, *, replace: bool) -> Iterator[StagedFolder]:
-    """A folder to write to; it becomes ``target`` when the block ends, and is removed when the block fails.
-
-    Raises:
-        EngineError: the target may not be replaced, the folder that it is in is missing, or the disk is full.
-    """
-    with cannot_be_written(target, "target"):
-        tidy(target)
-        refuse_folder(target, replace=replace)
-    with new_folder(target) as staged:
-        yield staged
-        with cannot_be_written(target, "publish"):
-            _mark(staged)
-            publish(staged.path, target, replace=replace)
-
-
-@contextmanager
-def new_folder(target: Path) -> Iterator[StagedFolder]:
-    """A folder to write to under a hidden name beside its target, which is removed when the block ends.
+def new_folder(target: Path) -> Iterator[Path]:
+    """Make a folder to write to under a hidden name beside its target, which is removed when the block ends.
 
     Raises:
         EngineError: the folder that the target is in cannot be written.
@@ -227,7 +201,7 @@ def new_folder(target: Path) -> Iterator[StagedFolder]:
     with hidden(target, "staged") as path:
         with cannot_be_written(target, "target"):
             path.mkdir()
-        yield StagedFolder(path, target)
+        yield path
 
 
 def refuse_folder(target: Path, *, replace: bool) -> None:
@@ -286,30 +260,6 @@ def number_files(folder: Path, piece: str) -> None:
             if path.parent != place:
                 with suppress(OSError):  # there are more files in it
                     path.parent.rmdir()
-
-
-def finished(staged: StagedFolder) -> FolderRecord:
-    """Give the data its final names, and wait until all of it is on the disk; what files there are."""
-    for path in list(files_below(staged.path)):
-        flush(path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX)))
-    for place, _, _ in os.walk(staged.path, topdown=False):
-        flush(Path(place))
-    sizes = sizes_in(staged.path)
-    return FolderRecord(
-        columns=dict(staged.columns),
-        partition_by=staged.partition_by,
-        files=listing(sizes),
-        files_sha256=tuple(hashes(staged.path, sizes)),
-    )
-
-
-def _mark(staged: StagedFolder) -> None:
-    """Finish a folder, and add its marker."""
-    layout, marker = finished(staged), staged.path / MARKER
-    assert staged.record is not None
-    marker.write_text(f"{staged.record.sealed(layout).text}\n", encoding="utf-8")
-    flush(marker)
-    flush(staged.path)
 
 
 def publish(staged: Path, target: Path, *, replace: bool) -> None:

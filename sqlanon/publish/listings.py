@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from sqlanon.engines.csv_notes import sha256_of
@@ -26,35 +26,27 @@ def is_whole(folder: Path) -> bool:
     return layout is not None and layout.files == listing(sizes_in(folder))
 
 
-def changes_of(folder: Path, layout: FolderRecord) -> tuple[str, ...]:
-    """How the files of a release folder differ from those that were written, in a sentence; nothing if they do not."""
-    return changes_among(folder, sizes_in(folder), layout)
-
-
-def changes_among(folder: Path, sizes: Mapping[str, int], layout: FolderRecord) -> tuple[str, ...]:
-    """The same of files of a folder, by their names in it with their bytes."""
-    return changes_between(sizes, layout, lambda name: sha256_of(folder / name))
-
-
 def changes_between(
     sizes: Mapping[str, int], layout: FolderRecord, sha256: Callable[[str], str | None]
 ) -> tuple[str, ...]:
-    """The same of files wherever they are; ``sha256`` is asked for their hashes."""
+    """Return how the files of a release differ from those that were written, in a sentence; nothing if they do not.
+
+    Args:
+        sizes: the bytes of the files, by their names in the release.
+        layout: the files that were written.
+        sha256: computes the hash of a file, by its name.
+    """
     found, written = listing(sizes), layout.files
     if written == found:
-        return tuple(_changed_files(layout.files_sha256, [sha256(name) for name in in_order(sizes)]))
+        before, after = layout.files_sha256, [sha256(name) for name in in_order(sizes)]
+        if len(before) != len(after):
+            return ("its record does not have the hashes of its files",)
+        changed = sum(one != other for one, other in zip(before, after, strict=True))
+        return (f"{changed:,} of its {len(after):,} files have another content than was written",) if changed else ()
     if found.count == written.count:
         return ("its files have other names or sizes than those that were written",)
     fewer_or_more = "fewer" if found.count < written.count else "more"
     return (f"it has {fewer_or_more} files than were written: {found.count:,} where there were {written.count:,}",)
-
-
-def _changed_files(written: Sequence[str | None], found: Sequence[str | None]) -> Iterator[str]:
-    """Files with the names and sizes of those that were written, and another content."""
-    if len(written) != len(found):
-        yield "its record does not have the hashes of its files"
-    elif changed := sum(one != other for one, other in zip(written, found, strict=True)):
-        yield f"{changed:,} of its {len(found):,} files have another content than was written"
 
 
 def note_of(folder: Path) -> str | None:

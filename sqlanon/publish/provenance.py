@@ -15,8 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.base import Writer
-from sqlanon.engines.csv_notes import is_csv, look_at, sha256_of
+from sqlanon.engines.csv_notes import sha256_of
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
@@ -104,15 +103,6 @@ def new_record(**facts: Any) -> Record:
     return Record.model_validate(
         {"format": FORMAT, "version": installed_version(), "code_sha256": code_sha256(), **facts}
     )
-
-
-def note_of_file(engine: Writer, file: str | Path) -> str | None:
-    """The provenance of a file, as JSON; None without one, or if it is about another content of a CSV.
-
-    Raises:
-        EngineError: it is not a Parquet file, nor named as a CSV; or the file beside a CSV is not a note.
-    """
-    return look_at(file).note if is_csv(file) else engine.parquet_metadata(file)
 
 
 @cache

@@ -11,7 +11,8 @@ from typing import TextIO
 import sqlglot
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.base import StatementLog
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import EngineError
 from sqlanon.publish.files import cannot_be_written, refuse_place
 from sqlanon.queries.kit.nodes import DIALECT
@@ -20,7 +21,7 @@ QUERIES = ("SELECT ", "WITH ", "CREATE TEMPORARY TABLE ", "INSERT INTO ")
 """How statements begin that hold queries."""
 
 
-class StatementFile:
+class StatementFile(StatementLog):
     """Writes each statement once the next one is sent: by then its result has been read."""
 
     def __init__(self, file: TextIO, path: Path) -> None:

@@ -8,12 +8,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlanon.engines.base import Engine
 from sqlanon.engines.csv_notes import Found, is_csv, read_note
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import destination
 from sqlanon.model.record import Record, readable_record
-from sqlanon.publish.notes import note_at
+from sqlanon.publish.targets import note_at
 from sqlanon.releases.listing import known_rows
 from sqlanon.releases.names import place
 from sqlanon.releases.noting import row_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Stored
 from sqlanon.errors import EngineError, PolicyError, SqlanonError
 from sqlanon.model.base import did_you_mean
@@ -15,7 +15,7 @@ from sqlanon.model.destination import destination
 from sqlanon.model.names import folded
 from sqlanon.model.record import readable_record
 from sqlanon.model.release.listed import ListedRelease, ReleaseList, State
-from sqlanon.publish.notes import note_at
+from sqlanon.publish.targets import note_at
 from sqlanon.releases import table, waiting
 from sqlanon.releases.names import comparable, comparables, have_common, in_folders, table_called
 from sqlanon.releases.table import Row

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import (

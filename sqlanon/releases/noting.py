@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.engines.retries import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
@@ -28,8 +28,7 @@ from sqlanon.model.labels import NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, readable_record
 from sqlanon.model.release.measurement import Reported, with_notes
-from sqlanon.publish.notes import note_at
-from sqlanon.publish.targets import TableTarget, Target, table_of
+from sqlanon.publish.targets import TableTarget, Target, note_at, table_of
 from sqlanon.releases import table, waiting
 from sqlanon.releases.listing import known_rows
 from sqlanon.releases.names import datasets_of, target_name
@@ -212,20 +211,13 @@ def note_unchanged(
     return notes_of(engine)
 
 
-@dataclass(frozen=True)
-class NotedTarget:
+class NotedTarget(Target):
     """A target whose release is written down with its record."""
 
-    target: Target
-    noting: Noting
-
-    @property
-    def name(self) -> str:
-        return self.target.name
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return self.target.notes
+    def __init__(self, target: Target, noting: Noting) -> None:
+        super().__init__(target.name)
+        self.target = target
+        self.noting = noting
 
     def takes_enums(self, name: str) -> bool:
         return self.target.takes_enums(name)
@@ -234,7 +226,9 @@ class NotedTarget:
         self.target.refuse_columns(query)
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        return self.target.write(query, streamed=streamed)
+        written = self.target.write(query, streamed=streamed)
+        self.notes = self.target.notes
+        return written
 
     def add_record(self, record: Record) -> ContentRecord:
         content = self.target.add_record(record)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.retries import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.named import Queries
@@ -36,7 +36,7 @@ class Row:
     forgotten_reason: str | None = None
 
 
-def table_of(engine: Warehouse) -> exp.Table:
+def table_of(engine: Engine) -> exp.Table:
     """The table of a warehouse."""
     return engine.warehouse.anon("releases")
 
@@ -121,7 +121,7 @@ def _run(engine: Engine, name: str, values: Sequence[object]) -> None:
     engine.execute(_statement(engine, name), "the list of releases", values)
 
 
-def _statement(engine: Warehouse, name: str) -> exp.Select:
+def _statement(engine: Engine, name: str) -> exp.Select:
     """A statement on the table of an engine, whatever the connection takes for its own."""
     statement = SQL.query(name)
     for table in statement.find_all(exp.Table):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.estimate import estimated_loss
 from sqlanon.methods.shared.publishing import Publication
 from sqlanon.model.methods.full_domain import FullDomain

@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.binding.loading import TaxonomyLoad, load
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import destination

@@ -10,7 +10,7 @@ from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies, reading_taxonomies
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.earlier import compare, keys_of

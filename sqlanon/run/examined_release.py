@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
 from sqlanon.methods.shared.cells import encode_table

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, method_of
 from sqlanon.methods.progress import silent
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record
+from sqlanon.publish.targets import Target
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.report.document import Code, Document
@@ -141,21 +142,14 @@ def _with_rows(statement: exp.Expr) -> exp.Expr:
     return found
 
 
-class _DryRunTarget:
+class _DryRunTarget(Target):
     """A temporary table, where a table would be made: the release, or one beside it."""
 
     def __init__(self, dry_run: DryRun, what: str = "release") -> None:
         self._dry_run = dry_run
         self._what = f"the {what}"
         self._relation = Relation(f"the_{what}", "row")
-        self.name = self._relation.name
-        self.notes: tuple[str, ...] = ()
-
-    def takes_enums(self, name: str) -> bool:
-        return False
-
-    def refuse_columns(self, query: exp.Query) -> None:
-        pass
+        super().__init__(self._relation.name)
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         self._dry_run.run(Step(self._relation, query, self._what))
@@ -167,7 +161,3 @@ class _DryRunTarget:
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from sqlanon.publish.targets import Target
-
-    _: type[Target] = _DryRunTarget

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import refuse_wide
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import prepare, read_by, refuse_method
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.progress import Progress, Stopped, never
 from sqlanon.methods.shared.cells import EncodedTable, encode_table

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.local.listing import find_classes

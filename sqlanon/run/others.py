@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
 from sqlanon.methods.shared.findings import Examined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.model.record import Record, RecordError
 from sqlanon.model.release.measurement import PartialResult, Result
 from sqlanon.queries.kit.named import Queries

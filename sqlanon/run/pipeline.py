@@ -13,7 +13,7 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.kept_taxonomies import keep_taxonomies
 from sqlanon.binding.prepare import read_by, refuse_columns
 from sqlanon.binding.written_values import notes_on_years
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Request, Run, method_of

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.binding import taxonomies
 from sqlanon.binding.unknown_values import refuse_unlabelled
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.cuts.shared.points import no_list, no_number

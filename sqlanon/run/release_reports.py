@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import coded
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import method_of

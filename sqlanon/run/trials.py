@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, method_of
 from sqlanon.methods.progress import silent

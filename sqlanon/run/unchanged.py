@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.base import method_of
@@ -22,10 +22,10 @@ from sqlanon.model.names import enumerated
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, facts_of, readable_record
 from sqlanon.model.release import Guarantee, Release, Report
+from sqlanon.publish.csv import settle
 from sqlanon.publish.files import tidy
-from sqlanon.publish.notes import note_at
 from sqlanon.publish.provenance import code_sha256
-from sqlanon.publish.to_file import settle
+from sqlanon.publish.targets import note_at
 from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.verification.verify import misfits
 

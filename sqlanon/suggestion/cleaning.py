@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.model.taxonomy.arguments import counted
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.tables import cleaning as queries

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import suggestions as queries

@@ -8,7 +8,7 @@ from operator import attrgetter, itemgetter
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion.evidence import Evidence
 from sqlanon.suggestion.roles import Decision

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion.evidence import Evidence
 from sqlanon.suggestion.suggestion import SetMeasures

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.binding.taxonomies import shapes
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.methods.stages import Stages

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.binding import taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.names import folded

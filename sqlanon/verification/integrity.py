@@ -8,15 +8,17 @@ from pathlib import Path
 from pydantic import ValidationError
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
 from sqlanon.engines.csv_notes import is_csv, look_at, note_text, read_note, sha256_of
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.errors import PolicyError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, PolicyRecord, Record, RecordError, readable_record
 from sqlanon.model.taxonomy.hierarchies import note_path
-from sqlanon.publish.content import content_of_csv, content_of_parquet, content_of_table
+from sqlanon.publish.csv import content_of_csv
+from sqlanon.publish.parquet import content_of_parquet
+from sqlanon.publish.targets import content_of_table
 
 CHANGED = {
     "columns_sha256": "its columns have other names or types than those that were written",

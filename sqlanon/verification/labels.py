@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record

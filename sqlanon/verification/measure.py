@@ -12,7 +12,7 @@ from sqlanon.binding import taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.coding import coded
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import respelled, unknown_names

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine, Writer
-from sqlanon.engines.csv_notes import is_csv
+from sqlanon.engines.csv_notes import is_csv, sha256_of
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
@@ -24,10 +24,9 @@ from sqlanon.model.destination import Destination, is_in_lake, is_in_store
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.record import Record, RecordError, RowsRecord, readable_layout
 from sqlanon.publish.files import bring_back
-from sqlanon.publish.listings import changes_of, note_of
-from sqlanon.publish.provenance import note_of_file
+from sqlanon.publish.listings import changes_between, note_of, sizes_in
+from sqlanon.publish.targets import note_of_file
 from sqlanon.publish.to_lake import changes_in
-from sqlanon.publish.to_store import changes_in_store
 from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
 
 NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
@@ -135,7 +134,7 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
     return notes[0]
 
 
-def _note_of_file(engine: Writer, file: str) -> str | None:
+def _note_of_file(engine: Engine, file: str) -> str | None:
     return note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
 
 
@@ -144,7 +143,7 @@ def _folder(engine: Engine, name: str) -> Published:
     folder, pattern = Path(name), pattern_below(name)
     layout = marked(folder)
     assert layout is not None
-    changes = changes_of(folder, layout)
+    changes = changes_between(sizes_in(folder), layout, lambda file: sha256_of(folder / file))
     written = Files(pattern, columns=layout.columns, partition_by=layout.partition_by, by_name=True)
     relation = engine.read_files(written)
     with _reading(f"the release in {name} cannot be read as it was written", changes):
@@ -173,7 +172,7 @@ def _store(engine: Engine, stored: StoredRelease) -> Published:
     """A release in an object store: the files that its note lists are looked at, and no others."""
     layout = stored.layout
     assert layout is not None
-    changes = changes_in_store(stored, layout)
+    changes = changes_between(stored.sizes(), layout, stored.sha256)
     with _reading(f"the {stored.described} cannot be read as they were written", changes):
         relation = engine.resolve(stored.rows(layout.columns)).relation
     source = ResolvedSource(relation, stored.described)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import beyond_bounds
 from sqlanon.binding.prepare import spelled_like_taxonomies
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError, VerificationError
 from sqlanon.model.base import unknown_names

@@ -223,7 +223,8 @@ class TestModules:
     def test_only_the_engine_knows_duckdb(self, modules: list[Module]) -> None:
         """Others may name it for a type."""
         knowing = {each.name for each in modules if "duckdb" in each.run_time_packages}
-        assert knowing == {f"sqlanon/engines/duckdb/{name}.py" for name in ("compute", "opening", "refusals", "texts")}
+        names = ("opening", "refusals", "statements", "texts")
+        assert knowing == {f"sqlanon/engines/duckdb/{name}.py" for name in names}
 
     def test_only_the_sources_know_chance(self, modules: list[Module]) -> None:
         others = [each for each in modules if each.name not in SOURCES_OF_CHANCE]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import problem_and_counter
 from sqlanon.model.lattice import Levels
@@ -102,7 +102,7 @@ def policy(column: str, *models: PrivacyModel) -> sa.Policy:
     )
 
 
-def check_seconds(engine: DuckDBEngine, table: EncodedTable, nodes: list[Levels]) -> float:
+def check_seconds(engine: Engine, table: EncodedTable, nodes: list[Levels]) -> float:
     """The mean CPU seconds of a check, once queries are planned: once for all nodes of a search."""
     _, counter = problem_and_counter(engine, table)
     asked = Inquiry(nodes, loss=1.0, lower_bound=lambda: None, asks="counts")

@@ -27,7 +27,7 @@ import duckdb
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.counting import NodeCounter
 from sqlanon.model.lattice import Levels
@@ -313,7 +313,7 @@ def connected(arguments: argparse.Namespace) -> sa.Session:
 
 
 def encoded(
-    engine: DuckDBEngine, bound: Any, source: str, columns: Sequence[str], repeats: int
+    engine: Engine, bound: Any, source: str, columns: Sequence[str], repeats: int
 ) -> tuple[float, float, EncodedTable]:
     """Seconds to make the cells, and to keep the result of the plain GROUP BY of the same columns: medians, in turn."""
     names = ", ".join(f'"{name}"' for name in columns)
@@ -330,7 +330,7 @@ def encoded(
     return statistics.median(ours), statistics.median(plain), table
 
 
-def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float]:
+def checks(engine: Engine, table: EncodedTable) -> tuple[int, float, float]:
     """How many nodes a search checks, and the mean seconds of a check and of the plain GROUP BY over all cells.
 
     What is rolled up for the checks is part of their time. Both are timed batch by batch in turn.
@@ -355,14 +355,14 @@ def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float
         return checked, ours / checked, plain / checked
 
 
-def plain_check(engine: DuckDBEngine, table: EncodedTable, nodes: Sequence[Levels]) -> float:
+def plain_check(engine: Engine, table: EncodedTable, nodes: Sequence[Levels]) -> float:
     """The mean seconds of the plain GROUP BY over all cells, of some of the nodes."""
     step = max(1, len(nodes) // PLAIN_NODES)
     queries = [plain_query(table, levels) for levels in nodes[::step]]
     return seconds(lambda: [engine.connection.execute(query).fetchall() for query in queries]) / len(queries)
 
 
-def plain_release(engine: DuckDBEngine, source: str, target: Path) -> None:
+def plain_release(engine: Engine, source: str, target: Path) -> None:
     """A copy of the same columns."""
     engine.connection.execute(
         f"COPY (SELECT * FROM read_parquet('{source}')) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"

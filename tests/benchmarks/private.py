@@ -21,8 +21,7 @@ import duckdb
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.noisy_node import ipa as scoring
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
@@ -166,7 +165,7 @@ def checks(path: Path) -> tuple[float, float]:
     return checked, plain / len(some)
 
 
-def encoded(path: Path, policy: sa.Policy) -> tuple[DuckDBEngine, EncodedTable]:
+def encoded(path: Path, policy: sa.Policy) -> tuple[Engine, EncodedTable]:
     """The cells of a policy, in a transaction that is never committed."""
     engine = OpenedDatabase.at(path, read_only=True).engine()
     bound = prepare(engine, engine.resolve(SOURCE), policy)

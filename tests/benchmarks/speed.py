@@ -19,8 +19,7 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.full_domain import SearchName
@@ -113,7 +112,7 @@ def searches(warehouse: Path, folder: Path) -> None:
             )
 
 
-def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
+def make_plain_cells(engine: Engine, table: EncodedTable) -> None:
     """Make the cells as one would keep them by hand: a small integer for each label, in the order of no key."""
     encoding = table.encoding
     keyed = exp.alias_(encoding.cells.table, "keyed", table=True)

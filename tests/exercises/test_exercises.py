@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Literal
 import pytest
 
 import sqlanon as sa
+from sqlanon.model.destination import FORMATS
 from sqlanon.model.quality import QualityModel
 from sqlanon.queries.release.rows import release as release_of_queries
 from tests import oracle
 from tests.conftest import clinic_policy
-from tests.exercises import merged, public_node, rare_values, second_table
+from tests.exercises import json_lines, merged, public_node, rare_values, second_table
 from tests.exercises.merged import Merged
 from tests.exercises.public_node import PublicNode
 from tests.exercises.rare_values import ValueFrequency
@@ -63,6 +65,27 @@ class TestMetric:
         [(merged,)] = clinic.connection.execute(query).fetchall()
         sizes = oracle.class_sizes(rows_of(clinic, "visits"), ["sex"])
         assert merged == pytest.approx(1 - sum(size >= 2 for size in sizes) / 12)
+
+
+class TestFormat:
+    def test_a_release_is_written_read_back_and_replaced(
+        self, clinic: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for suffix, home in json_lines.LINE.items():
+            monkeypatch.setitem(FORMATS, suffix, home)
+        into = tmp_path / "released.jsonl"
+        wanted = clinic_policy(sa.KAnonymity(2), suppression_limit=0.3)
+        release = clinic.anonymize("visits", wanted, into)
+        rows = [json.loads(line) for line in into.read_text().splitlines()]
+        clinic.anonymize("visits", wanted, "released")
+        assert rows == rows_of(clinic, "released")
+        with pytest.raises(sa.TargetError, match=r"released\.jsonl exists"):
+            clinic.anonymize("visits", wanted, into)
+        assert clinic.anonymize("visits", wanted, into, replace=True).node == release.node
+        into.write_text("{}\n")
+        with pytest.raises(sa.EngineError, match=r"released\.jsonl was not made by sqlanon"):
+            clinic.anonymize("visits", wanted, into, replace=True)
+        assert into.read_text() == "{}\n"
 
 
 class TestModel:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine
 from tests.engines import engine_of
 
 NODE = {"age": 1, "sex": 1}
@@ -41,15 +41,15 @@ def session(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def before_transaction(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
     """What is done once, right before the next transaction of the session begins."""
-    transaction = DuckDBEngine.transaction
+    transaction = Engine.transaction
     waiting: list[Callable[[], None]] = []
 
-    def delayed(engine: DuckDBEngine) -> AbstractContextManager[None]:
+    def delayed(engine: Engine) -> AbstractContextManager[None]:
         if engine is engine_of(session) and waiting:
             waiting.pop()()
         return transaction(engine)
 
-    monkeypatch.setattr(DuckDBEngine, "transaction", delayed)
+    monkeypatch.setattr(Engine, "transaction", delayed)
     return waiting
 
 

@@ -19,7 +19,7 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.engines.csv_notes import look_at, read_note
 from sqlanon.model.destination import Replace, destination
-from sqlanon.publish import to_file as to_csv
+from sqlanon.publish import csv as to_csv
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import target_for
 from tests.engines import engine_of

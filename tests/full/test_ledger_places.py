@@ -17,8 +17,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.engines.retries import retry_while_locked
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.ledger import WarehouseLedger
@@ -36,7 +35,7 @@ HOSTILE = 'a"; [red]drop\x1b\n --'
 
 
 @pytest.fixture(params=["warehouse", "file"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[DuckDBEngine, WarehouseLedger]]:
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Engine, WarehouseLedger]]:
     """An engine and its ledger: in the warehouse, or in a file beside one in memory."""
     in_file = request.param == "file"
     engine = OpenedDatabase.at(":memory:" if in_file else tmp_path / "w.duckdb").engine()
@@ -47,7 +46,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Duc
 PROGRAM = """
 import os, signal, sys
 from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import BudgetError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget
@@ -90,7 +89,7 @@ class TestCutShort:
         with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
             assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("ledger",)]
 
-    def test_a_run_that_is_rolled_back_keeps_its_charge(self, opened: tuple[DuckDBEngine, WarehouseLedger]) -> None:
+    def test_a_run_that_is_rolled_back_keeps_its_charge(self, opened: tuple[Engine, WarehouseLedger]) -> None:
         engine, ledger = opened
         with pytest.raises(ZeroDivisionError), engine.transaction():
             engine.connection.execute("CREATE TABLE t AS SELECT 1 AS i")
@@ -102,7 +101,7 @@ class TestCutShort:
             assert ledger.commit([expense("0.5")]) == [1]
 
     def test_a_charge_waits_for_the_disk(
-        self, opened: tuple[DuckDBEngine, WarehouseLedger], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, opened: tuple[Engine, WarehouseLedger], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Nobody may draw unless the ledger confirms that it was written."""
         _, ledger = opened
@@ -126,7 +125,7 @@ class TestCutShort:
 
 
 class TestRaces:
-    def test_of_threads(self, opened: tuple[DuckDBEngine, WarehouseLedger], tmp_path: Path) -> None:
+    def test_of_threads(self, opened: tuple[Engine, WarehouseLedger], tmp_path: Path) -> None:
         """Four threads with a session each, on one connection or one file, for two tenths."""
         engine, ledger = opened
         ledger.cap("visits", Budget("0.25"))

@@ -11,7 +11,7 @@ import pytest
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.duckdb.reading import pieces
 from sqlanon.queries.kit.nodes import DIALECT, Step
 from tests.conftest import copy_of
@@ -206,14 +206,14 @@ def test_a_source_that_grows_meanwhile_is_refused(
     lake.mkdir()
     for name in ("it's 3.parquet", "it's 4.parquet"):
         (lake / name).write_bytes((folder / "files" / name).read_bytes())
-    run = DuckDBEngine.run
+    run = Engine.run
 
-    def run_and_add(self: DuckDBEngine, step: Step) -> None:
+    def run_and_add(self: Engine, step: Step) -> None:
         run(self, step)
         if step.purpose == "cells of a piece":
             (lake / "new.parquet").write_bytes((folder / "files" / "it's 5.parquet").read_bytes())
 
-    monkeypatch.setattr(DuckDBEngine, "run", run_and_add)
+    monkeypatch.setattr(Engine, "run", run_and_add)
     with reading_in_pieces(PER_PIECE), pytest.raises(sa.EngineError, match="was changed while it was read"):
         session.anonymize(str(lake), PLAIN, into="out")
     assert session.connection.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'out'").fetchall() == [(0,)]

@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.stages import Stages
-from sqlanon.publish import files, folders, to_file
+from sqlanon.publish import csv, files, folders
 from sqlanon.releases import noting as noting_module
 from tests.conftest import clinic_policy
 from tests.full.test_register_later import OTHER
@@ -20,7 +20,7 @@ from tests.stories.test_release_register import make_warehouse as make_warehouse
 ALONE = POLICY.changed({"earlier": "none"})
 COUNT = "SELECT count(*) FROM anon.releases"
 
-PUBLISH = {".parquet": (files, "publish"), ".csv": (to_file, "publish"), "": (folders, "publish")}
+PUBLISH = {".parquet": (files, "publish"), ".csv": (csv, "publish"), "": (folders, "publish")}
 
 
 class StopError(RuntimeError):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.methods.noisy_node import shared as node_scores
 from sqlanon.methods.noisy_node.ipa import scores as scores_of_nodes
 from sqlanon.methods.noisy_node.shared import prepared

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.duckdb.compute import DuckDBCompute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.peeling import MAX_BATCH_NODES
 from sqlanon.methods.shared.counting import NODES_AT_ONCE
 from tests.conftest import ARX_COLUMNS, reading
@@ -99,21 +99,21 @@ def fetched() -> Iterator[Fetched]:
     """Write down what is fetched in a block."""
     found: dict[str, int] = defaultdict(int)
     patch = pytest.MonkeyPatch()
-    rows, arrays = DuckDBCompute.fetch, DuckDBCompute.arrays
+    rows, arrays = Compute.fetch, Compute.arrays
 
-    def counted_rows(self: DuckDBCompute, query: Any, purpose: str, grain: Any = "count") -> Any:
+    def counted_rows(self: Compute, query: Any, purpose: str, grain: Any = "count") -> Any:
         result = rows(self, query, purpose, grain)
         found[purpose] = max(found[purpose], len(result))
         return result
 
-    def counted_arrays(self: DuckDBCompute, query: Any, purpose: str) -> Any:
+    def counted_arrays(self: Compute, query: Any, purpose: str) -> Any:
         result = arrays(self, query, purpose)
         found[purpose] = max(found[purpose], *map(len, result.values()))
         return result
 
     with patch.context() as patched:
-        patched.setattr(DuckDBCompute, "fetch", counted_rows)
-        patched.setattr(DuckDBCompute, "arrays", counted_arrays)
+        patched.setattr(Compute, "fetch", counted_rows)
+        patched.setattr(Compute, "arrays", counted_arrays)
         yield found
 
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 import sqlanon as sa
 from sqlanon.binding.loading import TaxonomyLoad, load
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.methods.shared.cells import encode_taxonomies
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.cells.encoding import encoding_for
@@ -24,7 +23,7 @@ from tests.strategies import Case, cases
 
 
 @cache
-def engine() -> DuckDBEngine:
+def engine() -> Engine:
     """One engine for the whole file: every example replaces its table and its taxonomies."""
     return OpenedDatabase(duckdb.connect(config={"threads": 1}), owned=True).engine()
 

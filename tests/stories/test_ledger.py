@@ -17,8 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.datasets import dataset_of
 from sqlanon.ledger.ledger import WarehouseLedger
@@ -85,7 +84,7 @@ def change(path: Path, *statements: str) -> None:
 
 
 @cache
-def memory() -> DuckDBEngine:
+def memory() -> Engine:
     return OpenedDatabase.at(":memory:").engine()
 
 

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from sqlanon.publish.content import UNKNOWN, replace_note
+from sqlanon.publish.parquet import UNKNOWN, replace_note
 
 LOOKALIKE = b"\x18\x07sqlanon\x18\x04null".decode()
 """What the note looks like in a footer, as a value, which is in the statistics of its column."""

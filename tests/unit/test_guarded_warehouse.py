@@ -12,8 +12,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.opening import open_ledger, read_ledger
@@ -33,13 +32,13 @@ def opened(path: Path, **options: Any) -> Any:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[DuckDBEngine]:
+def engine(tmp_path: Path) -> Iterator[Engine]:
     with opened(tmp_path / "w.duckdb") as engine:
         yield engine
 
 
 @pytest.fixture
-def ledger(engine: DuckDBEngine) -> WarehouseLedger:
+def ledger(engine: Engine) -> WarehouseLedger:
     return open_ledger(engine, None)
 
 
@@ -69,7 +68,7 @@ class TestWriting:
             ledger.commit([asked])
         assert len(ledger.entries()) == 2
 
-    def test_data_sets_without_a_cap(self, engine: DuckDBEngine) -> None:
+    def test_data_sets_without_a_cap(self, engine: Engine) -> None:
         ledger = open_ledger(engine, None, must_be_capped=True)
         with pytest.raises(sa.BudgetError, match="without a cap"):
             ledger.commit([expense(1)])
@@ -105,7 +104,7 @@ class TestWriting:
             ledger.commit([expense(1)])
 
     def test_a_warehouse_knows_its_ledger_before_the_first_row(
-        self, engine: DuckDBEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ledger = open_ledger(engine, tmp_path / "b.duckdb")
         with monkeypatch.context() as patch, pytest.raises(OSError, match="killed"):
@@ -115,9 +114,7 @@ class TestWriting:
         ledger.commit([expense(1)])
         assert [note.sha256 for note in ledger_module.table.notes(engine)] == [START, ledger.head()]
 
-    def test_the_head_is_the_last_row_that_was_written_here(
-        self, engine: DuckDBEngine, ledger: WarehouseLedger
-    ) -> None:
+    def test_the_head_is_the_last_row_that_was_written_here(self, engine: Engine, ledger: WarehouseLedger) -> None:
         ledger.commit([expense(1)])
         written = ledger.head()
         charged(engine, None)
@@ -149,7 +146,7 @@ class TestWriting:
             ledger.verify("ab" * 32)
 
 
-def charged(engine: DuckDBEngine, file: Path | None) -> str:
+def charged(engine: Engine, file: Path | None) -> str:
     ledger = open_ledger(engine, file)
     ledger.commit([expense(1)])
     return ledger.head()
@@ -160,24 +157,24 @@ class TestWhichLedger:
         with pytest.raises(sa.EngineError, match=reason):
             made()
 
-    def test_that_of_the_warehouse_stays_it(self, engine: DuckDBEngine, tmp_path: Path) -> None:
+    def test_that_of_the_warehouse_stays_it(self, engine: Engine, tmp_path: Path) -> None:
         charged(engine, None)
         charged(engine, None)
         self.refused("has a ledger of its own", lambda: open_ledger(engine, tmp_path / "b.duckdb"))
 
-    def test_a_file_that_was_charged_stays_it(self, engine: DuckDBEngine, tmp_path: Path) -> None:
+    def test_a_file_that_was_charged_stays_it(self, engine: Engine, tmp_path: Path) -> None:
         charged(engine, tmp_path / "b.duckdb")
         charged(engine, tmp_path / "b.duckdb")
         self.refused("the ledger of this warehouse is the file", lambda: open_ledger(engine, None))
         self.refused("is not that of this warehouse", lambda: open_ledger(engine, tmp_path / "c.duckdb"))
 
-    def test_a_file_that_is_lost_stays_it(self, engine: DuckDBEngine, tmp_path: Path) -> None:
+    def test_a_file_that_is_lost_stays_it(self, engine: Engine, tmp_path: Path) -> None:
         charged(engine, tmp_path / "b.duckdb")
         (tmp_path / "b.duckdb").unlink()
         self.refused("the ledger of this warehouse is the file", lambda: open_ledger(engine, None))
 
     def test_a_file_that_was_noted_stays_it_once_it_has_a_row(
-        self, engine: DuckDBEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ledger = open_ledger(engine, tmp_path / "b.duckdb")
         ledger.note_in_warehouse()
@@ -186,7 +183,7 @@ class TestWhichLedger:
         ledger.commit([expense(1)])
         self.refused("the ledger of this warehouse is the file", lambda: open_ledger(engine, None))
 
-    def test_an_old_copy_of_the_file(self, engine: DuckDBEngine, tmp_path: Path) -> None:
+    def test_an_old_copy_of_the_file(self, engine: Engine, tmp_path: Path) -> None:
         charged(engine, tmp_path / "b.duckdb")
         old = (tmp_path / "b.duckdb").read_bytes()
         charged(engine, tmp_path / "b.duckdb")
@@ -201,7 +198,7 @@ class TestWhichLedger:
             assert read_ledger(engine, tmp_path / "b.duckdb").head() == head
 
     @pytest.mark.parametrize("known", [True, False])
-    def test_releases_whose_charge_is_missing(self, engine: DuckDBEngine, known: bool) -> None:
+    def test_releases_whose_charge_is_missing(self, engine: Engine, known: bool) -> None:
         head = charged(engine, None) if known else "ab" * 32
         engine.connection.execute("CREATE TABLE visits_anon (age INTEGER)")
         comment = f'{{"sqlanon": {{"format": 1, "ledger_sha256": "{head}"}}}}'

@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import scale_for

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.text_types import enum_type
@@ -19,22 +18,22 @@ FIRST, SECOND = Relation("anon_first", "class"), Relation("anon_second", "class"
 
 
 @pytest.fixture
-def engine() -> Iterator[DuckDBEngine]:
+def engine() -> Iterator[Engine]:
     with duckdb.connect() as connection:
         yield OpenedDatabase(connection, owned=False).engine()
 
 
-def made(engine: DuckDBEngine) -> set[str]:
+def made(engine: Engine) -> set[str]:
     tables = engine.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     types = engine.connection.execute("SELECT type_name FROM duckdb_types() WHERE NOT internal").fetchall()
     return {name for (name,) in (*tables, *types)}
 
 
-def make(engine: DuckDBEngine, relation: Relation, query: str = "SELECT 1 AS x") -> None:
+def make(engine: Engine, relation: Relation, query: str = "SELECT 1 AS x") -> None:
     engine.run(Step(relation, exp.maybe_parse(query, dialect="duckdb"), "a table"))
 
 
-def test_tables_go_before_the_types_of_their_columns(engine: DuckDBEngine) -> None:
+def test_tables_go_before_the_types_of_their_columns(engine: Engine) -> None:
     with engine.transaction(), engine.scratch():
         engine.execute(enum_type("label_type", exp.maybe_parse("SELECT 'a' AS label"), "label"), "a type")
         make(engine, FIRST, "SELECT CAST('a' AS label_type) AS x")
@@ -43,7 +42,7 @@ def test_tables_go_before_the_types_of_their_columns(engine: DuckDBEngine) -> No
     assert made(engine) == set()
 
 
-def test_a_scope_leaves_what_was_there_before(engine: DuckDBEngine) -> None:
+def test_a_scope_leaves_what_was_there_before(engine: Engine) -> None:
     with engine.scratch():
         make(engine, FIRST)
         with engine.scratch():
@@ -52,7 +51,7 @@ def test_a_scope_leaves_what_was_there_before(engine: DuckDBEngine) -> None:
     assert made(engine) == set()
 
 
-def test_what_is_made_anew_belongs_to_the_scope_that_makes_it(engine: DuckDBEngine) -> None:
+def test_what_is_made_anew_belongs_to_the_scope_that_makes_it(engine: Engine) -> None:
     with engine.scratch():
         make(engine, FIRST)
         with engine.scratch():
@@ -63,7 +62,7 @@ def test_what_is_made_anew_belongs_to_the_scope_that_makes_it(engine: DuckDBEngi
     assert made(engine) == set()
 
 
-def test_a_scope_that_was_empty_when_another_one_began(engine: DuckDBEngine) -> None:
+def test_a_scope_that_was_empty_when_another_one_began(engine: Engine) -> None:
     with engine.scratch():
         with engine.scratch():
             pass
@@ -72,7 +71,7 @@ def test_a_scope_that_was_empty_when_another_one_began(engine: DuckDBEngine) -> 
 
 
 @pytest.mark.parametrize("in_transaction", [True, False])
-def test_a_scope_that_fails(engine: DuckDBEngine, in_transaction: bool) -> None:
+def test_a_scope_that_fails(engine: Engine, in_transaction: bool) -> None:
     def fail() -> None:
         with engine.scratch():
             make(engine, FIRST)
@@ -90,7 +89,7 @@ def test_a_scope_that_fails(engine: DuckDBEngine, in_transaction: bool) -> None:
     assert made(engine) == set()
 
 
-def test_outside_of_a_scope_tables_stay(engine: DuckDBEngine) -> None:
+def test_outside_of_a_scope_tables_stay(engine: Engine) -> None:
     make(engine, FIRST)
     with engine.scratch():
         pass

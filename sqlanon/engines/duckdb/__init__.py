@@ -1,17 +1,8 @@
-"""DuckDB: the one package that imports it, and that knows its catalog, its types and what its errors say.
+"""DuckDB: the one package that imports it, and that knows its catalog, its types and its errors.
 
-The rest of sqlanon sees what is named here, through the protocols of :mod:`sqlanon.engines.base`.
+The rest of sqlanon sees the names in ``__init__.pyi``.
 """
 
-from __future__ import annotations
+from sqlanon import _front
 
-from typing import TYPE_CHECKING
-
-from sqlanon.engines.duckdb.opening import NO_LIMITS, OpenedDatabase
-from sqlanon.engines.duckdb.resources import Resources
-from sqlanon.engines.duckdb.texts import float_texts
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection as Connection
-
-__all__ = ["NO_LIMITS", "Connection", "OpenedDatabase", "Resources", "float_texts"]
+__all__, __getattr__, __dir__ = _front(__name__, __file__)

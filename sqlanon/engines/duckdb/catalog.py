@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.paths import is_glob
 from sqlanon.engines.relations import Database, ResolvedSource, Stored
-from sqlanon.errors import EngineError, TargetError
+from sqlanon.errors import EngineError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.datasets import FILE_SUFFIXES, dataset_of_table
 from sqlanon.model.destination import refuse_file_like
@@ -33,14 +33,6 @@ Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 
 Place = tuple[str, str, str]
 """A database, a schema in it, and a name."""
-
-ADDITIONS = (
-    "comments on its columns were",
-    "defaults of its columns were",
-    "constraints on its columns were",
-    "indexes were",
-)
-"""What additions.sql counts, in its order."""
 
 QUERY = re.compile(
     r"(\s|--[^\n]*\n|/\*.*?\*/)*(\(|(select|with|from|values|table|pivot|unpivot)\b)", re.IGNORECASE | re.DOTALL
@@ -80,24 +72,6 @@ def all_at(rows: Rows, tables: Sequence[exp.Table]) -> list[Stored | None]:
     return [_stored(found[key]) if key in found else None for key in wanted]
 
 
-def has_key(rows: Rows, table: exp.Table, column: str) -> bool:
-    """Whether a column is a key of a fully qualified table by itself."""
-    place = (table.catalog, table.db, table.name)
-    return bool(rows(query_text("engines", "table_key"), (*place, column))[0][0])
-
-
-def column_comments(rows: Rows, table: exp.Table) -> dict[str, str]:
-    """The comments on the columns of a fully qualified table or view, by name."""
-    return dict(rows(query_text("engines", "column_comments"), (table.catalog, table.db, table.name)))
-
-
-def additions(rows: Rows, table: exp.Table) -> list[str]:
-    """What was added to a fully qualified table since CREATE TABLE AS made it, a sentence each."""
-    found = rows(query_text("engines", "additions"), (table.catalog, table.db, table.name))[0]
-    counted = zip(ADDITIONS, found, strict=True)
-    return [f"{count:,} {what} added since it was written" for what, count in counted if count]
-
-
 def place_new(rows: Rows, name: str) -> exp.Table:
     """Where a new table goes: to the schema or database that the name spells if it is there, else here.
 
@@ -116,46 +90,6 @@ def place_new(rows: Rows, name: str) -> exp.Table:
         case _:
             refuse_file_like(name)
             return _table(catalog, schema, name)
-
-
-def refuse_target(
-    rows: Rows,
-    target: str,
-    tables_of: Callable[[ResolvedSource], Sequence[exp.Table]],
-    read: Mapping[str, ResolvedSource],
-    *,
-    replace: bool,
-) -> exp.Table:
-    """The table that a release goes to.
-
-    Args:
-        rows: runs statements.
-        target: its name.
-        tables_of: the tables under a source.
-        read: what the release may not replace, by role.
-        replace: whether a table that is there may be replaced.
-
-    Raises:
-        EngineError: it cannot go there.
-    """
-    found = find(rows, target)
-    table = place_new(rows, target) if found is None else found.table
-    if table.db.lower() == SCHEMA:
-        raise EngineError(f'schema "{SCHEMA}" is reserved; write the release to another', step="target")
-    if found is None:
-        return table
-    if not replace:
-        raise TargetError(f'the table "{target}" exists; give another name, or replace=True', step="target")
-    if table.catalog == "temp" and folded(target) == folded(table.name):
-        reason = f'"{target}" is a temporary table; give another name, or "temp.{target}" if that is meant'
-        raise EngineError(reason, step="target")
-    if found.is_view:
-        raise EngineError(f'"{target}" is a view; give the name of a table', step="target")
-    for role, source in read.items():
-        if table in tables_of(source):
-            reason = f'the release would replace its own {role} "{target}"; write it to another table'
-            raise EngineError(reason, step="target")
-    return table
 
 
 def dataset_of(found: Stored, warehouse: str) -> str | None:

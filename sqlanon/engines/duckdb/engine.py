@@ -1,69 +1,63 @@
-"""The engine of DuckDB: what the protocols ask for, by the modules beside this one."""
+"""The engine of DuckDB: finds sources, keeps taxonomies, and has releases written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows, Staged
-from sqlanon.engines.cutting import Sent, whole
-from sqlanon.engines.duckdb import attaching, catalog, files
-from sqlanon.engines.duckdb.compute import DuckDBCompute, set_
-from sqlanon.engines.duckdb.reading import lake, lineage, sources
+from sqlanon.engines.duckdb import attaching, catalog
+from sqlanon.engines.duckdb.files import Writer
+from sqlanon.engines.duckdb.reading import lineage, sources
 from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.duckdb.reading.origins import macros_of
 from sqlanon.engines.duckdb.reading.zone import Zone
+from sqlanon.engines.duckdb.statements import set_
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes.store import StoredRelease
-from sqlanon.engines.relations import Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
-from sqlanon.errors import EngineError, Refusal
+from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored
+from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.datasets import dataset_named
-from sqlanon.model.destination import NOTE_KEY, is_in_lake, is_in_store
-from sqlanon.queries.kit.macros import install_statements, schema_statements
-from sqlanon.queries.kit.nodes import DIALECT, select, string
+from sqlanon.model.destination import is_in_lake, is_in_store
+from sqlanon.model.names import folded
+from sqlanon.queries.kit.macros import SCHEMA, install_statements, schema_statements
+from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
-from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
+from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy
 from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
-    import duckdb
-    import pyarrow as pa
-
+    from sqlanon.engines.duckdb.opening import OpenedDatabase
     from sqlanon.model.policy.csv_files import Csv
 
 
-class Opened(Protocol):
-    """A database that is open; see :class:`sqlanon.engines.duckdb.opening.OpenedDatabase`, which imports this one."""
-
-    connection: duckdb.DuckDBPyConnection
-    name: str
-    is_read_only: bool
-    shows_values: bool
-    csv: Csv | None
-
-    def another(self, file: Path | None) -> Opened:
-        """Another connection to the same warehouse, or to a file."""
-
-    def engine(self) -> DuckDBEngine:
-        """A new engine on the connection."""
-
-    def close(self) -> None:
-        """Close the connection if it was opened here."""
+ADDITIONS = (
+    "comments on its columns were",
+    "defaults of its columns were",
+    "constraints on its columns were",
+    "indexes were",
+)
+"""What additions.sql counts, in its order."""
 
 
-class DuckDBEngine(DuckDBCompute):
-    """What works on an opened database."""
+class Engine(Writer):
+    """A session's work on an opened database, in which sources, taxonomies and releases are.
 
-    def __init__(self, opened: Opened, far: Rows | None = None) -> None:
-        super().__init__(opened.connection, far)
+    Attributes:
+        taxonomy: the table that holds the taxonomies; those about it stand beside it in its schema.
+        ambiguous: how many labels are ambiguous, by the contents of taxonomies.
+        made_by: the arguments that made the taxonomies there, by attribute, as far as this session has loaded them.
+    """
+
+    def __init__(self, opened: OpenedDatabase) -> None:
+        super().__init__(opened.connection, opened.far)
         self._opened = opened
         self._frames = Frames(opened.connection)
         self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe, opened.csv)
@@ -78,20 +72,35 @@ class DuckDBEngine(DuckDBCompute):
 
     @cached_property
     def warehouse(self) -> Database:
+        """The database that the session was opened on."""
         return catalog.warehouse(self.rows, self._name)
 
     def databases(self) -> list[Database]:
+        """All databases that the connection sees."""
         return catalog.databases(self.rows)
 
     def find(self, table: str | exp.Table) -> Stored | None:
+        """The table or view of a name, or of a fully qualified table; None if there is none."""
         if isinstance(table, exp.Table) and self.far is not None and self.far.owns(table):
             return Stored(table.copy())
         return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
 
     def find_all(self, *tables: exp.Table) -> list[Stored | None]:
+        """The tables or views in the database of some fully qualified names, by one query; None where there is none."""
         return catalog.all_at(self.rows, tables)
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
+        """Find a table, a path, a glob or a folder, or take a query or a frame.
+
+        Args:
+            source: what is read.
+            restricted: whether others may write it.
+            here: whether the database is to read it, not those who have rows elsewhere.
+
+        Raises:
+            PolicyError: it is a frame of no kind that can be read; or it is restricted, and does more than read.
+            EngineError: there is nothing of that name, or it cannot be read.
+        """
         self._described.clear()
         self._macros = None
         if is_frame(source):
@@ -122,6 +131,7 @@ class DuckDBEngine(DuckDBCompute):
 
     @contextmanager
     def reading_frames(self) -> Iterator[None]:
+        """Forget, when the block ends, the frames that were resolved in it, and what :meth:`read_as` has said."""
         before, self._macros = self._csv_forms.given, None
         with self._frames.during(), self._zone.during():
             try:
@@ -130,6 +140,13 @@ class DuckDBEngine(DuckDBCompute):
                 self._csv_forms.given = before
 
     def read_as(self, csv: Csv | None, timezone: str | None = None) -> None:
+        """Read CSV files by some settings, and times with a zone in a zone, until :meth:`reading_frames` ends.
+
+        Settings that the session was opened with hold whatever is said here; None changes nothing.
+
+        Raises:
+            PolicyError: no zone has that name.
+        """
         if csv is not None:
             self._csv_forms.given = csv
         if timezone is not None:
@@ -142,25 +159,45 @@ class DuckDBEngine(DuckDBCompute):
         return self._macros
 
     def origins(self, source: ResolvedSource) -> Origins:
+        """The tables and files that the rows of a source come from."""
         if self.far is not None and isinstance(source.relation, exp.Table) and self.far.owns(source.relation):
             return Origins((), self.far.files(source.relation), has_frames=False, unseen=None)
         return sources.origins(source, self.rows, self._listed_macros, self._plan)
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
+        """The same source read with as little guessed of its rows as there can be: CSV files and objects as texts.
+
+        Raises:
+            PolicyError: it is a query that guesses types, or CSV files have lines of another form.
+            EngineError: CSV files have other columns than the first one.
+        """
         if self.is_far(source.relation):
             return source
         return sources.unguessed(self._frames.as_texts(source), self.origins, self._csv_forms)
 
     def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
+        """The columns of tables or files that some of a source are; None for those that may be made of others."""
         if self.is_far(source.relation):
             return [*map(ColumnOrigin, columns)]  # a table, or files: no query is there
         return lineage.traced(source, columns, self.rows, self.describe)
 
     def has_key(self, table: exp.Table, column: str) -> bool:
-        return catalog.has_key(self.rows, table, column)
+        """Whether a column is a key of a table by itself, so that no two rows have the same value."""
+        place = (table.catalog, table.db, table.name)
+        return bool(self.rows(query_text("engines", "table_key"), (*place, column))[0][0])
 
     @contextmanager
     def attached(self, file: Path | None, name: str, *, new: bool = False) -> Iterator[Database]:
+        """A file, or without one a new database in memory, beside the warehouse within the block.
+
+        Args:
+            file: a database. What is committed to it is on the disk after :meth:`save`.
+            name: what it is called. That of one in memory is the first free one that begins so.
+            new: whether the file is made, to be read by any version of the database.
+
+        Raises:
+            EngineError: it cannot be opened, or the connection is in a transaction.
+        """
         with self.transaction():
             pass  # Refuses a connection that is in a transaction already: nothing could be detached from it.
         if file is None:
@@ -171,20 +208,28 @@ class DuckDBEngine(DuckDBCompute):
             yield Database(name, file, is_read_only=False)
 
     def save(self, database: str) -> None:
+        """Have all that was committed to an attached file on the disk."""
         self.rows(attaching.checkpoint(database).sql(DIALECT), purpose="save")
 
     @contextmanager
-    def beside(self, file: Path | None = None) -> Iterator[DuckDBEngine]:
+    def beside(self, file: Path | None = None) -> Iterator[Engine]:
+        """Another connection, with transactions of its own: to the warehouse, or to a file, made if it is not there."""
         with closing(self._opened.another(file)) as opened:
             yield opened.engine()
 
     def column_comments(self, table: exp.Table) -> dict[str, str]:
-        return catalog.column_comments(self.rows, table)
+        """The comments on the columns of a fully qualified table or view, by the names of those that have one."""
+        place = (table.catalog, table.db, table.name)
+        return dict(self.rows(query_text("engines", "column_comments"), place))
 
     def additions(self, table: exp.Table) -> list[str]:
-        return catalog.additions(self.rows, table)
+        """What a table has that no release is written with, such as comments on its columns; a sentence each."""
+        found = self.rows(query_text("engines", "additions"), (table.catalog, table.db, table.name))[0]
+        counted = zip(ADDITIONS, found, strict=True)
+        return [f"{count:,} {what} added since it was written" for what, count in counted if count]
 
     def prepare_taxonomies(self) -> None:
+        """Create the tables of the taxonomies where they are missing, and nothing else."""
         if not self._read_only and self.taxonomy.catalog == self._name:
             self._refuse_read_only("store a taxonomy")
         if all(self.find_all(self.taxonomy, taxonomies.origin_table(self.taxonomy))):
@@ -195,95 +240,53 @@ class DuckDBEngine(DuckDBCompute):
 
     @property
     def lacks_macros(self) -> bool:
+        """Whether the warehouse is a file whose schema ``anon`` has no macros."""
         return self.warehouse.file is not None and not self.rows(query_text("engines", "any_macro"), [self._name])
 
     def install(self) -> None:
+        """Create schema ``anon`` with its tables, all macros and their comments, within a transaction."""
         self._refuse_read_only("install the macros")
         for statement in install_statements():
             self._send(statement, "install")
 
     def hand_out(self, relation: exp.Expr, form: str) -> Any:
+        """All rows of what was published, as the driver of the database hands them out under the name of a form."""
         return rows_of(self.connection, relation, form)
 
     def close(self) -> None:
+        """Close the connection if this engine opened it."""
         self._opened.close()
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
+        """Return the table that a release goes to.
+
+        Args:
+            target: its name.
+            read: the sources that the release may not replace, by role.
+            replace: whether a table that is there may be replaced.
+
+        Raises:
+            EngineError: it cannot go there.
+        """
         self._refuse_read_only(f'write the table "{target}"')
-        return catalog.refuse_target(self.rows, target, lambda each: self.origins(each).tables, read, replace=replace)
-
-    def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
-        create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
-        if target.catalog == "temp":
-            create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
-        try:
-            self.execute(create, "write the release")
-        except EngineError as error:
-            if not replace and error.refusal is Refusal.TAKEN:
-                reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'
-                raise error.reworded(f"{reason}, or replace=True", "target") from None
-            raise
-
-    def write_staged(self, query: exp.Query, staged: Staged) -> exp.Table:
-        with self._written(query) as (far, sent, small):
-            return far.write(sent, small, staged)
-
-    @contextmanager
-    def _written(self, query: exp.Query) -> Iterator[tuple[Rows, exp.Query, dict[str, pa.Table]]]:
-        """A query that is written where rows are, with the small relations that it reads."""
-        assert self.far is not None
-        with self._counted(query, "write the release") as rest:
-            sent = rest if isinstance(rest, Sent) else whole(rest, self.far.owns)
-            yield self.far, sent.query, self._small(sent, "write the release")
-
-    def comment_table(self, target: exp.Table, comment: str) -> None:
-        self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")
-
-    def file_columns(self, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
-        return files.file_columns(self, query, file_format)
-
-    def write_parquet(
-        self,
-        path: Path,
-        query: exp.Query,
-        columns: Sequence[SourceColumn],
-        metadata: str | None = None,
-        *,
-        streamed: bool = False,
-    ) -> None:
-        with files.telling_of_intervals(columns):
-            self._write(files.parquet(path, query, metadata), streamed=streamed)
-
-    def write_partitions(
-        self, folder: Path, query: exp.Query, columns: Sequence[SourceColumn], by: Sequence[str], suffix: str
-    ) -> None:
-        with files.telling_of_intervals(columns):
-            self._write(files.partitions(folder, query, by, suffix))
-
-    def write_csv(
-        self,
-        path: Path,
-        query: exp.Query,
-        columns: Sequence[SourceColumn] = (),
-        *,
-        header: bool = True,
-        delimiter: str = ",",
-        streamed: bool = False,
-    ) -> None:
-        quoted = files.quoted(columns)
-        self._write(files.csv(path, query, quoted, header=header, delimiter=delimiter), streamed=streamed)
-
-    def read_files(self, files: Files) -> exp.Table | exp.Subquery:
-        return lake.as_written(files)
-
-    def refuse_altered(
-        self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
-    ) -> None:
-        files.refuse_altered(self, query, written, columns, file_format)
-
-    def parquet_metadata(self, path: str | Path) -> str | None:
-        found = self.rows(query_text("engines", "parquet_note"), (str(path), NOTE_KEY))
-        return found[0][0] if found else None
+        found = catalog.find(self.rows, target)
+        table = catalog.place_new(self.rows, target) if found is None else found.table
+        if table.db.lower() == SCHEMA:
+            raise EngineError(f'schema "{SCHEMA}" is reserved; write the release to another', step="target")
+        if found is None:
+            return table
+        if not replace:
+            raise TargetError(f'the table "{target}" exists; give another name, or replace=True', step="target")
+        if table.catalog == "temp" and folded(target) == folded(table.name):
+            reason = f'"{target}" is a temporary table; give another name, or "temp.{target}" if that is meant'
+            raise EngineError(reason, step="target")
+        if found.is_view:
+            raise EngineError(f'"{target}" is a view; give the name of a table', step="target")
+        for role, source in read.items():
+            if table in self.origins(source).tables:
+                reason = f'the release would replace its own {role} "{target}"; write it to another table'
+                raise EngineError(reason, step="target")
+        return table
 
     def attach_source(self, path: Path) -> str:
         """Attach a file read-only, make it the default, and take a copy of its taxonomies.
@@ -299,12 +302,6 @@ class DuckDBEngine(DuckDBCompute):
                 ours = taxonomies.beside(self.taxonomy, name)
                 self.execute(exp.insert(select([exp.Star()], theirs), ours), "copy the taxonomies")
         return self._name
-
-    def _write(self, copy: exp.Copy, *, streamed: bool = False) -> None:
-        # By one thread: several keep what they write in memory until it is its turn.
-        alone = self.with_settings(threads=1, preserve_insertion_order=False)
-        with alone if streamed else nullcontext():
-            self.execute(copy, "write the file")
 
     def _plan(self, query: exp.Query) -> str:
         """The plan of a query before it is optimized, in JSON; a setting makes EXPLAIN show it, which changes back.

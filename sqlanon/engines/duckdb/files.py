@@ -1,20 +1,24 @@
-"""Rows become files: types that a format lacks are refused, values that it may alter are read back, and COPY writes."""
+"""Releases become tables and files: types that a format lacks are refused, values that it may alter read back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
-from sqlanon.engines.relations import FileFormat
+from sqlanon.engines.base import Staged
+from sqlanon.engines.cutting import Sent, whole
+from sqlanon.engines.duckdb.compute import Compute
+from sqlanon.engines.duckdb.reading import lake
+from sqlanon.engines.relations import FileFormat, Files
 from sqlanon.engines.types import column_of, types_in
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import column, counted_rows, identifier, select, string, subquery
+from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import SourceColumn
 
 NOT_IN_PARQUET = frozenset(
@@ -46,22 +50,186 @@ TOO_LONG = "line size"
 INSTEAD_OF_PARQUET = "cast them to VARCHAR in a view, or write to a table"
 INSTEAD_OF_CSV = "cast them to VARCHAR in a view, or write to a .parquet file or a table"
 
+PARQUET: dict[str, exp.Expr] = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd")}
 
-def file_columns(compute: Compute, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
-    """The columns of a query as files have them: texts for the values of an ENUM, and where all values are missing.
 
-    Raises:
-        EngineError: Parquet has no type for some, nor any for the same values; or CSV no form, as for lists and bytes.
-    """
-    columns = [
-        column_of(found.name, found.traits.released_as) if found.traits.is_enum or found.traits.is_missing else found
-        for found in compute.describe(subquery(query.copy(), "anon_written"))
-    ]
-    if file_format == "CSV":
-        _refuse_nested(columns)
-    else:
-        _refuse_types_that_parquet_lacks(columns)
-    return columns
+class Writer(Compute):
+    """Writes releases as tables and files, and reads them back."""
+
+    def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
+        """Make a table from a query; without ``replace``, refuse if a table is there by now."""
+        create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
+        if target.catalog == "temp":
+            create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+        try:
+            self.execute(create, "write the release")
+        except EngineError as error:
+            if not replace and error.refusal is Refusal.TAKEN:
+                reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'
+                raise error.reworded(f"{reason}, or replace=True", "target") from None
+            raise
+
+    def comment_table(self, target: exp.Table, comment: str) -> None:
+        """Give a table a comment."""
+        self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")
+
+    def write_staged(self, query: exp.Query, staged: Staged) -> exp.Table:
+        """Write the rows of a query as Parquet files from where the rows are, as :meth:`Rows.write`."""
+        assert self.far is not None
+        with self._counted(query, "write the release") as rest:
+            sent = rest if isinstance(rest, Sent) else whole(rest, self.far.owns)
+            return self.far.write(sent.query, self._small(sent, "write the release"), staged)
+
+    def file_columns(self, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
+        """Return the columns of a query as files have them: texts for an ENUM, and where all values are missing.
+
+        Raises:
+            EngineError: Parquet has no type for some, nor any for the same values; or CSV no form, as for lists and
+                bytes.
+        """
+        columns = [
+            column_of(found.name, found.traits.released_as)
+            if found.traits.is_enum or found.traits.is_missing
+            else found
+            for found in self.describe(subquery(query.copy(), "anon_written"))
+        ]
+        if file_format == "CSV":
+            _refuse_nested(columns)
+        else:
+            _refuse_types_that_parquet_lacks(columns)
+        return columns
+
+    def write_parquet(
+        self,
+        path: Path,
+        query: exp.Query,
+        columns: Sequence[SourceColumn],
+        metadata: str | None = None,
+        *,
+        streamed: bool = False,
+    ) -> None:
+        """Write a Parquet file from a query, with ``metadata``, if any, in its footer under the key ``sqlanon``.
+
+        ``columns`` are those of the query, by :meth:`file_columns`. ``streamed`` says that the rows come in their order
+        without a sort, so that none need be kept until others come.
+        """
+        options = dict(PARQUET)
+        if metadata is not None:
+            noted = exp.PropertyEQ(this=exp.to_identifier(NOTE_KEY), expression=string(metadata))
+            options["KV_METADATA"] = exp.Struct(expressions=[noted])
+        with _telling_of_intervals(columns):
+            self._copy(path, query, options, streamed=streamed)
+
+    def write_partitions(
+        self, folder: Path, query: exp.Query, columns: Sequence[SourceColumn], by: Sequence[str], suffix: str
+    ) -> None:
+        """Write Parquet files with names that end in ``suffix`` to nested folders ``column=value`` of an empty one."""
+        options = {
+            **PARQUET,
+            "PARTITION_BY": exp.Tuple(expressions=[exp.column(identifier(name)) for name in by]),
+            "FILE_EXTENSION": string(suffix.removeprefix(".")),
+            "OVERWRITE_OR_IGNORE": exp.true(),
+        }
+        with _telling_of_intervals(columns):
+            self._copy(folder, query, options)
+
+    def write_csv(
+        self,
+        path: Path,
+        query: exp.Query,
+        columns: Sequence[SourceColumn] = (),
+        *,
+        header: bool = True,
+        delimiter: str = ",",
+        streamed: bool = False,
+    ) -> None:
+        """Write a CSV file from a query; texts of the ``columns`` are in quotes, so that empty differs from missing.
+
+        See :func:`sqlanon.engines.duckdb.reading.lake.csv_reader`, which reads it.
+        """
+        options: dict[str, exp.Expr] = {
+            "FORMAT": exp.var("csv"),
+            "HEADER": exp.true() if header else exp.false(),
+            "DELIMITER": string(delimiter),
+            "QUOTE": string('"'),
+            "ESCAPE": string('"'),
+            "NULLSTR": string(""),
+            "COMPRESSION": exp.var("none"),
+        }
+        quoted = [found.name for found in columns if found.traits.is_text or found.traits.is_json]
+        if quoted:
+            options["FORCE_QUOTE"] = exp.Tuple(expressions=[exp.column(identifier(name)) for name in quoted])
+        self._copy(path, query, options, streamed=streamed)
+
+    def _copy(self, path: Path, query: exp.Query, options: dict[str, exp.Expr], *, streamed: bool = False) -> None:
+        parameters = [exp.CopyParameter(this=exp.var(name), expression=value.copy()) for name, value in options.items()]
+        copy = exp.Copy(this=exp.Subquery(this=query), kind=False, files=[string(str(path))], params=parameters)
+        # By one thread: several keep what they write in memory until it is its turn.
+        alone = self.with_settings(threads=1, preserve_insertion_order=False)
+        with alone if streamed else nullcontext():
+            self.execute(copy, "write the file")
+
+    def read_files(self, files: Files) -> exp.Table | exp.Subquery:
+        """Return files of ours as a relation."""
+        return lake.as_written(files)
+
+    def parquet_metadata(self, path: str | Path) -> str | None:
+        """Return the text under the key ``sqlanon`` in the footer of a Parquet file, None without it."""
+        found = self.rows(query_text("engines", "parquet_note"), (str(path), NOTE_KEY))
+        return found[0][0] if found else None
+
+    def refuse_altered(
+        self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
+    ) -> None:
+        """Read back what was written of a query, where the types of its columns do not prove that nothing has changed.
+
+        Raises:
+            EngineError: it cannot be read, or values have another text now, such as intervals of microseconds, which
+                Parquet lacks.
+        """
+        if file_format == "CSV":
+            self._refuse_altered_csv(query, written, columns)
+            return
+        doubtful = [found for found in columns if not types_in(found.type) <= KEPT_BY_PARQUET]
+        problems = self._altered(query, written, doubtful)
+        if problems:
+            raise EngineError(
+                f"Parquet alters values of the columns {', '.join(problems)}: of intervals it keeps months, days, and "
+                f"whole milliseconds of up to a day; {INSTEAD_OF_PARQUET}",
+                step="target",
+            )
+
+    def _refuse_altered_csv(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
+        try:  # rows that are longer than readers of CSV take
+            self.fetch(counted_rows(subquery(select([exp.Star()], written.copy()), "anon_written")), "read the CSV")
+        except EngineError as error:
+            if TOO_LONG not in str(error.original):
+                raise
+            place = "a .parquet file or a table"
+            reason = f"a row has more than 2,000,000 bytes, which is too long for CSV; write to {place}"
+            raise error.reworded(reason, "target") from None
+        doubtful = [found for found in columns if not types_in(found.type) <= KEPT_BY_CSV]
+        try:
+            problems, original = self._altered(query, written, doubtful), None
+        except EngineError as error:
+            problems, original = [f'"{found.name}" ({found.type})' for found in doubtful], error.original
+        if problems:
+            reason = f"CSV alters values of the columns {', '.join(problems)}; {INSTEAD_OF_CSV}"
+            raise EngineError(reason, step="target", original=original)
+
+    def _altered(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> list[str]:
+        """The columns of a query whose values have other texts in what was written of it, each with how many rows."""
+        problems = []
+        for found in columns:
+            before, after = (
+                select([exact_text(column(found.name))], relation)
+                for relation in (subquery(query.copy(), "anon_query"), written.copy())
+            )
+            lost = subquery(exp.Except(this=before, expression=after, distinct=False), "anon_lost")
+            rows = self.fetch(counted_rows(lost), "what the file keeps")[0]["rows"]
+            if rows:
+                problems.append(f'"{found.name}" ({rows:,} rows)')
+        return problems
 
 
 def _refuse_nested(columns: Sequence[SourceColumn]) -> None:
@@ -88,13 +256,8 @@ def _refuse_types_that_parquet_lacks(columns: Sequence[SourceColumn]) -> None:
         )
 
 
-def quoted(columns: Sequence[SourceColumn]) -> list[str]:
-    """The columns whose values a CSV has in quotes, so that an empty text is none that is missing."""
-    return [found.name for found in columns if found.traits.is_text or found.traits.is_json]
-
-
 @contextmanager
-def telling_of_intervals(columns: Sequence[SourceColumn]) -> Iterator[None]:
+def _telling_of_intervals(columns: Sequence[SourceColumn]) -> Iterator[None]:
     """Name the columns whose values DuckDB refuses to write to Parquet inside the block."""
     try:
         yield
@@ -104,105 +267,3 @@ def telling_of_intervals(columns: Sequence[SourceColumn]) -> Iterator[None]:
         names = ", ".join(f'"{found.name}"' for found in columns if "INTERVAL" in types_in(found.type))
         reason = f"Parquet has no negative intervals, which are in one of the columns {names}; {INSTEAD_OF_PARQUET}"
         raise error.reworded(reason, "target") from None
-
-
-def refuse_altered(
-    compute: Compute, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
-) -> None:
-    """Read back what was written of a query, where types do not prove that nothing has changed.
-
-    Raises:
-        EngineError: values have another text now, such as intervals of microseconds, which Parquet lacks; or a
-            CSV cannot be read.
-    """
-    if file_format == "CSV":
-        _refuse_altered_csv(compute, query, written, columns)
-        return
-    doubtful = [found for found in columns if not types_in(found.type) <= KEPT_BY_PARQUET]
-    problems = _rows_altered(compute, query, written, doubtful)
-    if problems:
-        raise EngineError(
-            f"Parquet alters values of the columns {', '.join(problems)}: of intervals it keeps months, days, and "
-            f"whole milliseconds of up to a day; {INSTEAD_OF_PARQUET}",
-            step="target",
-        )
-
-
-def _refuse_altered_csv(compute: Compute, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
-    _refuse_long_rows(compute, written)
-    doubtful = [found for found in columns if not types_in(found.type) <= KEPT_BY_CSV]
-    try:
-        problems, original = _rows_altered(compute, query, written, doubtful), None
-    except EngineError as error:
-        problems, original = [f'"{found.name}" ({found.type})' for found in doubtful], error.original
-    if problems:
-        reason = f"CSV alters values of the columns {', '.join(problems)}; {INSTEAD_OF_CSV}"
-        raise EngineError(reason, step="target", original=original)
-
-
-def _refuse_long_rows(compute: Compute, written: exp.Expr) -> None:
-    """Refuse rows that are longer than readers of CSV take."""
-    counted = subquery(select([exp.Star()], written.copy()), "anon_written")
-    try:
-        compute.fetch(counted_rows(counted), "read the CSV")
-    except EngineError as error:
-        if TOO_LONG not in str(error.original):
-            raise
-        reason = "a row has more than 2,000,000 bytes, which is too long for CSV; write to a .parquet file or a table"
-        raise error.reworded(reason, "target") from None
-
-
-def _rows_altered(compute: Compute, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> list[str]:
-    """The columns of a query whose values have other texts in what was written of it, each with how many rows."""
-    problems = []
-    for found in columns:
-        before, after = (
-            select([exact_text(column(found.name))], relation)
-            for relation in (subquery(query.copy(), "anon_query"), written.copy())
-        )
-        lost = subquery(exp.Except(this=before, expression=after, distinct=False), "anon_lost")
-        rows = compute.fetch(counted_rows(lost), "what the file keeps")[0]["rows"]
-        if rows:
-            problems.append(f'"{found.name}" ({rows:,} rows)')
-    return problems
-
-
-PARQUET: dict[str, exp.Expr] = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd")}
-
-
-def parquet(path: Path, query: exp.Query, metadata: str | None) -> exp.Copy:
-    """One Parquet file, with ``metadata``, if any, under our key."""
-    if metadata is None:
-        return _copy(path, query, **PARQUET)
-    noted = exp.PropertyEQ(this=exp.to_identifier(NOTE_KEY), expression=string(metadata))
-    return _copy(path, query, **PARQUET, KV_METADATA=exp.Struct(expressions=[noted]))
-
-
-def partitions(folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> exp.Copy:
-    """Parquet files in folders by the values of columns; ``folder`` is there, and empty."""
-    by = exp.Tuple(expressions=[exp.column(identifier(name)) for name in columns])
-    extension = string(suffix.removeprefix("."))
-    return _copy(folder, query, **PARQUET, PARTITION_BY=by, FILE_EXTENSION=extension, OVERWRITE_OR_IGNORE=exp.true())
-
-
-def csv(path: Path, query: exp.Query, quoted: Sequence[str], *, header: bool, delimiter: str) -> exp.Copy:
-    """One CSV file, with every value of some columns in quotes; what is missing is empty, and in none.
-
-    See :func:`sqlanon.engines.duckdb.reading.lake.csv_reader`, which reads it.
-    """
-    options: dict[str, exp.Expr] = {
-        "HEADER": exp.true() if header else exp.false(),
-        "DELIMITER": string(delimiter),
-        "QUOTE": string('"'),
-        "ESCAPE": string('"'),
-        "NULLSTR": string(""),
-        "COMPRESSION": exp.var("none"),
-    }
-    if quoted:
-        options["FORCE_QUOTE"] = exp.Tuple(expressions=[exp.column(identifier(name)) for name in quoted])
-    return _copy(path, query, FORMAT=exp.var("csv"), **options)
-
-
-def _copy(path: Path, query: exp.Query, **parameters: exp.Expr) -> exp.Copy:
-    options = [exp.CopyParameter(this=exp.var(name), expression=value.copy()) for name, value in parameters.items()]
-    return exp.Copy(this=exp.Subquery(this=query), kind=False, files=[string(str(path))], params=options)

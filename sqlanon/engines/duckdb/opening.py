@@ -21,8 +21,10 @@ from sqlanon.queries.kit.texts import query_text
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Rows
-    from sqlanon.engines.duckdb.engine import DuckDBEngine
+    from sqlanon.engines.duckdb.engine import Engine
     from sqlanon.model.policy.csv_files import Csv
+
+Connection = duckdb.DuckDBPyConnection
 
 MEMORY = ":memory:"
 NO_LIMITS = Resources()
@@ -55,7 +57,7 @@ class OpenedDatabase:
 
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
+        connection: Connection,
         *,
         owned: bool,
         read_only: bool = False,
@@ -112,18 +114,18 @@ class OpenedDatabase:
         """Another connection to the same warehouse, or to a file, which is read if it cannot be written."""
         if file is not None:
             return OpenedDatabase.at(file, read_only=file.exists() and not os.access(file, os.W_OK))
-        from sqlanon.engines.duckdb.compute import use
+        from sqlanon.engines.duckdb.statements import use
 
         with refusals("another connection"):
             cursor = self.connection.cursor()
             cursor.execute(use(self.name))
         return OpenedDatabase(cursor, owned=True)
 
-    def engine(self) -> DuckDBEngine:
+    def engine(self) -> Engine:
         """A new engine on the connection."""
-        from sqlanon.engines.duckdb.engine import DuckDBEngine
+        from sqlanon.engines.duckdb.engine import Engine
 
-        return DuckDBEngine(self, self.far)
+        return Engine(self)
 
     def close(self) -> None:
         """Close the connection if it was opened here, and the one to where rows are."""
@@ -155,7 +157,7 @@ def _make_file(database: str) -> None:
                     raise
 
 
-def _connection(database: str, configuration: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+def _connection(database: str, configuration: dict[str, Any]) -> Connection:
     """A connection on which DuckDB loads no extension by itself, unless the program has the database open already.
 
     That is set after it is opened, so that the program can open the file elsewhere as it is used to; see
@@ -171,7 +173,7 @@ def _connection(database: str, configuration: dict[str, Any]) -> duckdb.DuckDBPy
     return connection
 
 
-def _load(connection: duckdb.DuckDBPyConnection, extensions: Sequence[str]) -> None:
+def _load(connection: Connection, extensions: Sequence[str]) -> None:
     """Load extensions that are installed.
 
     Raises:

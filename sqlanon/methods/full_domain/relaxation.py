@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING
 from typing import Any
 
 from sqlanon.binding.bound import is_too_wide
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import BlockingModel, Explanation, PolicyError, Relaxation, RelaxationKind, UnsatisfiableError
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.counting import (

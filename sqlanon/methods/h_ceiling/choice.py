@@ -22,7 +22,7 @@ from functools import reduce
 
 import numpy as np
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.h_ceiling.counterfeits import settings_of
 from sqlanon.methods.progress import Stopped

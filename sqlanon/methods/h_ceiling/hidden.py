@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.mechanisms.source import Floats, RandomSource
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.h_ceiling.queries import PRIOR_ROWS, Ancestors

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.recoding import SQL, PerClass, aggregates_of
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.parts import LOSSES, PARTS, SQL, Parts
 from sqlanon.methods.local.peeling import Minimality, Peeling
 from sqlanon.methods.local.recoding import LEVELS

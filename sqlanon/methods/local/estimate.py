@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.recoding import SQL
 from sqlanon.methods.local.refusals import judges_no_classes
 from sqlanon.methods.local.table import level_losses

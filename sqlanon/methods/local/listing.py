@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.recoding import KEYS, SQL, PerClass
 from sqlanon.methods.local.table import (
     UNITS,

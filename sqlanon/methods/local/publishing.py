@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.classes import LocalClasses
 from sqlanon.methods.local.parts import PARTS
 from sqlanon.methods.local.recoding import KEYS, SQL, PerClass

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.classes import found_classes, without_numbers
 from sqlanon.methods.local.publishing import make_classes
 from sqlanon.methods.local.recoding import CLASS, LABELS, PerClass

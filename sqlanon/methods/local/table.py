@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.lattice import Lattice, Levels, Table, total

@@ -31,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.discrete_laplace import pure_threshold, threshold

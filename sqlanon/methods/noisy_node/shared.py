@@ -23,7 +23,7 @@ import numpy as np
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.relocation import queries
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import refuse_unlabelled
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.model.labels import CutRecord
 from sqlanon.queries.release.cut_classes import CutClasses, cut_of
 from sqlanon.queries.tables import cuts

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.shared.common_persons import few_in_common, refuse_strangers
 from sqlanon.methods.shared.joint_values import (

@@ -10,7 +10,7 @@ from itertools import groupby
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import TaxonomyError, UnsatisfiableError
 from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.earlier_checks import holds_together

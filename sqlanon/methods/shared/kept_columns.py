@@ -16,7 +16,7 @@ from operator import itemgetter
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.lattice import Levels

@@ -8,7 +8,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, column, enum_type, f, number, own_type, string, subquery, values

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.shared.cells import encode_taxonomies, make_cells
 from sqlanon.methods.shared.persons import differing_classes, joint_classes

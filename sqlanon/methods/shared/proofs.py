@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.counting import SizesFirst
 from sqlanon.methods.shared.roll_up import ClassCounts

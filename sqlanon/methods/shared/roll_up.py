@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Asked, Levels, NodeSummary, is_below
 from sqlanon.queries.cells.encoding import Encoding

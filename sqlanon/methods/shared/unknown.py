@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import unknown_in
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses
 from sqlanon.model.policy.policy import Policy

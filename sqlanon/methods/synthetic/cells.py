@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import unknown_values
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.shared.leaves import leaf_of

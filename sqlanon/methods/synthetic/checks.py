@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.mechanisms.scales import scale_in_rho
 from sqlanon.mechanisms.zcdp import rho_of

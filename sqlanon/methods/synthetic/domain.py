@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.shared.leaves import LEAVES, make_leaves
 from sqlanon.methods.synthetic.tree import Columns
 from sqlanon.model.methods.synthetic import MAX_BINS, Bins, Synthetic

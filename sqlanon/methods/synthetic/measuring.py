@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import RhoPortions
 from sqlanon.mechanisms.source import RandomSource

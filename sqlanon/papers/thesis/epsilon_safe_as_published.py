@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.noisy_node.epsilon_safe import (
     EpsilonSafeRun,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.results import Row
 from sqlanon.mechanisms.source import Floats, Integers

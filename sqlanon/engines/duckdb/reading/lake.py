@@ -215,7 +215,7 @@ def has_given_columns(relation: exp.Expr) -> bool:
 def csv_reader(
     files: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str] = ()
 ) -> exp.Table | exp.Subquery:
-    """CSV files of ours as they were released, nothing in them guessed: see :func:`sqlanon.engines.duckdb.files.csv`.
+    """CSV files of ours as they were released, nothing in them guessed; :meth:`Engine.write_csv` writes them.
 
     Args:
         files: one or several with the same columns.

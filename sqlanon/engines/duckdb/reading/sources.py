@@ -254,7 +254,7 @@ STATED = (
 def unguessed(
     source: ResolvedSource, origins_of: Callable[[ResolvedSource], Origins], forms: CsvForms
 ) -> ResolvedSource:
-    """A source that guesses nothing of its rows but the types of frames, see :meth:`Warehouse.unguessed`."""
+    """A source that guesses nothing of its rows but the types of frames, see :meth:`Engine.unguessed`."""
     if source.follows_rows and source.files:
         is_csv = CSV.has(source.files[0])
         relation = forms.of_commas(source.files) if is_csv else lake.folder_reader(source.files)

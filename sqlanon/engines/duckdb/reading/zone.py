@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from sqlanon.engines.duckdb.compute import set_
 from sqlanon.engines.duckdb.refusals import refusals
+from sqlanon.engines.duckdb.statements import set_
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.queries.kit.texts import query_text
 

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.mechanisms.accountant import Charge, Portions
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cuts.diffgen import queries

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.diffgen import queries as item_sets
 from sqlanon.methods.cuts.diffgen.draws import WHOLE, Draws, Scored, SetOfChildren
 from sqlanon.methods.cuts.shared import points as scores

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.pieces import Axis, Cut, ItemAxis, Piece, TaxonomyAxis
 from sqlanon.model.labels import CutRecord

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import unknown_values
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.cuts.shared.pieces import (
     Axis,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.cuts.shared.points import POINTS, Points, found_axes, no_number, read_rows
 from sqlanon.methods.cuts.top_down.specialize import SQL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlanon.engines.base import Compute
+from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.shared.pieces import Axis
 from sqlanon.methods.cuts.top_down.specialize import SQL, Chosen
 

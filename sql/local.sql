@@ -4,8 +4,9 @@
 -- labels of classes
 -- The labels of each class, and those of class 0, which are masked.
 -- :classes (anon_class INTEGER, anon_label_0 VARCHAR)
--- :masks '*' AS anon_label_0
-SELECT * FROM :classes AS anon_classes UNION ALL SELECT 0 AS anon_class, :masks;
+-- :texts anon_label_0
+-- :mask '*'
+SELECT * FROM :classes AS anon_classes UNION ALL SELECT 0 AS anon_class, :mask AS :texts;
 
 -- name: class_means
 -- means of classes
@@ -152,9 +153,13 @@ QUALIFY count(*) OVER (PARTITION BY anon_listed.anon_class) = :width;
 -- The words of the key of a class, the bits of keys that distinguish the classes of its node, and what its labels lose.
 -- :labels (anon_class INTEGER, position INTEGER, depth INTEGER, anon_key_0 BIGINT, anon_loss BIGINT)
 -- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
--- :keys bit_or(anon_labels.anon_key_0) AS anon_key_0
--- :bits bit_or(anon_masks.anon_mask_0) AS anon_mask_0
-SELECT anon_labels.anon_class, :keys, :bits, CAST(sum(anon_labels.anon_loss) AS BIGINT) AS anon_loss
+-- :keys anon_key_0
+-- :bits anon_mask_0
+SELECT
+    anon_labels.anon_class,
+    bit_or(anon_labels.:keys) AS :keys,
+    bit_or(anon_masks.:bits) AS :bits,
+    CAST(sum(anon_labels.anon_loss) AS BIGINT) AS anon_loss
 FROM :labels AS anon_labels
 INNER JOIN :masks AS anon_masks
     ON anon_masks.position = anon_labels.position AND anon_masks.depth = anon_labels.depth
@@ -166,15 +171,14 @@ GROUP BY anon_labels.anon_class;
 -- :covers (anon_class INTEGER, anon_key_0 BIGINT, anon_mask_0 BIGINT, anon_loss BIGINT)
 -- :keys anon_key_0
 -- :bits anon_mask_0
--- :masked anon_keys.anon_key_0 & anon_nodes.anon_mask_0 AS anon_class_anon_key_0
--- :is_covered anon_at_nodes.anon_class_anon_key_0 = anon_covers.anon_key_0
+-- :masked anon_masked_0
 SELECT anon_at_nodes.:keys, min(row(anon_covers.anon_loss, anon_covers.anon_class))[2] AS anon_class
 FROM (
-    SELECT anon_keys.:keys, anon_nodes.:bits, :masked
+    SELECT anon_keys.:keys, anon_nodes.:bits, anon_keys.:keys & anon_nodes.:bits AS :masked
     FROM :of_keys AS anon_keys
     CROSS JOIN (SELECT DISTINCT :bits FROM :covers AS anon_all_covers) AS anon_nodes
 ) AS anon_at_nodes
-INNER JOIN :covers AS anon_covers ON anon_at_nodes.:bits = anon_covers.:bits AND :is_covered
+INNER JOIN :covers AS anon_covers ON anon_at_nodes.:bits = anon_covers.:bits AND anon_at_nodes.:masked = anon_covers.:keys
 GROUP BY anon_at_nodes.:keys;
 
 -- name: keys
@@ -240,18 +244,21 @@ FULL JOIN :listed AS anon_listed ON anon_found.:names IS NOT DISTINCT FROM anon_
 -- :nodes (anon_node INTEGER, anon_mask_0 BIGINT)
 -- :kept (anon_node INTEGER, anon_key_0 BIGINT)
 -- :keys anon_key_0
--- :own anon_cells.anon_key_0 AS anon_own_anon_key_0
--- :own_keys anon_own_anon_key_0
--- :masked anon_cells.anon_key_0 & anon_nodes.anon_mask_0 AS anon_key_0
+-- :bits anon_mask_0
+-- :own anon_own_0
 SELECT anon_node AS node, CAST(sum(anon_rows) AS BIGINT) AS rows
 FROM (
     SELECT any_value(anon_at_nodes.anon_row_count) AS anon_rows, min(anon_at_nodes.anon_node) AS anon_node
     FROM (
-        SELECT anon_cells.anon_row_count, anon_nodes.anon_node, :own, :masked
+        SELECT
+            anon_cells.anon_row_count,
+            anon_nodes.anon_node,
+            anon_cells.:keys AS :own,
+            anon_cells.:keys & anon_nodes.:bits AS :keys
         FROM (SELECT :keys, sum(anon_row_count) AS anon_row_count FROM :cells AS anon_all_cells GROUP BY :keys) AS anon_cells
         CROSS JOIN :nodes AS anon_nodes
     ) AS anon_at_nodes
     SEMI JOIN :kept AS anon_kept ON anon_kept.anon_node = anon_at_nodes.anon_node AND anon_at_nodes.:keys = anon_kept.:keys
-    GROUP BY anon_at_nodes.:own_keys
+    GROUP BY anon_at_nodes.:own
 ) AS anon_firsts
 GROUP BY anon_node;

@@ -2,30 +2,33 @@
 
 -- name: numbered_keys
 -- keys of cells
--- The keys with numbers from 1 in their order.
--- :unnumbered (anon_key_0 BIGINT, anon_row_count BIGINT, anon_mass BIGINT, anon_number BIGINT)
+-- The keys with numbers from 1 in their order, their rows and mass, and the number of their joint class.
+-- :cells (anon_key_0 BIGINT, anon_row_count BIGINT)
 -- :keys anon_key_0
-SELECT row_number() OVER (ORDER BY :keys ASC) AS anon_key, * FROM :unnumbered AS anon_unnumbered;
+-- :weight anon_row_count
+-- :mass anon_mass
+-- :number 0
+SELECT row_number() OVER (ORDER BY :keys ASC) AS anon_key, * REPLACE (CAST(:mass AS BIGINT) AS anon_mass)
+FROM (
+    SELECT :keys, CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count, sum(:weight) AS anon_mass, :number AS anon_number
+    FROM :cells AS anon_cells
+    GROUP BY :keys
+) AS anon_unnumbered;
 
 -- name: cells_with_keys
 -- cells to be peeled
--- :merged (anon_key_0 BIGINT, anon_sensitive_0 UINTEGER, anon_row_count BIGINT)
+-- :cells (anon_key_0 BIGINT, anon_sensitive_0 UINTEGER, anon_sensitive_0_1 UINTEGER, anon_row_count BIGINT)
 -- :weighed (anon_key BIGINT, anon_key_0 BIGINT, anon_number BIGINT)
 -- :keys anon_key_0
+-- :distinguishing anon_sensitive_0
+-- :labels anon_sensitive_0_1
 SELECT anon_weighed.anon_key, anon_weighed.anon_number, anon_merged.*
-FROM :merged AS anon_merged
+FROM (
+    SELECT :keys, :distinguishing, any_value(:labels) AS :labels, CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count
+    FROM :cells AS anon_cells
+    GROUP BY :keys, :distinguishing
+) AS anon_merged
 INNER JOIN :weighed AS anon_weighed ON anon_merged.:keys = anon_weighed.:keys;
-
--- name: weight_of_keys
--- weights of keys
--- The weight of a key, in units: all keys together have :units.
--- :cells (anon_weight DOUBLE)
--- :units 1073741824
-SELECT
-    CAST(
-        greatest(round(sum(anon_weight) * :units / (SELECT sum(anon_weight) FROM :cells AS anon_all_cells)), 1) AS BIGINT
-    ) AS anon_mass
-FROM :cells AS anon_cells;
 
 -- name: weighed_labels
 -- labels and what they lose
@@ -59,6 +62,18 @@ SELECT anon_cells.*
 FROM :cells AS anon_cells
 ANTI JOIN (SELECT anon_key FROM :taken AS anon_all_taken WHERE anon_node >= :since) AS anon_taken
     ON anon_taken.anon_key = anon_cells.anon_key;
+
+-- name: at_nodes
+-- cells at nodes
+-- Each cell once for every node, with the words of its class.
+-- :cells (anon_key_0 BIGINT, anon_row_count BIGINT)
+-- :nodes (anon_node INTEGER, anon_mask_0 BIGINT)
+-- :keys anon_key_0
+-- :bits anon_mask_0
+-- :carried anon_row_count
+SELECT anon_live.:keys & anon_nodes.:bits AS :keys, anon_nodes.anon_node, anon_live.:carried
+FROM :cells AS anon_live
+CROSS JOIN :nodes AS anon_nodes;
 
 -- name: left_counts
 -- rows that are left
@@ -175,7 +190,7 @@ SEMI JOIN :failed AS anon_failed ON anon_failed.anon_key = anon_weighed.anon_key
 -- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
 -- :labels (position INTEGER, depth INTEGER, anon_key_0 BIGINT, anon_loss BIGINT)
 -- :keys anon_key_0
--- :masked anon_weighed.anon_key_0 & anon_masks.anon_mask_0 AS anon_key_0
+-- :bits anon_mask_0
 SELECT anon_of_keys.*, anon_of_labels.anon_losses
 FROM :weighed AS anon_of_keys
 INNER JOIN (
@@ -183,7 +198,7 @@ INNER JOIN (
         anon_at_levels.anon_key,
         list(anon_labels.anon_loss ORDER BY anon_labels.position ASC, anon_labels.depth ASC) AS anon_losses
     FROM (
-        SELECT anon_weighed.anon_key, anon_masks.position, anon_masks.depth, :masked
+        SELECT anon_weighed.anon_key, anon_masks.position, anon_masks.depth, anon_weighed.:keys & anon_masks.:bits AS :keys
         FROM :weighed AS anon_weighed
         CROSS JOIN :masks AS anon_masks
     ) AS anon_at_levels
@@ -203,15 +218,14 @@ INNER JOIN (
 -- :boxes (anon_box BIGINT, anon_mask_0 BIGINT, anon_place_0 BIGINT)
 -- :nodes (anon_node BIGINT, anon_box BIGINT, anon_mask_0 BIGINT, anon_place_0 BIGINT)
 -- :keys anon_key_0
+-- :bits anon_mask_0
 -- :least_losses anon_ladders.anon_losses[anon_boxes.anon_place_0]
--- :boxed anon_ladders.anon_key_0 & anon_boxes.anon_mask_0 AS anon_boxed_key_0
--- :boxed_keys anon_boxed_key_0
--- :masked anon_live.anon_key_0 & anon_nodes.anon_mask_0 AS anon_key_0
+-- :boxed anon_boxed_0
 -- :losses anon_live.anon_losses[anon_nodes.anon_place_0]
 -- :units 1073741824
 -- :k 5
 WITH anon_near AS MATERIALIZED (
-    SELECT anon_ladders.*, anon_boxes.anon_box, :boxed
+    SELECT anon_ladders.*, anon_boxes.anon_box, anon_ladders.:keys & anon_boxes.:bits AS :boxed
     FROM :ladders AS anon_ladders
     LEFT JOIN (
         SELECT anon_key, min(anon_loss) AS anon_loss FROM :cheapest AS anon_cheapest GROUP BY anon_key
@@ -222,10 +236,13 @@ WITH anon_near AS MATERIALIZED (
 anon_large AS (
     SELECT anon_node, :keys
     FROM (
-        SELECT anon_nodes.anon_node, anon_live.anon_row_count, :masked
-        FROM (SELECT anon_ladders.*, anon_boxes.anon_box, :boxed FROM :ladders AS anon_ladders CROSS JOIN :boxes AS anon_boxes)
-            AS anon_live
-        SEMI JOIN anon_near ON anon_near.anon_box = anon_live.anon_box AND anon_near.:boxed_keys = anon_live.:boxed_keys
+        SELECT anon_nodes.anon_node, anon_live.anon_row_count, anon_live.:keys & anon_nodes.:bits AS :keys
+        FROM (
+            SELECT anon_ladders.*, anon_boxes.anon_box, anon_ladders.:keys & anon_boxes.:bits AS :boxed
+            FROM :ladders AS anon_ladders
+            CROSS JOIN :boxes AS anon_boxes
+        ) AS anon_live
+        SEMI JOIN anon_near ON anon_near.anon_box = anon_live.anon_box AND anon_near.:boxed = anon_live.:boxed
         INNER JOIN :nodes AS anon_nodes ON anon_nodes.anon_box = anon_live.anon_box
     ) AS anon_at_nodes
     GROUP BY anon_node, :keys
@@ -234,7 +251,7 @@ anon_large AS (
 
 SELECT anon_pairs.anon_key, min(anon_pairs.anon_loss) AS anon_loss
 FROM (
-    SELECT anon_live.anon_key, anon_nodes.anon_node, :masked, :losses AS anon_loss
+    SELECT anon_live.anon_key, anon_nodes.anon_node, anon_live.:keys & anon_nodes.:bits AS :keys, :losses AS anon_loss
     FROM anon_near AS anon_live
     INNER JOIN :nodes AS anon_nodes ON anon_nodes.anon_box = anon_live.anon_box
 ) AS anon_pairs

@@ -50,17 +50,46 @@ SELECT count(*) AS keys, CAST(coalesce(sum(anon_row_count), 0) AS BIGINT) AS row
 FROM :parts AS anon_parts
 WHERE anon_class IN (:classes);
 
--- name: spans
--- keys of classes
--- The bits that all keys of a class have, and those in which they differ.
+-- name: levels_of_classes
+-- levels of classes
+-- The finest level of each quasi-identifier at which all keys of a class have one label, and the bits of that.
 -- :parts (anon_key_0 BIGINT, anon_class INTEGER, anon_number BIGINT)
 -- :changed (anon_class INTEGER)
--- :keys bit_and(anon_key_0) AS anon_key_0
--- :differences bit_or(anon_key_0) AS anon_differs_anon_key_0
-SELECT anon_class, max(anon_number) AS anon_number, :keys, :differences
-FROM :parts AS anon_parts
-SEMI JOIN :changed AS anon_changed ON anon_changed.anon_class = anon_parts.anon_class
-GROUP BY anon_class;
+-- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
+-- :keys anon_key_0
+-- :bits anon_mask_0
+-- :differences anon_difference_0
+-- :bottom [0, 0]
+SELECT
+    anon_finest.anon_class,
+    anon_finest.anon_number,
+    anon_finest.position,
+    anon_finest.depth,
+    anon_finest.:keys & anon_masks.:bits AS :keys
+FROM (
+    SELECT
+        anon_spans.anon_class,
+        anon_spans.anon_number,
+        anon_masks.position,
+        CAST(
+            greatest(count(*) FILTER (WHERE anon_spans.:differences & anon_masks.:bits <> 0), :bottom[anon_masks.position + 1])
+            AS INTEGER
+        ) AS depth,
+        anon_spans.:keys
+    FROM (
+        SELECT
+            anon_class,
+            max(anon_number) AS anon_number,
+            bit_and(anon_parts.:keys) AS :keys,
+            xor(bit_and(anon_parts.:keys), bit_or(anon_parts.:keys)) AS :differences
+        FROM :parts AS anon_parts
+        SEMI JOIN :changed AS anon_changed ON anon_changed.anon_class = anon_parts.anon_class
+        GROUP BY anon_class
+    ) AS anon_spans
+    CROSS JOIN :masks AS anon_masks
+    GROUP BY anon_spans.anon_class, anon_spans.anon_number, anon_masks.position, anon_spans.:keys
+) AS anon_finest
+INNER JOIN :masks AS anon_masks ON anon_masks.position = anon_finest.position AND anon_masks.depth = anon_finest.depth;
 
 -- name: class_losses
 -- losses of classes
@@ -100,13 +129,40 @@ SELECT DISTINCT anon_class FROM :parts AS anon_parts WHERE anon_class > 0;
 -- cells of classes
 -- :cells (anon_key BIGINT, anon_sensitive_0 UINTEGER, anon_sensitive_0_1 UINTEGER, anon_row_count BIGINT)
 -- :parts (anon_key BIGINT, anon_class INTEGER)
--- :carried anon_sensitive_0
--- :others any_value(anon_cells.anon_sensitive_0_1) AS anon_sensitive_0_1
-SELECT anon_parts.anon_class, anon_cells.:carried, :others, CAST(sum(anon_cells.anon_row_count) AS BIGINT) AS anon_row_count
+-- :distinguishing anon_sensitive_0
+-- :others anon_sensitive_0_1
+SELECT
+    anon_parts.anon_class,
+    anon_cells.:distinguishing,
+    any_value(anon_cells.:others) AS :others,
+    CAST(sum(anon_cells.anon_row_count) AS BIGINT) AS anon_row_count
 FROM :cells AS anon_cells
 INNER JOIN :parts AS anon_parts ON anon_parts.anon_key = anon_cells.anon_key
 WHERE anon_parts.anon_class > 0
-GROUP BY anon_parts.anon_class, anon_cells.:carried;
+GROUP BY anon_parts.anon_class, anon_cells.:distinguishing;
+
+-- name: cells_of_groups
+-- cells of groups
+-- The cells of the members of groups, once for each of these.
+-- :groups (anon_class INTEGER, anon_length BIGINT, anon_member INTEGER)
+-- :group_keys anon_class, anon_length
+-- :members (anon_class INTEGER, anon_row_count BIGINT)
+-- :member anon_member
+-- :key anon_class
+-- :carried anon_row_count
+SELECT anon_groups.:group_keys, anon_of_group.:carried
+FROM :groups AS anon_groups
+INNER JOIN :members AS anon_of_group ON anon_groups.:member = anon_of_group.:key;
+
+-- name: cells_of_classes
+-- cells of classes
+-- :cells (anon_key BIGINT, anon_row_count BIGINT)
+-- :parts (anon_key BIGINT, anon_class INTEGER, anon_number BIGINT)
+-- :joint anon_earlier
+-- :carried anon_row_count
+SELECT anon_parts.anon_class, anon_parts.anon_number AS :joint, anon_cells.:carried
+FROM :cells AS anon_cells
+INNER JOIN :parts AS anon_parts ON anon_parts.anon_key = anon_cells.anon_key;
 
 -- name: equal_classes
 -- classes of equal labels
@@ -151,14 +207,16 @@ SELECT *, row_number() OVER (ORDER BY anon_key ASC) AS anon_place FROM :parts AS
 -- values of keys in no class
 -- :left (anon_key BIGINT, anon_place BIGINT, anon_key_0 BIGINT, anon_number BIGINT, anon_mass BIGINT)
 -- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
--- :value_words anon_left.anon_key_0 AS anon_value_0
+-- :keys anon_key_0
+-- :bits anon_mask_0
+-- :values anon_value_0
 SELECT
     anon_left.anon_key,
     anon_left.anon_place,
     anon_left.anon_number,
     anon_left.anon_mass,
     anon_masks.position,
-    :value_words
+    anon_left.:keys & anon_masks.:bits AS :values
 FROM :left AS anon_left
 CROSS JOIN :masks AS anon_masks
 WHERE anon_masks.depth = 0;
@@ -170,12 +228,11 @@ WHERE anon_masks.depth = 0;
 -- :classes (anon_class INTEGER)
 -- :left_values (position INTEGER, anon_value_0 BIGINT)
 -- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
--- :tops (position INTEGER, anon_top INTEGER)
 -- :labels (position INTEGER, depth INTEGER, anon_key_0 BIGINT, anon_loss BIGINT)
 -- :keys anon_key_0
+-- :bits anon_mask_0
 -- :values anon_value_0
--- :differs anon_used.anon_key_0 <> anon_values.anon_value_0
--- :is_lifted anon_labels.anon_key_0 = anon_met.anon_value_0
+-- :top [2, 2]
 SELECT anon_met.position, anon_met.depth, anon_met.:keys, anon_met.:values, anon_labels.anon_loss
 FROM (
     SELECT
@@ -183,7 +240,10 @@ FROM (
         anon_used.depth,
         anon_used.:keys,
         anon_values.:values,
-        greatest(anon_used.depth, count(*) FILTER (WHERE :differs)) AS anon_depth
+        greatest(
+            anon_used.depth,
+            count(*) FILTER (WHERE xor(anon_used.:keys, anon_values.:values) & anon_masks.:bits <> 0)
+        ) AS anon_depth
     FROM (
         SELECT DISTINCT position, depth, :keys
         FROM :levels AS anon_levels
@@ -194,12 +254,12 @@ FROM (
     INNER JOIN :masks AS anon_masks ON anon_masks.position = anon_used.position
     GROUP BY anon_used.position, anon_used.depth, anon_used.:keys, anon_values.:values
 ) AS anon_met
-INNER JOIN :tops AS anon_tops ON anon_tops.position = anon_met.position AND anon_tops.anon_top >= anon_met.anon_depth
 INNER JOIN :masks AS anon_masks ON anon_masks.position = anon_met.position AND anon_masks.depth = anon_met.anon_depth
 INNER JOIN :labels AS anon_labels
     ON anon_labels.position = anon_met.position
     AND anon_labels.depth = anon_met.anon_depth
-    AND :is_lifted;
+    AND anon_labels.:keys = (anon_met.:values & anon_masks.:bits)
+WHERE anon_met.anon_depth <= :top[anon_met.position + 1];
 
 -- name: candidates
 -- classes for keys
@@ -325,8 +385,10 @@ INNER JOIN (SELECT anon_class, max(anon_length) AS anon_length FROM :met AS anon
 -- labels of the top
 -- The keys in no class by their labels at the top, by the first key with these (anon_top).
 -- :weighed (anon_key BIGINT, anon_number BIGINT, anon_key_0 BIGINT)
--- :at_top anon_key_0
-SELECT anon_key, min(anon_key) OVER (PARTITION BY anon_number, :at_top) AS anon_top FROM :weighed AS anon_weighed;
+-- :keys anon_key_0
+-- :top_masks 0
+SELECT anon_key, min(anon_key) OVER (PARTITION BY anon_number, :keys) AS anon_top
+FROM (SELECT anon_key, anon_number, anon_weighed.:keys & :top_masks AS :keys FROM :weighed AS anon_weighed) AS anon_at_top;
 
 -- name: cells_at_top
 -- cells in no class
@@ -399,9 +461,9 @@ LEFT JOIN (SELECT DISTINCT anon_class FROM :near AS anon_all_near) AS anon_near
 -- :losses (anon_class INTEGER, anon_loss BIGINT, anon_mass BIGINT)
 -- :labels (position INTEGER, depth INTEGER, anon_key_0 BIGINT, anon_loss BIGINT)
 -- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
--- :greatest (position INTEGER, anon_top INTEGER)
 -- :keys anon_key_0
--- :top_words anon_levels.anon_key_0 AS anon_key_0
+-- :bits anon_mask_0
+-- :top [2, 2]
 SELECT
     anon_failing.anon_class,
     anon_losses.anon_class AS anon_other,
@@ -409,11 +471,10 @@ SELECT
 FROM (
     SELECT anon_lifted.anon_class, CAST(sum(anon_labels.anon_loss) AS HUGEINT) AS anon_loss
     FROM (
-        SELECT anon_levels.anon_class, anon_masks.position, anon_masks.depth, :top_words
+        SELECT anon_levels.anon_class, anon_masks.position, anon_masks.depth, anon_levels.:keys & anon_masks.:bits AS :keys
         FROM :levels AS anon_levels
-        INNER JOIN :greatest AS anon_greatest ON anon_greatest.position = anon_levels.position
         INNER JOIN :masks AS anon_masks
-            ON anon_masks.position = anon_greatest.position AND anon_masks.depth = anon_greatest.anon_top
+            ON anon_masks.position = anon_levels.position AND anon_masks.depth = :top[anon_masks.position + 1]
     ) AS anon_lifted
     INNER JOIN :labels AS anon_labels
         ON anon_labels.position = anon_lifted.position

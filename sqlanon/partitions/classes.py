@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.local.listing import find_classes
-from sqlanon.methods.local.recoding import CLASS, LABELS, PerClass
+from sqlanon.methods.local.recoding import CLASS_LABELS, PerClass
 from sqlanon.methods.local.recoding import SQL as LOCAL
+from sqlanon.methods.local.table import CLASS
 from sqlanon.model.fit import Fit
 from sqlanon.model.labels import ClassesRecord, LabelsRecord, NodeRecord
 from sqlanon.partitions.increment import Increment, Lookup, kept_cells, lookups_at, node_labels
@@ -34,8 +34,8 @@ def increment_of(engine: Compute, encoding: Encoding, fit: Fit, published: exp.E
             engine.run(step)
         return Increment(node, lookups_at(node), published, REFERENCE)
     classes = PerClass(encoding)
-    find_classes(engine, classes, fit.policy, LISTED)
-    lookup = Lookup(LABELS, CLASS, dict(enumerate(encoding.label_columns)))
+    classes.find_classes(engine, fit.policy, LISTED)
+    lookup = Lookup(CLASS_LABELS, CLASS, dict(enumerate(encoding.label_columns)))
     return Increment(classes, [lookup], published, REFERENCE)
 
 

@@ -20,7 +20,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.full_domain.method import FullDomainRun
-from sqlanon.methods.local.fitting import LocalFitRun
+from sqlanon.methods.local.method import LocalFitRun
 from sqlanon.methods.local.recoding import PerClass
 from sqlanon.methods.local.report import run_notes
 from sqlanon.methods.progress import Progress, Stopped, never, silent

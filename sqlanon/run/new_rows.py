@@ -11,8 +11,7 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.local.listing import find_classes
-from sqlanon.methods.local.recoding import LABELS, PerClass
+from sqlanon.methods.local.recoding import CLASS_LABELS, PerClass
 from sqlanon.methods.local.recoding import SQL as LOCAL
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import encode_table
@@ -58,8 +57,8 @@ def generalize_in_classes(
     table = encode_table(engine, bound, label_losses=(), may_be_empty=True)
     recoding = PerClass(table.encoding)
     engine.put(RECORDED, _listed(classes))
-    find_classes(engine, recoding, bound.policy, RECORDED)
-    engine.run(LOCAL.step(KEPT_CLASSES, "all_classes", labels=LABELS))
+    recoding.find_classes(engine, bound.policy, RECORDED)
+    engine.run(LOCAL.step(KEPT_CLASSES, "all_classes", labels=CLASS_LABELS))
     publishing.group_rows(engine, table, recoding, masked=False, is_examined=False)
     rows, _ = publishing.released_sizes(engine)
     target.write(publishing.released_rows(engine, table.encoding, target.takes_enums), streamed=True)

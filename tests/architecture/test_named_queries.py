@@ -66,6 +66,18 @@ class TestRoles:
             "SELECT RANK() OVER () AS place FROM t AS one JOIN u ON TRUE LEFT JOIN v AS v ON TRUE"
         )
 
+    def test_lists_are_taken_element_by_element(self) -> None:
+        text = (
+            "SELECT bit_or(one.:keys) & :masks AS :bits FROM t AS one "
+            "JOIN u ON u.:keys = (one.:keys & one.:bits) WHERE NOT one.:keys <> :masks"
+        )
+        roles = {"keys": ["a", "b"], "masks": [exp.convert(3), exp.convert(4)], "bits": ["c", "d"]}
+        assert with_roles(parsed(text), roles).sql(DIALECT) == (
+            'SELECT BIT_OR("one"."a") & 3 AS "c", BIT_OR("one"."b") & 4 AS "d" FROM t AS one '
+            'JOIN u ON "u"."a" = ("one"."a" & "one"."c") AND "u"."b" = ("one"."b" & "one"."d") '
+            'WHERE NOT ("one"."a" <> 3 OR "one"."b" <> 4)'
+        )
+
     def test_groups_without_a_list_stay(self) -> None:
         given = cast(exp.Query, sqlglot.parse_one("SELECT a, count(*) AS n FROM t GROUP BY ALL", read=DIALECT))
         query = with_roles(parsed("SELECT b FROM :cells AS cells GROUP BY ALL ORDER BY ALL"), {"cells": given})

@@ -56,7 +56,7 @@ def test_tables_of_hardly_any_rows(session: sa.Session) -> None:
 
 
 def test_lattices_of_very_many_nodes_are_refused(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlanon.methods.local.refusals.MAX_NODES", 39)
+    monkeypatch.setattr("sqlanon.methods.local.method.MAX_NODES", 39)
     with pytest.raises(sa.PolicyError, match='the lattice has 50 nodes, more than the 39 that method "local-recoding"'):
         session.anonymize("people", policy_of(sa.KAnonymity(4)), "released")
 
@@ -105,7 +105,7 @@ class TestHints:
         def limited(engine: Any, publication: Any) -> float | None:
             for most in ("MAX_CELLS", "MAX_NODES"):
                 with monkeypatch.context() as patch:
-                    patch.setattr(f"sqlanon.methods.local.estimate.{most}", 10)
+                    patch.setattr(f"sqlanon.methods.local.bound.{most}", 10)
                     of_large_tables.append(local_loss(engine, publication))
             return local_loss(engine, publication)
 

@@ -1340,20 +1340,20 @@ DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 CREATE TEMPORARY TABLE "temp"."main"."anon_weighed_keys" AS
 WITH "anon_unnumbered" AS (
   SELECT
-    "anon_key_0" AS "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_mass",
-    0 AS "anon_number"
-  FROM "temp"."main"."anon_cells"
+    "anon_key_0",
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count,
+    SUM("anon_row_count") AS anon_mass,
+    0 AS anon_number
+  FROM "temp"."main"."anon_cells" AS anon_cells
   GROUP BY "anon_key_0"
 )
-SELECT ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC) AS anon_key, *
+SELECT ROW_NUMBER() OVER (ORDER BY "anon_key_0" ASC) AS anon_key, * REPLACE (CAST("anon_mass" AS BIGINT) AS anon_mass)
 FROM "anon_unnumbered";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_peeled_cells" AS
 WITH "anon_merged" AS (
-  SELECT "anon_key_0" AS "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-  FROM "temp"."main"."anon_cells"
+  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
+  FROM "temp"."main"."anon_cells" AS anon_cells
   GROUP BY "anon_key_0", "anon_sensitive_0"
 )
 SELECT anon_weighed.anon_key, anon_weighed.anon_number, anon_merged.*
@@ -1365,7 +1365,7 @@ WITH "anon_numbered" AS (
   SELECT
     anon_labels.position, anon_labels.depth, "anon_labels"."anon_key_0",
     DENSE_RANK() OVER (PARTITION BY anon_labels.position ORDER BY anon_labels.label ASC NULLS FIRST) AS anon_label_number,
-    CAST(ROUND("anon_labels"."lm" * anon_shares.share * 1073741824) AS BIGINT) AS anon_loss
+    CAST(ROUND("lm" * anon_shares.share * 1073741824) AS BIGINT) AS anon_loss
   FROM "temp"."main"."anon_labels" AS anon_labels
   INNER JOIN (VALUES
     (0, 0.5e0),
@@ -1394,12 +1394,12 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_failed_keys" AS
 SELECT CAST(0 AS BIGINT) AS "anon_key"
 WHERE FALSE;
 
-PREPARE "anon_tried_0" AS
-INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_peeled_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
-PREPARE "anon_taken_0" AS
-INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_peeled_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
-PREPARE "anon_failed_0" AS
-INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_peeled_cells" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
+PREPARE "anon_tried" AS
+INSERT INTO "temp"."main"."anon_tried_classes" WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_peeled_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
+PREPARE "anon_taken" AS
+INSERT INTO "temp"."main"."anon_taken_keys" WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_peeled_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
+PREPARE "anon_failed" AS
+INSERT INTO "temp"."main"."anon_failed_keys" WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_peeled_cells" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
 
 -- read anon_taken_keys
 WITH "anon_taken" AS (
@@ -1414,7 +1414,7 @@ WITH "anon_taken" AS (
 SELECT COUNT(*) AS cells, CAST(COALESCE(SUM(anon_row_count), 0) AS BIGINT) AS rows
 FROM "anon_cells";
 
-EXECUTE "anon_tried_0" ('[0]', '[8935141660703064064]', 0);
+EXECUTE "anon_tried" ('[0]', '[8935141660703064064]', 0);
 
 -- read anon_tried_classes
 SELECT anon_node AS node, CAST(SUM(anon_class_size) AS BIGINT) AS rows
@@ -1422,8 +1422,8 @@ FROM "temp"."main"."anon_tried_classes" AS anon_tried
 WHERE anon_trial = 0 AND anon_is_met
 GROUP BY anon_node;
 
-EXECUTE "anon_taken_0" ('[0]', '[8935141660703064064]', 0);
-EXECUTE "anon_tried_0" ('[0]', '[8935141660703064064]', 1);
+EXECUTE "anon_taken" ('[0]', '[8935141660703064064]', 0);
+EXECUTE "anon_tried" ('[0]', '[8935141660703064064]', 1);
 
 -- read anon_tried_classes 2
 SELECT anon_node AS node, CAST(SUM(anon_class_size) AS BIGINT) AS rows
@@ -1431,7 +1431,7 @@ FROM "temp"."main"."anon_tried_classes" AS anon_tried
 WHERE anon_trial = 1 AND anon_is_met
 GROUP BY anon_node;
 
-EXECUTE "anon_failed_0" ('[0]', '[8935141660703064064]');
+EXECUTE "anon_failed" ('[0]', '[8935141660703064064]');
 DELETE FROM "temp"."main"."anon_tried_classes";
 
 -- read anon_weighed_keys
@@ -1441,28 +1441,28 @@ SEMI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_ke
 
 -- as above: read anon_taken_keys
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_left_0" AS
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_left_cells" AS
 WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 0)
 SELECT anon_cells.*
 FROM "temp"."main"."anon_peeled_cells" AS anon_cells
 ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key;
 
-PREPARE "anon_tried_1" AS
-INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_0" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
-PREPARE "anon_taken_1" AS
-INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_0" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
-PREPARE "anon_failed_1" AS
-INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_left_0" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
-EXECUTE "anon_tried_1" ('[1, 2, 3, 4, 5]', '[8646911284551352320, 7205759403792793600, 1729382256910270464, 6917529027641081856, 0]', 0);
+PREPARE "anon_tried" AS
+INSERT INTO "temp"."main"."anon_tried_classes" WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
+PREPARE "anon_taken" AS
+INSERT INTO "temp"."main"."anon_taken_keys" WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
+PREPARE "anon_failed" AS
+INSERT INTO "temp"."main"."anon_failed_keys" WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_left_cells" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
+EXECUTE "anon_tried" ('[1, 2, 3, 4, 5]', '[8646911284551352320, 7205759403792793600, 1729382256910270464, 6917529027641081856, 0]', 0);
 
 -- as above: read anon_tried_classes
 
-EXECUTE "anon_taken_1" ('[3, 4, 5]', '[1729382256910270464, 6917529027641081856, 0]', 0);
-EXECUTE "anon_tried_1" ('[3, 4, 5]', '[1729382256910270464, 6917529027641081856, 0]', 1);
+EXECUTE "anon_taken" ('[3, 4, 5]', '[1729382256910270464, 6917529027641081856, 0]', 0);
+EXECUTE "anon_tried" ('[3, 4, 5]', '[1729382256910270464, 6917529027641081856, 0]', 1);
 
 -- as above: read anon_tried_classes 2
 
-EXECUTE "anon_failed_1" ('[1, 2, 3, 4, 5]', '[8646911284551352320, 7205759403792793600, 1729382256910270464, 6917529027641081856, 0]');
+EXECUTE "anon_failed" ('[1, 2, 3, 4, 5]', '[8646911284551352320, 7205759403792793600, 1729382256910270464, 6917529027641081856, 0]');
 DELETE FROM "temp"."main"."anon_tried_classes";
 
 WITH "anon_taken" AS (
@@ -1471,29 +1471,28 @@ WITH "anon_taken" AS (
   WHERE anon_node >= 1
 ), "anon_cells" AS (
   SELECT anon_cells.*
-  FROM "temp"."main"."anon_left_0" AS anon_cells
+  FROM "temp"."main"."anon_left_cells" AS anon_cells
   ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key
 )
 SELECT COUNT(*) AS cells, CAST(COALESCE(SUM(anon_row_count), 0) AS BIGINT) AS rows
 FROM "anon_cells";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_left_1" AS
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_left_cells" AS
 WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 1)
 SELECT anon_cells.*
-FROM "temp"."main"."anon_left_0" AS anon_cells
+FROM "temp"."main"."anon_left_cells" AS anon_cells
 ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key;
 
-DROP TABLE IF EXISTS "temp"."main"."anon_left_0";
-PREPARE "anon_tried_2" AS
-INSERT INTO "temp"."main"."anon_tried_classes" ("anon_trial", "anon_class", "anon_node", "anon_key_0", "anon_class_size", "anon_is_met") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_1" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
-PREPARE "anon_taken_2" AS
-INSERT INTO "temp"."main"."anon_taken_keys" ("anon_key", "anon_node", "anon_first_key") WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_1" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
-PREPARE "anon_failed_2" AS
-INSERT INTO "temp"."main"."anon_failed_keys" ("anon_key") WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_left_1" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_nodes"."anon_node", "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
+PREPARE "anon_tried" AS
+INSERT INTO "temp"."main"."anon_tried_classes" WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_live" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_judged_cells" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_values" AS (SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows" FROM "anon_judged_cells" GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"), "anon_classes" AS (SELECT "anon_node", "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0" FROM "anon_values" GROUP BY "anon_node", "anon_key_0") SELECT $3 AS anon_trial, ROW_NUMBER() OVER (ORDER BY anon_node ASC) AS anon_class, anon_node, "anon_key_0", anon_class_size, COALESCE("anon_class_size" >= 2 AND "anon_measure_0" >= 2, FALSE) AS anon_is_met FROM "anon_classes" WHERE "anon_class_size" >= 2;
+PREPARE "anon_taken" AS
+INSERT INTO "temp"."main"."anon_taken_keys" WITH "anon_taken" AS (SELECT anon_key FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_cells" AS (SELECT anon_cells.* FROM "temp"."main"."anon_left_cells" AS anon_cells ANTI JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_live" AS (SELECT anon_key, "anon_key_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "anon_cells" GROUP BY anon_key, "anon_key_0"), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_key", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), "anon_firsts" AS (SELECT anon_pairs.anon_key, ANY_VALUE(anon_pairs.anon_row_count) AS anon_row_count, MIN(anon_met.anon_class) AS anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_met ON anon_met.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_met"."anon_key_0" WHERE anon_met.anon_trial = $3 AND anon_met.anon_is_met GROUP BY anon_pairs.anon_key), "anon_sized" AS (SELECT anon_key, anon_class, MIN(anon_key) OVER (PARTITION BY anon_class) AS anon_first_key, SUM(anon_row_count) OVER (PARTITION BY anon_class) AS anon_rows FROM "anon_firsts") SELECT anon_sized.anon_key, anon_tried.anon_node, anon_sized.anon_first_key FROM "anon_sized" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_class = anon_sized.anon_class AND anon_tried.anon_class_size = anon_sized.anon_rows WHERE anon_tried.anon_trial = $3;
+PREPARE "anon_failed" AS
+INSERT INTO "temp"."main"."anon_failed_keys" WITH "anon_taken" AS (SELECT * FROM "temp"."main"."anon_taken_keys" AS anon_all_taken WHERE anon_node >= 6), "anon_live" AS (SELECT anon_cells.*, anon_taken.anon_node AS anon_turn FROM "temp"."main"."anon_left_cells" AS anon_cells LEFT JOIN "anon_taken" ON anon_taken.anon_key = anon_cells.anon_key), "anon_nodes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"), "anon_pairs" AS (SELECT "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", anon_nodes.anon_node, "anon_live"."anon_key", "anon_live"."anon_turn", "anon_live"."anon_sensitive_0", "anon_live"."anon_row_count" FROM "anon_live" CROSS JOIN "anon_nodes"), anon_in_turn AS MATERIALIZED (SELECT anon_pairs.*, anon_tried.anon_trial, anon_tried.anon_class FROM "anon_pairs" INNER JOIN "temp"."main"."anon_tried_classes" AS anon_tried ON anon_tried.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_tried"."anon_key_0" WHERE NOT anon_tried.anon_is_met AND (anon_pairs.anon_turn IS NULL OR anon_pairs.anon_turn > anon_pairs.anon_node)), "anon_large" AS (SELECT anon_trial, anon_class FROM anon_in_turn GROUP BY anon_trial, anon_class HAVING CAST(SUM("anon_row_count") AS BIGINT) >= 2) SELECT DISTINCT anon_in_turn.anon_key FROM anon_in_turn SEMI JOIN "anon_large" ON anon_large.anon_trial = anon_in_turn.anon_trial AND anon_large.anon_class = anon_in_turn.anon_class ANTI JOIN "temp"."main"."anon_failed_keys" AS anon_failed ON anon_failed.anon_key = anon_in_turn.anon_key;
 
 -- as above: read anon_weighed_keys
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_parts" AS
+CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_parts" AS
 SELECT anon_weighed.*, CAST(COALESCE(anon_taken.anon_first_key, 0) AS INT) AS anon_class
 FROM "temp"."main"."anon_weighed_keys" AS anon_weighed
 LEFT JOIN "temp"."main"."anon_taken_keys" AS anon_taken ON anon_taken.anon_key = anon_weighed.anon_key;
@@ -1509,44 +1508,39 @@ WITH "anon_spans" AS (
     anon_class,
     MAX(anon_number) AS anon_number,
     BIT_AND("anon_parts"."anon_key_0") AS "anon_key_0",
-    XOR(BIT_OR("anon_parts"."anon_key_0"), BIT_AND("anon_parts"."anon_key_0")) AS "anon_differs_anon_key_0"
+    XOR(BIT_AND("anon_parts"."anon_key_0"), BIT_OR("anon_parts"."anon_key_0")) AS "anon_difference_0"
   FROM "temp"."main"."anon_parts" AS anon_parts
   SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_parts.anon_class
   GROUP BY anon_class
-), "anon_each" AS (
+), "anon_finest" AS (
   SELECT
-    "anon_class", "anon_number", "anon_key_0",
-    UNNEST(RANGE(0, 2)) AS "position",
-    UNNEST(
-      [
-        CAST(GREATEST(
-          LIST_SUM(
-            [
-              CAST((("anon_differs_anon_key_0" & 7205759403792793600) <> 0) AS INT),
-              CAST((("anon_differs_anon_key_0" & 6917529027641081856) <> 0) AS INT)
-            ]
-          ),
-          0
-        ) AS INT),
-        CAST(GREATEST(LIST_SUM([ CAST((("anon_differs_anon_key_0" & 1729382256910270464) <> 0) AS INT) ]), 0) AS INT)
-      ]
-    ) AS "depth"
+    anon_spans.anon_class, anon_spans.anon_number, anon_masks.position,
+    CAST(GREATEST(
+      COUNT(*) FILTER(WHERE ("anon_spans"."anon_difference_0" & "anon_masks"."anon_mask_0" <> 0)),
+      [0, 0][anon_masks.position + 1]
+    ) AS INT) AS depth,
+    "anon_spans"."anon_key_0"
   FROM "anon_spans"
+  CROSS JOIN (VALUES
+    (0, 0, 7205759403792793600),
+    (0, 1, 6917529027641081856),
+    (0, 2, 0),
+    (1, 0, 1729382256910270464),
+    (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0")
+  GROUP BY anon_spans.anon_class, anon_spans.anon_number, anon_masks.position, "anon_spans"."anon_key_0"
 )
 SELECT
-  "anon_each"."anon_class", "anon_each"."anon_number",
-  CAST("anon_each"."position" AS INT) AS "position",
-  "anon_each"."depth",
-  "anon_each"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0"
-FROM "anon_each"
-JOIN (VALUES
+  anon_finest.anon_class, anon_finest.anon_number, anon_finest.position, anon_finest.depth,
+  "anon_finest"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0"
+FROM "anon_finest"
+INNER JOIN (VALUES
   (0, 0, 7205759403792793600),
   (0, 1, 6917529027641081856),
   (0, 2, 0),
   (1, 0, 1729382256910270464),
-  (1, 1, 0)) AS "anon_masks"("position", "depth", "anon_mask_0")
-  ON "anon_each"."position" = "anon_masks"."position"
-  AND "anon_each"."depth" = "anon_masks"."depth";
+  (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0")
+  ON anon_masks.position = anon_finest.position
+  AND anon_masks.depth = anon_finest.depth;
 
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_class_losses" AS
 WITH "anon_of_labels" AS (
@@ -1617,7 +1611,7 @@ WITH "anon_used" AS (
     GREATEST(
       anon_used.depth,
       COUNT(*) FILTER(WHERE
-        ((XOR("anon_used"."anon_key_0", "anon_values"."anon_value_0") & "anon_masks"."anon_mask_0") <> 0))
+        (XOR("anon_used"."anon_key_0", "anon_values"."anon_value_0") & "anon_masks"."anon_mask_0" <> 0))
     ) AS anon_depth
   FROM "anon_used"
   INNER JOIN "anon_values" ON anon_values.position = anon_used.position
@@ -1633,11 +1627,6 @@ WITH "anon_used" AS (
 SELECT anon_met.position, anon_met.depth, "anon_met"."anon_key_0", "anon_met"."anon_value_0", anon_labels.anon_loss
 FROM "anon_met"
 INNER JOIN (VALUES
-  (0, 2),
-  (1, 1)) AS anon_tops("position", "anon_top")
-  ON anon_tops.position = anon_met.position
-  AND anon_tops.anon_top >= anon_met.anon_depth
-INNER JOIN (VALUES
   (0, 0, 7205759403792793600),
   (0, 1, 6917529027641081856),
   (0, 2, 0),
@@ -1648,7 +1637,8 @@ INNER JOIN (VALUES
 INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
   ON anon_labels.position = anon_met.position
   AND anon_labels.depth = anon_met.anon_depth
-  AND ("anon_labels"."anon_key_0" = ("anon_met"."anon_value_0" & "anon_masks"."anon_mask_0"));
+  AND "anon_labels"."anon_key_0" = ("anon_met"."anon_value_0" & "anon_masks"."anon_mask_0")
+WHERE anon_met.anon_depth <= [2, 1][anon_met.position + 1];
 
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."anon_candidates" AS
 WITH "anon_levels" AS (
@@ -1730,7 +1720,7 @@ FROM "temp"."main"."anon_parts" AS anon_parts
 LEFT JOIN "temp"."main"."anon_moves" AS anon_moves ON anon_moves.anon_key = anon_parts.anon_key;
 
 DELETE FROM "temp"."main"."anon_levels_of_classes" WHERE "anon_class" IN (SELECT "anon_class" FROM "temp"."main"."anon_changed_classes");
-INSERT INTO "temp"."main"."anon_levels_of_classes" WITH "anon_spans" AS (SELECT anon_class, MAX(anon_number) AS anon_number, BIT_AND("anon_parts"."anon_key_0") AS "anon_key_0", XOR(BIT_OR("anon_parts"."anon_key_0"), BIT_AND("anon_parts"."anon_key_0")) AS "anon_differs_anon_key_0" FROM "temp"."main"."anon_parts" AS anon_parts SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_parts.anon_class GROUP BY anon_class), "anon_each" AS (SELECT "anon_class", "anon_number", "anon_key_0", UNNEST(RANGE(2)) AS "position", UNNEST([CAST(GREATEST(LIST_SUM([CAST((("anon_differs_anon_key_0" & 7205759403792793600) <> 0) AS INT), CAST((("anon_differs_anon_key_0" & 6917529027641081856) <> 0) AS INT)]), 0) AS INT), CAST(GREATEST(LIST_SUM([CAST((("anon_differs_anon_key_0" & 1729382256910270464) <> 0) AS INT)]), 0) AS INT)]) AS "depth" FROM "anon_spans") SELECT "anon_each"."anon_class", "anon_each"."anon_number", CAST("anon_each"."position" AS INT) AS "position", "anon_each"."depth", "anon_each"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0" FROM "anon_each" JOIN (VALUES (0, 0, 7205759403792793600), (0, 1, 6917529027641081856), (0, 2, 0), (1, 0, 1729382256910270464), (1, 1, 0)) AS "anon_masks"("position", "depth", "anon_mask_0") ON "anon_each"."position" = "anon_masks"."position" AND "anon_each"."depth" = "anon_masks"."depth";
+INSERT INTO "temp"."main"."anon_levels_of_classes" WITH "anon_spans" AS (SELECT anon_class, MAX(anon_number) AS anon_number, BIT_AND("anon_parts"."anon_key_0") AS "anon_key_0", XOR(BIT_AND("anon_parts"."anon_key_0"), BIT_OR("anon_parts"."anon_key_0")) AS "anon_difference_0" FROM "temp"."main"."anon_parts" AS anon_parts SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_parts.anon_class GROUP BY anon_class), "anon_finest" AS (SELECT anon_spans.anon_class, anon_spans.anon_number, anon_masks.position, CAST(GREATEST(COUNT(*) FILTER(WHERE ("anon_spans"."anon_difference_0" & "anon_masks"."anon_mask_0" <> 0)), [0, 0][anon_masks.position + 1]) AS INT) AS depth, "anon_spans"."anon_key_0" FROM "anon_spans" CROSS JOIN (VALUES (0, 0, 7205759403792793600), (0, 1, 6917529027641081856), (0, 2, 0), (1, 0, 1729382256910270464), (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0") GROUP BY anon_spans.anon_class, anon_spans.anon_number, anon_masks.position, "anon_spans"."anon_key_0") SELECT anon_finest.anon_class, anon_finest.anon_number, anon_finest.position, anon_finest.depth, "anon_finest"."anon_key_0" & "anon_masks"."anon_mask_0" AS "anon_key_0" FROM "anon_finest" INNER JOIN (VALUES (0, 0, 7205759403792793600), (0, 1, 6917529027641081856), (0, 2, 0), (1, 0, 1729382256910270464), (1, 1, 0)) AS anon_masks("position", "depth", "anon_mask_0") ON anon_masks.position = anon_finest.position AND anon_masks.depth = anon_finest.depth;
 DELETE FROM "temp"."main"."anon_class_losses" WHERE "anon_class" IN (SELECT "anon_class" FROM "temp"."main"."anon_changed_classes");
 INSERT INTO "temp"."main"."anon_class_losses" WITH "anon_of_labels" AS (SELECT anon_levels.anon_class, anon_levels.anon_number, CAST(SUM(anon_labels.anon_loss) AS BIGINT) AS anon_loss, ARRAY_AGG(anon_labels.anon_label_number ORDER BY anon_labels.position ASC) AS anon_labels FROM "temp"."main"."anon_levels_of_classes" AS anon_levels SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_changed ON anon_changed.anon_class = anon_levels.anon_class INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels ON anon_labels.position = anon_levels.position AND anon_labels.depth = anon_levels.depth AND "anon_levels"."anon_key_0" = "anon_labels"."anon_key_0" GROUP BY anon_levels.anon_class, anon_levels.anon_number), "anon_of_keys" AS (SELECT anon_class, CAST(SUM(anon_mass) AS BIGINT) AS anon_mass, CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count FROM "temp"."main"."anon_parts" AS anon_parts GROUP BY anon_class) SELECT anon_of_labels.*, anon_of_keys.anon_mass, anon_of_keys.anon_row_count FROM "anon_of_labels" INNER JOIN "anon_of_keys" ON anon_of_keys.anon_class = anon_of_labels.anon_class;
 
@@ -1759,7 +1749,7 @@ WITH "anon_used" AS (
     GREATEST(
       anon_used.depth,
       COUNT(*) FILTER(WHERE
-        ((XOR("anon_used"."anon_key_0", "anon_values"."anon_value_0") & "anon_masks"."anon_mask_0") <> 0))
+        (XOR("anon_used"."anon_key_0", "anon_values"."anon_value_0") & "anon_masks"."anon_mask_0" <> 0))
     ) AS anon_depth
   FROM "anon_used"
   INNER JOIN "anon_values" ON anon_values.position = anon_used.position
@@ -1775,11 +1765,6 @@ WITH "anon_used" AS (
 SELECT anon_met.position, anon_met.depth, "anon_met"."anon_key_0", "anon_met"."anon_value_0", anon_labels.anon_loss
 FROM "anon_met"
 INNER JOIN (VALUES
-  (0, 2),
-  (1, 1)) AS anon_tops("position", "anon_top")
-  ON anon_tops.position = anon_met.position
-  AND anon_tops.anon_top >= anon_met.anon_depth
-INNER JOIN (VALUES
   (0, 0, 7205759403792793600),
   (0, 1, 6917529027641081856),
   (0, 2, 0),
@@ -1790,7 +1775,8 @@ INNER JOIN (VALUES
 INNER JOIN "temp"."main"."anon_weighed_labels" AS anon_labels
   ON anon_labels.position = anon_met.position
   AND anon_labels.depth = anon_met.anon_depth
-  AND ("anon_labels"."anon_key_0" = ("anon_met"."anon_value_0" & "anon_masks"."anon_mask_0"));
+  AND "anon_labels"."anon_key_0" = ("anon_met"."anon_value_0" & "anon_masks"."anon_mask_0")
+WHERE anon_met.anon_depth <= [2, 1][anon_met.position + 1];
 
 INSERT INTO "temp"."main"."anon_candidates" WITH "anon_levels" AS (SELECT anon_all_levels.* FROM "temp"."main"."anon_levels_of_classes" AS anon_all_levels SEMI JOIN "temp"."main"."anon_changed_classes" AS anon_classes ON anon_classes.anon_class = anon_all_levels.anon_class), "anon_pairs" AS (SELECT anon_left_values.anon_key, anon_levels.anon_class, ANY_VALUE(anon_left_values.anon_mass) AS anon_mass, CAST(SUM(anon_meetings.anon_loss) AS INT128) AS anon_together FROM "temp"."main"."anon_left_values" AS anon_left_values INNER JOIN "temp"."main"."anon_meetings" AS anon_meetings ON anon_meetings.position = anon_left_values.position AND "anon_left_values"."anon_value_0" = "anon_meetings"."anon_value_0" INNER JOIN "anon_levels" ON anon_levels.position = anon_meetings.position AND anon_levels.depth = anon_meetings.depth AND "anon_levels"."anon_key_0" = "anon_meetings"."anon_key_0" AND anon_levels.anon_number = anon_left_values.anon_number WHERE anon_left_values.anon_place > 0 AND anon_left_values.anon_place <= 10000000 GROUP BY anon_left_values.anon_key, anon_levels.anon_class HAVING COUNT(*) = 2) SELECT anon_pairs.anon_key, anon_pairs.anon_class, anon_pairs.anon_together * anon_pairs.anon_mass + (anon_pairs.anon_together - anon_losses.anon_loss) * anon_losses.anon_mass AS anon_rise FROM "anon_pairs" INNER JOIN "temp"."main"."anon_class_losses" AS anon_losses ON anon_losses.anon_class = anon_pairs.anon_class QUALIFY ROW_NUMBER() OVER (PARTITION BY anon_pairs.anon_key ORDER BY anon_rise ASC, anon_pairs.anon_class ASC) BETWEEN 0 + 1 AND 32;
 
@@ -1872,7 +1858,7 @@ SELECT CAST(0 AS BIGINT) AS "anon_key", CAST(0 AS BIGINT) AS "anon_loss"
 WHERE FALSE;
 
 PREPARE "anon_cheapest_labels" AS
-INSERT INTO "temp"."main"."anon_cheapest" WITH "anon_known" AS (SELECT anon_key, MIN(anon_loss) AS anon_loss FROM "temp"."main"."anon_cheapest" AS anon_cheapest GROUP BY anon_key), "anon_boxes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), anon_near AS MATERIALIZED (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_anon_key_0" FROM "temp"."main"."anon_ladders" AS anon_ladders LEFT JOIN "anon_known" ON anon_known.anon_key = anon_ladders.anon_key INNER JOIN "anon_boxes" ON (0 + "anon_ladders"."anon_losses"["anon_boxes"."anon_place_0"] + "anon_ladders"."anon_losses"["anon_boxes"."anon_place_1"]) < COALESCE(anon_known.anon_loss, 1073741824)), "anon_boxes_2" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), "anon_live" AS (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_anon_key_0" FROM "temp"."main"."anon_ladders" AS anon_ladders CROSS JOIN "anon_boxes_2" AS anon_boxes), "anon_nodes" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_at_nodes" AS (SELECT anon_nodes.anon_node, anon_live.anon_row_count, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0" FROM "anon_live" SEMI JOIN anon_near ON anon_near.anon_box = anon_live.anon_box AND "anon_near"."anon_boxed_anon_key_0" = "anon_live"."anon_boxed_anon_key_0" INNER JOIN "anon_nodes" ON anon_nodes.anon_box = anon_live.anon_box), anon_large AS (SELECT anon_node, "anon_key_0" FROM "anon_at_nodes" GROUP BY anon_node, "anon_key_0" HAVING SUM(anon_row_count) >= 2), "anon_nodes_2" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_pairs" AS (SELECT anon_live.anon_key, anon_nodes.anon_node, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", 0 + "anon_live"."anon_losses"["anon_nodes"."anon_place_0"] + "anon_live"."anon_losses"["anon_nodes"."anon_place_1"] AS anon_loss FROM anon_near AS anon_live INNER JOIN "anon_nodes_2" AS anon_nodes ON anon_nodes.anon_box = anon_live.anon_box) SELECT anon_pairs.anon_key, MIN(anon_pairs.anon_loss) AS anon_loss FROM "anon_pairs" SEMI JOIN anon_large ON anon_large.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_large"."anon_key_0" GROUP BY anon_pairs.anon_key;
+INSERT INTO "temp"."main"."anon_cheapest" WITH "anon_known" AS (SELECT anon_key, MIN(anon_loss) AS anon_loss FROM "temp"."main"."anon_cheapest" AS anon_cheapest GROUP BY anon_key), "anon_boxes" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), anon_near AS MATERIALIZED (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_0" FROM "temp"."main"."anon_ladders" AS anon_ladders LEFT JOIN "anon_known" ON anon_known.anon_key = anon_ladders.anon_key INNER JOIN "anon_boxes" ON (0 + "anon_ladders"."anon_losses"["anon_boxes"."anon_place_0"] + "anon_ladders"."anon_losses"["anon_boxes"."anon_place_1"]) < COALESCE(anon_known.anon_loss, 1073741824)), "anon_boxes_2" AS (SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_box", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($3 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($4 AS BIGINT[])) AS "anon_place_1"), "anon_live" AS (SELECT anon_ladders.*, anon_boxes.anon_box, "anon_ladders"."anon_key_0" & "anon_boxes"."anon_mask_0" AS "anon_boxed_0" FROM "temp"."main"."anon_ladders" AS anon_ladders CROSS JOIN "anon_boxes_2" AS "anon_boxes"), "anon_nodes" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_at_nodes" AS (SELECT anon_nodes.anon_node, anon_live.anon_row_count, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0" FROM "anon_live" SEMI JOIN anon_near ON anon_near.anon_box = anon_live.anon_box AND "anon_near"."anon_boxed_0" = "anon_live"."anon_boxed_0" INNER JOIN "anon_nodes" ON anon_nodes.anon_box = anon_live.anon_box), anon_large AS (SELECT anon_node, "anon_key_0" FROM "anon_at_nodes" GROUP BY anon_node, "anon_key_0" HAVING SUM(anon_row_count) >= 2), "anon_nodes_2" AS (SELECT UNNEST(CAST($5 AS BIGINT[])) AS "anon_node", UNNEST(CAST($6 AS BIGINT[])) AS "anon_box", UNNEST(CAST($7 AS BIGINT[])) AS "anon_mask_0", UNNEST(CAST($8 AS BIGINT[])) AS "anon_place_0", UNNEST(CAST($9 AS BIGINT[])) AS "anon_place_1"), "anon_pairs" AS (SELECT anon_live.anon_key, anon_nodes.anon_node, "anon_live"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", 0 + "anon_live"."anon_losses"["anon_nodes"."anon_place_0"] + "anon_live"."anon_losses"["anon_nodes"."anon_place_1"] AS anon_loss FROM anon_near AS anon_live INNER JOIN "anon_nodes_2" AS "anon_nodes" ON anon_nodes.anon_box = anon_live.anon_box) SELECT anon_pairs.anon_key, MIN(anon_pairs.anon_loss) AS anon_loss FROM "anon_pairs" SEMI JOIN anon_large ON anon_large.anon_node = anon_pairs.anon_node AND "anon_pairs"."anon_key_0" = "anon_large"."anon_key_0" GROUP BY anon_pairs.anon_key;
 EXECUTE "anon_cheapest_labels" ('[0]', '[0]', '[1]', '[4]', '[0, 1, 2, 3, 4, 5]', '[0, 0, 0, 0, 0, 0]', '[8935141660703064064, 7205759403792793600, 8646911284551352320, 6917529027641081856, 1729382256910270464, 0]', '[1, 1, 2, 2, 3, 3]', '[4, 5, 4, 5, 4, 5]');
 
 WITH "anon_least" AS (
@@ -2144,7 +2130,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_chosen";
 DROP TABLE IF EXISTS "temp"."main"."anon_all_classes";
 DROP TABLE IF EXISTS "temp"."main"."anon_class_losses";
 DROP TABLE IF EXISTS "temp"."main"."anon_levels_of_classes";
-DROP TABLE IF EXISTS "temp"."main"."anon_left_1";
+DROP TABLE IF EXISTS "temp"."main"."anon_left_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_failed_keys";
 DROP TABLE IF EXISTS "temp"."main"."anon_taken_keys";
 DROP TABLE IF EXISTS "temp"."main"."anon_tried_classes";
@@ -2155,15 +2141,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 COMMIT;
 DEALLOCATE "anon_cheapest_labels";
-DEALLOCATE "anon_failed_2";
-DEALLOCATE "anon_taken_2";
-DEALLOCATE "anon_tried_2";
-DEALLOCATE "anon_failed_1";
-DEALLOCATE "anon_taken_1";
-DEALLOCATE "anon_tried_1";
-DEALLOCATE "anon_failed_0";
-DEALLOCATE "anon_taken_0";
-DEALLOCATE "anon_tried_0";
+DEALLOCATE "anon_failed";
+DEALLOCATE "anon_taken";
+DEALLOCATE "anon_tried";
 
 -- Run ipa: Policy(method=IPA(budget=Budget(epsilon=9, delta=1/10)))
 -- It publishes 14 rows d83f505d78fe8f64416b291d06329f43f9c00d7aebabd9db04099ddcfe6145ac

@@ -1,33 +1,28 @@
-"""A lower bound of what any local recoding loses: all rows have the cheapest labels that enough rows share.
+"""Bounds on the loss of local recoding: what any recoding loses at least, and about what it would lose.
 
-No recoding loses less, whichever rows it leaves out and whatever else it asks of classes: all rows of a class have its
-labels in the whole table, too. The nodes are looked at in boxes, those of the least loss first: few keys can have
-cheaper labels in a box than the ones that are known.
+No recoding loses less than the cheapest labels that enough rows share, whichever rows it leaves out and whatever else
+it asks of classes: all rows of a class have its labels in the whole table, too. The nodes are looked at in boxes, those
+of the least loss first: few keys can have cheaper labels in a box than the ones that are known. (Node by node, without
+boxes, ARX's Adult takes three times as long.)
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 
 from sqlglot import exp
 
-from sqlanon.methods.local.table import KEY, KEYS, LABELS, SQL, UNITS, LocalTable
+from sqlanon.engines.duckdb import Compute
+from sqlanon.methods.local.recoding import SQL
+from sqlanon.methods.local.table import KEY, UNITS, LocalTable, judges_no_classes, level_losses, make_empty
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels, total
-from sqlanon.queries.classes.grouping import NODE
-from sqlanon.queries.kit.nodes import (
-    PreparedQuery,
-    Relation,
-    Step,
-    aliased,
-    bits,
-    cast,
-    column,
-    given_lists,
-    number,
-    subquery,
-)
+from sqlanon.queries.classes.classes import class_relation, within
+from sqlanon.queries.classes.grouping import NODE, by_keys, mask_column, masked_nodes
+from sqlanon.queries.kit.nodes import PreparedQuery, Relation, column, given_lists, number, select, subquery
 
 MAX_BOX_NODES = 16
 """The most nodes of a box: of more, more keys may have cheaper labels somewhere in it."""
@@ -44,25 +39,34 @@ CHEAPEST = Relation("anon_cheapest", "cell")
 Box = Sequence[Levels]
 """All nodes between its first and its last one."""
 
+SAMPLED_NODES = 60
+"""The most nodes that are looked at, most of them fine.
+
+Rows lose less where they need not share a class that others have taken, and more where there are few nodes to choose
+from. For ARX's Adult, 30,162 rows, k = 5, the estimate is .056 where local recoding loses .057, and for 3 distinct
+occupations .030 where it loses .035; of 160 nodes it would be .043 and .022.
+"""
+
+DIGITS = 9
+"""How many digits of losses put nodes in order."""
+
+MAX_NODES = 100_000
+"""The most nodes of a lattice: all are put in order."""
+
+MAX_CELLS = 50_000
+"""The most cells of a table: of more the estimate takes a tenth of a second and longer."""
+
 
 def lower_bound(table: LocalTable) -> float:
-    """The mean over rows of the least loss of labels under which the whole table has enough rows, or 1.
-
-    Args:
-        table: the table.
-    """
-    engine, words = table.engine, table.words
-    masked = table.masked("anon_weighed", "anon_masks")
-    query = SQL.query("ladders", weighed=KEYS, masks=table.label_masks(), labels=LABELS, keys=words, masked=masked)
-    engine.run(Step(LADDERS, query, "losses of keys"))
-    empty = exp.select(*(aliased(cast(number(0), "BIGINT"), name) for name in (KEY, "anon_loss")))
-    engine.run(Step(CHEAPEST, empty.where(exp.false()), "cheapest labels"))
-    engine.prepare(
-        "anon_cheapest_labels", exp.Insert(this=CHEAPEST.table, expression=_cheaper(table)), "cheapest labels"
-    )
+    """The mean over rows of the least loss of labels under which the whole table has enough rows, or 1."""
+    engine, sql = table.engine, table.sql.given(ladders=LADDERS, cheapest=CHEAPEST)
+    engine.run(sql.step(LADDERS, "ladders"))
+    make_empty(engine, CHEAPEST, [KEY, "anon_loss"], "cheapest labels")
+    name = "anon_cheapest_labels"
+    engine.prepare(name, exp.Insert(this=CHEAPEST.table, expression=_cheaper(table)), "cheapest labels")
     boxes = _boxes(table)
-    for start in (0, *range(1, len(boxes), BOXES_AT_ONCE)):
-        batch = boxes[start : start + BOXES_AT_ONCE] if start else boxes[:1]
+    # The box of the least loss comes alone: what is known after it spares most of the others.
+    for batch in [boxes[:1], *(boxes[at : at + BOXES_AT_ONCE] for at in range(1, len(boxes), BOXES_AT_ONCE))]:
         nodes = [(number, node) for number, box in enumerate(batch) for node in box]
         given = (
             [*range(len(batch))],
@@ -73,17 +77,16 @@ def lower_bound(table: LocalTable) -> float:
             *_columns(table.masks(node) for _, node in nodes),
             *_columns(_places(table, node) for _, node in nodes),
         )
-        engine.fetch(PreparedQuery("anon_cheapest_labels", given), "cheapest labels", "count")
-    query = SQL.query("least_loss", ladders=LADDERS, cheapest=CHEAPEST, units=UNITS)
-    row = engine.fetch(query, "least loss", "count")[0]
+        engine.fetch(PreparedQuery(name, given), "cheapest labels", "count")
+    row = engine.fetch(sql.query("least_loss"), "least loss", "count")[0]
     return int(row["lost"]) / (UNITS * max(int(row["mass"]), 1))
 
 
 def _cheaper(table: LocalTable) -> exp.Select:
-    words, width = table.words, len(table.lattice.heights)
-    places = [f"anon_place_{place}" for place in range(width)]
-    of_boxes = ["anon_box", *table.mask_columns, *places]
-    of_nodes = [NODE, "anon_box", *table.mask_columns, *places]
+    """The statement that looks for cheaper labels at the nodes of boxes, which are its parameters."""
+    places = [f"anon_place_{place}" for place, _ in enumerate(table.lattice.heights)]
+    of_boxes = ["anon_box", *table.bits, *places]
+    of_nodes = [NODE, "anon_box", *table.bits, *places]
 
     def losses(keys: str, nodes: str) -> exp.Expr:
         added: exp.Expr = number(0)
@@ -92,30 +95,22 @@ def _cheaper(table: LocalTable) -> exp.Select:
             added = exp.Add(this=added, expression=loss)
         return added
 
-    boxed = [f"anon_boxed_{word}" for word in words]
-    return SQL.query(
+    return table.sql.query(
         "cheapest_labels",
         ladders=LADDERS,
         cheapest=CHEAPEST,
-        boxes=subquery(given_lists(of_boxes), "anon_boxes"),
-        nodes=subquery(given_lists(of_nodes, len(of_boxes)), "anon_nodes"),
-        keys=words,
+        boxes=given_lists(of_boxes),
+        nodes=given_lists(of_nodes, len(of_boxes)),
+        boxed=[f"anon_boxed_{word}" for word, _ in enumerate(table.words)],
         least_losses=losses("anon_ladders", "anon_boxes"),
-        boxed=[
-            aliased(bits(column(word, "anon_ladders"), column(mask, "anon_boxes")), name)
-            for word, mask, name in zip(words, table.mask_columns, boxed, strict=True)
-        ],
-        boxed_keys=boxed,
-        masked=table.masked("anon_live", "anon_nodes"),
         losses=losses("anon_live", "anon_nodes"),
-        units=UNITS,
         k=table.policy.criteria.k,
     )
 
 
 def _boxes(table: LocalTable) -> list[Box]:
     """The lattice in boxes over the quasi-identifiers whose levels lose least, by what the table loses at the least."""
-    lattice, losses = table.lattice, table.level_losses()
+    lattice, losses = table.lattice, table.level_losses
     levels = [range(least, most + 1) for least, most in zip(lattice.bottom, lattice.top, strict=True)]
     size, sides = 1, set[int]()
     for place in sorted(range(len(levels)), key=lambda place: losses[place][lattice.top[place]]):
@@ -138,3 +133,33 @@ def _places(table: LocalTable, node: Levels) -> list[int]:
 
 def _columns(rows: Iterable[Sequence[int]]) -> list[list[int]]:
     return [list(each) for each in zip(*rows, strict=True)]
+
+
+def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
+    """What rows would lose together at the first of a few nodes where their class meets the models; 1 where none does.
+
+    Returns:
+        the mean loss, in [0, 1]; None if there are too many cells or nodes, weights of rows, or a model of
+            classes of one node.
+    """
+    encoding, lattice = source.encoding, source.context.lattice
+    is_large = engine.is_far(encoding.cells.table) or source.cell_count > MAX_CELLS or lattice.size > MAX_NODES
+    has_classes = source.cell_count > 0 and encoding.keys.word_count > 0 and encoding.spec.row_weight is None
+    if is_large or not has_classes or judges_no_classes(encoding.criteria.bounds):
+        return None
+    losses = level_losses(source)
+    # The last digits of a mean depend on the order in which its rows were added.
+    ordered = sorted(lattice.nodes(), key=lambda node: (round(total(losses, node), DIGITS), node))
+    steps = (step / (SAMPLED_NODES - 1) for step in range(SAMPLED_NODES))
+    sample = [ordered[place] for place in dict.fromkeys(round(step**3 * (len(ordered) - 1)) for step in steps)]
+    words, nodes = masked_nodes(encoding, sample)
+    keys = [encoding.key(word) for word in words]
+    classes = subquery(class_relation(by_keys(encoding, sample), with_keys=True), "anon_judged")
+    kept = select(map(column, [NODE, *keys]), classes).where(
+        within(encoding, encoding.criteria.class_bounds), copy=False
+    )
+    own, masks = [f"anon_own_{key}" for key in keys], [*map(mask_column, words)]
+    query = SQL.query("first_nodes", cells=encoding.cells, nodes=nodes, kept=kept, keys=keys, bits=masks, own=own)
+    found = engine.fetch(query, "rows of nodes", "node")
+    saved = math.fsum(row["rows"] * (1 - total(losses, sample[row["node"]])) for row in found)
+    return 1 - saved / source.context.row_count

@@ -7,33 +7,17 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.methods.local.listing import covering_classes
 from sqlanon.methods.local.peeling import TAKEN
-from sqlanon.methods.local.recoding import CLASS, LEVELS
-from sqlanon.methods.local.table import KEY, KEYS, LABELS, NUMBER, LocalTable
+from sqlanon.methods.local.recoding import covering_classes
+from sqlanon.methods.local.table import CLASS, KEYS, LEVELS, NUMBER, PARTS, LocalTable
 from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT
 from sqlanon.queries.classes.classes import class_relation
 from sqlanon.queries.classes.earlier import IS_SHOWN, with_shown
-from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    bits,
-    column,
-    number,
-    select,
-    subquery,
-    union_all,
-)
-
-SQL = Queries("settling")
+from sqlanon.queries.kit.named import Queries, Role
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, number, select, subquery, union_all
 
 OUT = -1
 """The class of keys that are left out; that of keys that are not in a class yet is 0."""
-
-PARTS = Relation("anon_parts", "cell")
-"""The keys (:data:`KEYS`), and the class of each."""
 
 LOSSES = Relation("anon_class_losses", "class")
 """By class its mass, its rows, the loss of its labels, and their numbers (``anon_labels``)."""
@@ -50,38 +34,51 @@ MEMBERS = Relation("anon_members", "cell")
 EQUAL = Relation("anon_equal_classes", "class")
 """Classes whose labels others have, too, and the first of these."""
 
+DESCRIBED = {LEVELS: "levels_of_classes", LOSSES: "class_losses"}
+"""The queries by which levels and losses of :data:`CHANGED` are found."""
+
 
 class Parts:
-    """The classes of a table in the database: :data:`PARTS`, :data:`LEVELS`, :data:`LOSSES`.
-
-    Attributes:
-        table: the table.
-        engine: the database.
-    """
+    """The classes of a table in the database: :data:`PARTS`, :data:`LEVELS`, :data:`LOSSES`."""
 
     def __init__(self, table: LocalTable) -> None:
         self.table, self.engine = table, table.engine
+        self.sql = Queries("settling", table.roles).given(
+            cells=table.cells,
+            parts=PARTS,
+            levels=LEVELS,
+            losses=LOSSES,
+            moves=MOVES,
+            changed=CHANGED,
+            equal=EQUAL,
+            values=[f"anon_value_{word}" for word, _ in enumerate(table.words)],
+            differences=[f"anon_difference_{word}" for word, _ in enumerate(table.words)],
+            bottom=number([*table.lattice.bottom]),
+            top=number([*table.lattice.top]),
+            width=len(table.lattice.heights),
+        )
 
     @classmethod
     def of_taken(cls, table: LocalTable) -> Parts:
         """Make the tables from the keys that peeling took."""
         parts = cls(table)
-        table.engine.run(SQL.step(PARTS, "classes_of_keys", weighed=KEYS, taken=TAKEN))
+        parts.make(PARTS, "classes_of_keys", taken=TAKEN)
         parts.describe()
         return parts
 
-    # Classes and what they lose
+    def make(self, relation: Relation, name: str, **roles: Role) -> None:
+        """Make a relation by a query, in place of the one that was made before, which the query may read."""
+        self.put(self.sql.step(relation, name, **roles))
 
-    def describe(self) -> None:
-        """Find out the finest labels of all classes, and what they lose."""
-        self.make(SQL.step(CHANGED, "all_classes", parts=PARTS))
-        self.make(Step(LEVELS, self._levels(), "levels of classes"))
-        self.make(Step(LOSSES, self._losses(), "losses of classes"))
+    def put(self, step: Step) -> None:
+        """Make the relation of a step in the same way."""
+        self.engine.run(replace(step, is_again=True))
 
-    def weigh(self) -> None:
-        """Find out what the labels of all classes lose, which stay as they are."""
-        self.make(SQL.step(CHANGED, "all_classes", parts=PARTS))
-        self.make(Step(LOSSES, self._losses(), "losses of classes"))
+    def describe(self, *relations: Relation) -> None:
+        """Find out the finest labels of all classes, and what they lose; or some of these relations alone."""
+        self.make(CHANGED, "all_classes")
+        for relation in relations or DESCRIBED:
+            self.make(relation, DESCRIBED[relation])
 
     def move(self, moves: exp.Query) -> tuple[int, int]:
         """Give keys other classes (:data:`MOVES`), and describe the classes that change (:data:`CHANGED`).
@@ -92,96 +89,41 @@ class Parts:
         Returns:
             how many keys these are, and how many rows they have.
         """
-        self.make(Step(MOVES, moves, "keys that move"))
-        moved = self.engine.fetch(SQL.query("moved_rows", parts=PARTS, moves=MOVES), "keys that move", "count")[0]
+        self.put(Step(MOVES, moves, "keys that move"))
+        moved = self.engine.fetch(self.sql.query("moved_rows"), "keys that move", "count")[0]
         if not moved["keys"]:
             return 0, 0
-        self.make(SQL.step(CHANGED, "changed_classes", parts=PARTS, moves=MOVES))
-        self.make(SQL.step(PARTS, "moved", parts=PARTS, moves=MOVES))
-        for relation, anew in ((LEVELS, self._levels()), (LOSSES, self._losses())):
-            is_changed = column(CLASS).isin(query=select([column(CLASS)], CHANGED.table))
-            self.engine.execute(
-                exp.Delete(this=relation.table, where=exp.Where(this=is_changed)), "classes that change"
-            )
-            self.engine.execute(exp.Insert(this=relation.table, expression=anew), "classes that change")
+        self.make(CHANGED, "changed_classes")
+        self.make(PARTS, "moved")
+        for relation, name in DESCRIBED.items():
+            is_changed = exp.Where(this=column(CLASS).isin(query=select([column(CLASS)], CHANGED.table)))
+            self.engine.execute(exp.Delete(this=relation.table, where=is_changed), "classes that change")
+            self.add(relation, self.sql.query(name), "classes that change")
         return int(moved["keys"]), int(moved["rows"])
 
-    def make(self, step: Step) -> None:
-        """Make a relation, in place of the one that was made before, which the query may read."""
-        self.engine.run(replace(step, is_again=True))
+    def add(self, relation: Relation, query: exp.Query, purpose: str) -> None:
+        """Add rows to a relation."""
+        self.engine.execute(exp.Insert(this=relation.table, expression=query), purpose)
 
     def count(self, classes: Relation) -> int:
-        """How many classes a relation has."""
-        query = SQL.query("class_count", classes=classes)
+        """Count the classes of a relation."""
+        query = self.sql.query("class_count", classes=classes)
         return int(self.engine.fetch(query, "classes", "count")[0]["classes"])
 
     def rows_of(self, *classes: int) -> tuple[int, int]:
-        """How many keys and rows some classes have."""
-        query = SQL.query("rows_of_class", parts=PARTS, classes=list(map(number, classes)))
+        """Count the keys and the rows of some classes."""
+        query = self.sql.query("rows_of_class", classes=list(map(number, classes)))
         row = self.engine.fetch(query, "rows of classes", "count")[0]
         return int(row["keys"]), int(row["rows"])
-
-    def _losses(self) -> exp.Query:
-        words = self.table.words
-        return SQL.query("class_losses", levels=LEVELS, labels=LABELS, parts=PARTS, changed=CHANGED, keys=words)
-
-    def _levels(self) -> exp.Query:
-        table, lattice = self.table, self.table.lattice
-        least = {word: exp.func("bit_and", column(word, "anon_parts")) for word in table.words}
-        differences = (
-            aliased(
-                exp.BitwiseXor(this=exp.func("bit_or", column(word, "anon_parts")), expression=bits_of_all.copy()),
-                f"anon_differs_{word}",
-            )
-            for word, bits_of_all in least.items()
-        )
-        keys = [aliased(bits_of_all, word) for word, bits_of_all in least.items()]
-        spans = SQL.query("spans", parts=PARTS, changed=CHANGED, keys=keys, differences=[*differences])
-        depths = []
-        for place, lowest in enumerate(lattice.bottom):
-            levels = filter(None, (self._differing(place, depth) for depth in range(lattice.heights[place] + 1)))
-            differs = [exp.cast(exp.paren(exp.or_(*words, copy=False)), "INTEGER") for words in levels]
-            count = exp.func("list_sum", exp.Array(expressions=differs)) if differs else number(0)
-            depths.append(exp.cast(exp.func("greatest", count, number(lowest)), "INTEGER"))
-        shown = [
-            aliased(exp.func("unnest", exp.func("range", number(len(depths)))), "position"),
-            aliased(exp.func("unnest", exp.Array(expressions=depths)), "depth"),
-        ]
-        each = select([column(CLASS), column(NUMBER), *map(column, table.words), *shown], subquery(spans, "anon_spans"))
-        query = select(
-            [
-                *(column(name, "anon_each") for name in (CLASS, NUMBER)),
-                aliased(exp.cast(column("position", "anon_each"), "INTEGER"), "position"),
-                column("depth", "anon_each"),
-                *table.masked("anon_each", "anon_masks"),
-            ],
-            subquery(each, "anon_each"),
-        )
-        same = [column(name, "anon_each").eq(column(name, "anon_masks")) for name in ("position", "depth")]
-        return query.join(table.label_masks(), on=exp.and_(*same, copy=False), copy=False)
-
-    def _differing(self, place: int, depth: int) -> list[exp.Expr]:
-        """Whether labels of a level differ within a class, by word."""
-        masks = self.table.encoding.keys.label_masks(place, depth)
-        return [
-            exp.paren(bits(column(f"anon_differs_{self.table.words[word]}"), number(mask))).neq(number(0))
-            for word, mask in masks.items()
-        ]
 
     # Classes that are judged
 
     def make_members(self) -> None:
         """Make :data:`MEMBERS`."""
-        labels = {*self.table.encoding.sensitive_labels, NUMBER}
-        carried = [each for each in self.table.carried("anon_cells") if each.name != ROW_COUNT]
-        query = SQL.query(
-            "members",
-            cells=self.table.cells,
-            parts=PARTS,
-            carried=[each.name for each in carried if each.name not in labels],
-            others=[aliased(exp.AnyValue(this=each), each.name) for each in carried if each.name in labels],
-        )
-        self.make(Step(MEMBERS, query, "cells of classes"))
+        others = {*self.table.encoding.sensitive_labels, NUMBER}
+        carried = [name for name in self.table.carried if name != ROW_COUNT]
+        distinguishing = [name for name in carried if name not in others]
+        self.make(MEMBERS, "members", distinguishing=distinguishing, others=[*filter(others.__contains__, carried)])
 
     def cells_of(self, groups: exp.Query, keys: Sequence[str], members: Relation, member: str, key: str) -> exp.Select:
         """Cells of members of groups, once for each of these.
@@ -193,10 +135,8 @@ class Parts:
             member: the column of the groups that identifies a member.
             key: the same column of the cells.
         """
-        shown = [*(column(name, "anon_groups") for name in keys), *self.table.carried("anon_of_group")]
-        on = column(member, "anon_groups").eq(column(key, "anon_of_group"))
-        relation = exp.alias_(members.table, "anon_of_group", table=True)
-        return select(shown, subquery(groups, "anon_groups")).join(relation, on=on, copy=False)
+        sql = self.sql.given(groups=groups, group_keys=keys, members=members, member=member, key=key)
+        return sql.query("cells_of_groups", carried=self.table.carried)
 
     def met(self, keys: Sequence[str], *cells: exp.Query) -> exp.Select:
         """The groups of cells that meet all bounds, by their keys."""
@@ -207,35 +147,26 @@ class Parts:
 
     def merge(self) -> None:
         """Make one class of all that have the same labels; if it fails a bound, its keys are in no class again."""
-        self.make(SQL.step(EQUAL, "equal_classes", losses=LOSSES))
+        self.make(EQUAL, "equal_classes")
         if not self.count(EQUAL):
             return
-        if self.table.is_monotonic:
-            met = SQL.query("all_equal", equal=EQUAL)
-        else:
+        met = self.sql.query("all_equal")
+        if not self.table.is_monotonic:
             self.make_members()
             equal = select([column(CLASS), column("anon_first")], EQUAL.table)
             met = self.met(["anon_first"], self.cells_of(equal, ["anon_first"], MEMBERS, CLASS, CLASS))
-        self.move(SQL.query("merges", parts=PARTS, equal=EQUAL, met=met))
+        self.move(self.sql.query("merges", met=met))
 
     def hide(self) -> None:
         """Leave the smallest class of each joint class of earlier releases out, or all, if those whom it hides fail."""
-        table = self.table
-        carried = [column(name, "anon_cells") for name in table.encoding.carried]
-        cells = select(
-            [column(CLASS, "anon_parts"), aliased(column(NUMBER, "anon_parts"), EARLIER), *carried],
-            exp.alias_(table.cells.table, "anon_cells", table=True),
-        )
-        parts = exp.alias_(PARTS.table, "anon_parts", table=True)
-        cells = cells.join(parts, on=column(KEY, "anon_cells").eq(column(KEY, "anon_parts")), copy=False)
-        judged = subquery(cells, "anon_judged_cells")
-        grouping = replace(table.grouping(cells, []), keys=(CLASS, EARLIER), cells=judged.copy)
-        classes = class_relation(grouping, with_keys=True)
+        cells = self.sql.query("cells_of_classes", carried=self.table.encoding.carried, joint=EARLIER)
+        grouping = replace(self.table.grouping(cells, []), keys=(CLASS, EARLIER))
         is_in = exp.GT(this=column(CLASS), expression=number(0))
+        classes = class_relation(grouping, with_keys=True)
         shown = with_shown(grouping, classes, is_in, lambda of: [aliased(column(EARLIER, of), EARLIER)])
         hidden = select([column(CLASS)], subquery(shown, "anon_shown"))
         hidden.where(is_in.copy(), exp.not_(column(IS_SHOWN)), copy=False)
-        self.move(SQL.query("hidden", parts=PARTS, hidden=hidden))
+        self.move(self.sql.query("hidden", hidden=hidden))
 
     def cover(self) -> int:
         """Put each key into the class that covers it with the least loss; leave out classes that fail a bound then.
@@ -243,15 +174,14 @@ class Parts:
         Returns:
             the rows that no class covers.
         """
-        words, before, now = self.table.words, -1, self.count(LEVELS)
+        before, now = -1, self.count(LEVELS)
         while now != before:
-            labels = SQL.query("labels_of_levels", levels=LEVELS, labels=LABELS, keys=words)
-            keys = select([*map(column, words)], KEYS.table)
-            covered = covering_classes(self.table.encoding, keys, labels)
-            self.make(SQL.step(PARTS, "covered_keys", weighed=KEYS, covered=covered, keys=words))
+            keys = select(map(column, self.table.words), KEYS.table)
+            covered = covering_classes(self.table.encoding, keys, self.sql.query("labels_of_levels"))
+            self.make(PARTS, "covered_keys", covered=covered)
             self.make_members()
-            met = self.met([CLASS], select([column(CLASS), *self.table.carried()], MEMBERS.table))
-            self.make(SQL.step(LEVELS, "held_levels", levels=LEVELS, met=met))
+            met = self.met([CLASS], select([column(CLASS), *map(column, self.table.carried)], MEMBERS.table))
+            self.make(LEVELS, "held_levels", met=met)
             before, now = now, self.count(LEVELS)
-        self.weigh()
+        self.describe(LOSSES)
         return self.rows_of(0, OUT)[1]

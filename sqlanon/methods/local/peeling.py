@@ -16,32 +16,16 @@ the method is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.methods.local.recoding import CLASS
-from sqlanon.methods.local.table import KEY, KEYS, SQL, LocalTable, settings_of
-from sqlanon.methods.local.watching import Watch
-from sqlanon.model.lattice import Levels
+from sqlanon.methods.local.table import CLASS, KEY, LocalTable, make_empty, settings_of
+from sqlanon.methods.progress import Stopped, never
 from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE, NODES
-from sqlanon.queries.kit.nodes import (
-    PreparedQuery,
-    Relation,
-    Step,
-    aliased,
-    cast,
-    column,
-    count_distinct,
-    cross_join,
-    given_lists,
-    identifier,
-    number,
-    select,
-    subquery,
-)
+from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE
+from sqlanon.queries.kit.nodes import PreparedQuery, Relation, Step, column, count_distinct, given_lists, number
 
 BATCH_ROWS = 2_000_000
 """How many cells are read for a batch of nodes: each cell that is left once for each node."""
@@ -55,6 +39,9 @@ MAX_JUDGED_NODES = 32
 SHRUNK = 0.7
 """The share of the cells that are left below which the others are put aside."""
 
+LEFT = Relation("anon_left_cells", "cell")
+"""The cells that were left when others were put aside."""
+
 TRIED = Relation("anon_tried_classes", "class")
 """The classes of enough rows of the nodes of a batch, by trial, and whether they meet the models."""
 
@@ -64,9 +51,46 @@ TAKEN = Relation("anon_taken_keys", "cell")
 FAILED = Relation("anon_failed_keys", "cell")
 """The keys that were in a class of enough rows that failed a bound on values, at a node before theirs."""
 
-FIRST = "anon_first_key"
-TRIAL = "anon_trial"
-IS_MET = "anon_is_met"
+Observer = Callable[[int, int], None]
+"""Called with the number of nodes that were looked at, and of the rows that are in no class."""
+
+
+class Watch:
+    """Follows peeling, and ends it early.
+
+    ``observer`` is called after each batch of nodes, and after each round in which keys join classes; ``stopped`` is
+    asked as often whether to make do with the classes so far.
+    """
+
+    def __init__(self, observer: Observer = lambda *_: None, stopped: Stopped = never) -> None:
+        self._observer, self._stopped = observer, stopped
+        self.left_rows = self.checked_nodes = 0
+        self.is_stopped = False  # whether ``stopped`` has said so
+
+    def batches(self, count: int, size: Callable[[], int]) -> Iterator[range]:
+        """The places of nodes in their order: the first one, then batches, and after a stop single ones, ever sparser.
+
+        The last place is always among them: all labels are the most general ones there, so that few rows are in no
+        class after it.
+        """
+        place, step = 0, 1
+        while place < count:
+            batch = range(place, place + 1 if place == 0 or self.is_stopped else min(place + size(), count))
+            yield batch
+            self.checked_nodes += len(batch)
+            self.look()
+            step = 2 * step if self.is_stopped else 1
+            place = min(batch[-1] + step, count - 1) if batch[-1] < count - 1 else count
+
+    def look(self) -> None:
+        """Report how far it is, and ask whether to stop."""
+        self._observer(self.checked_nodes, self.left_rows)
+        self.is_stopped = self.is_stopped or self._stopped()
+
+    def finish(self, left_rows: int) -> None:
+        """Report how many rows are left out in the end."""
+        self.left_rows = left_rows
+        self._observer(self.checked_nodes, left_rows)
 
 
 @dataclass(frozen=True)
@@ -76,49 +100,41 @@ class Minimality:
     A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough
     rows, it failed a bound on its sensitive values: that is known of it. A class that fails when it is the turn of its
     node has failed in some trial of its batch, with these rows and maybe more.
-
-    Attributes:
-        rows: how many rows were in such a class.
-        finest_rows: how many were in one at the least general node.
     """
 
-    rows: int
-    finest_rows: int
+    rows: int  # how many rows were in such a class
+    finest_rows: int  # how many were in one at the least general node
 
 
 class Peeling:
-    """Cells that are peeled, node by node.
+    """Cells that are peeled, node by node."""
 
-    Args:
-        table: the table.
-        nodes: the nodes in their order.
-        watch: follows it.
-    """
-
-    def __init__(self, table: LocalTable, nodes: Sequence[Levels], watch: Watch) -> None:
-        self._table, self._engine, self._nodes, self._watch = table, table.engine, nodes, watch
-        self._left, self._since, self._generation = table.cells, 0, 0
+    def __init__(self, table: LocalTable, watch: Watch) -> None:
+        self._table, self._engine, self._watch = table, table.engine, watch
+        self._nodes = table.ordered_nodes()
+        self._left, self._since, self._cell_count = table.cells, 0, 0
         self._looks_at_values = table.policy.criteria.looks_at_values
         self._least_rows = max(settings_of(table.policy).min_share * table.source.context.row_count, 1)
 
     def take(self) -> Minimality:
         """Take classes that meet the bounds out of the table (:data:`TAKEN`)."""
-        for relation, numbers in ((TRIED, self._tried_columns), (TAKEN, [KEY, NODE, FIRST]), (FAILED, [KEY])):
-            shown = [aliased(cast(number(0), "BIGINT"), name) for name in numbers]
-            self._engine.run(Step(relation, exp.Select(expressions=shown).where(exp.false()), "classes of nodes"))
+        tried = ["anon_trial", CLASS, NODE, *self._table.words, CLASS_ROWS, "anon_is_met"]
+        for relation, columns in ((TRIED, tried), (TAKEN, [KEY, NODE, "anon_first_key"]), (FAILED, [KEY])):
+            make_empty(self._engine, relation, columns, "classes of nodes")
         self._prepare()
-        finest, self._cell_count = 0, self._count_left()
-        kept = self._cell_count
+        self._count_left()
+        finest, kept = 0, self._cell_count
         for batch in self._watch.batches(len(self._nodes), self._batch_size):
             if not self._cell_count:
                 break
             self._take_from(batch)
             if batch[0] == 0:
                 finest = self._failed_rows()
-            self._cell_count = self._count_left()
+            self._count_left()
             if self._cell_count < SHRUNK * kept:
-                self._put_aside(batch[-1] + 1)
-                kept = self._cell_count
+                self._engine.run(Step(LEFT, self._live, "cells that are left", is_again=True))
+                self._left, self._since, kept = LEFT, batch[-1] + 1, self._cell_count
+                self._prepare()
         return Minimality(self._failed_rows(), finest)
 
     def _batch_size(self) -> int:
@@ -130,7 +146,7 @@ class Peeling:
         nodes, trial = [*batch], 0
         while nodes:
             self._execute("tried", nodes, trial)
-            query = SQL.query("rows_of_nodes", tried=TRIED, trial=trial)
+            query = self._table.sql.query("rows_of_nodes", tried=TRIED, trial=trial)
             found = {row["node"]: row["rows"] for row in self._engine.fetch(query, "rows of nodes", "node")}
             nodes = [place for place in nodes if found.get(place, 0) >= self._least_rows]
             taking = nodes if self._least_rows == 1 else nodes[:1]  # a node may have too few rows after those before it
@@ -143,73 +159,43 @@ class Peeling:
 
     def _execute(self, name: str, places: Sequence[int], *trial: int) -> None:
         masks = zip(*(self._table.masks(self._nodes[place]) for place in places), strict=True)
-        query = PreparedQuery(f"anon_{name}_{self._generation}", ([*places], *map(list, masks), *trial))
+        query = PreparedQuery(f"anon_{name}", ([*places], *map(list, masks), *trial))
         self._engine.fetch(query, "peeling", "count")
-
-    def _put_aside(self, since: int) -> None:
-        """Keep the cells that are left alone."""
-        left = Relation(f"anon_left_{self._generation}", "cell")
-        self._engine.run(Step(left, self._live, "cells that are left"))
-        if self._left is not self._table.cells:
-            self._engine.drop(self._left)
-        self._left, self._since, self._generation = left, since, self._generation + 1
-        self._prepare()
 
     @property
     def _live(self) -> exp.Select:
         """The cells that are left."""
-        return SQL.query("left_cells", cells=self._left, taken=TAKEN, since=self._since)
+        return self._table.sql.query("left_cells", cells=self._left, taken=TAKEN, since=self._since)
 
-    def _count_left(self) -> int:
-        query = SQL.query("left_counts", cells=self._live)
+    def _count_left(self) -> None:
+        query = self._table.sql.query("left_counts", cells=self._live)
         row = self._engine.fetch(query, "rows that are left", "count")[0]
-        self._watch.left_rows = int(row["rows"])
-        return int(row["cells"])
+        self._cell_count, self._watch.left_rows = int(row["cells"]), int(row["rows"])
 
     def _failed_rows(self) -> int:
         if not self._looks_at_values:
             return 0
-        query = SQL.query("failed_rows", failed=FAILED, weighed=KEYS)
+        query = self._table.sql.query("failed_rows", failed=FAILED)
         return int(self._engine.fetch(query, "rows of failed classes", "count")[0]["rows"])
-
-    @property
-    def _tried_columns(self) -> list[str]:
-        return [TRIAL, CLASS, NODE, *self._table.words, CLASS_ROWS, IS_MET]
 
     def _prepare(self) -> None:
         """Plan the statements over the cells that are left: they are given nodes with their masks, and the trial."""
-        table, words = self._table, self._table.words
-        names = [NODE, *table.mask_columns]
+        table, names = self._table, [NODE, *self._table.bits]
         trial = exp.Placeholder(this=str(len(names) + 1))
-        nodes = subquery(given_lists(names), NODES)
-
-        def at_nodes(cells: exp.Query, shown: Sequence[exp.Expr]) -> exp.Select:
-            return cross_join(select([*table.masked("anon_live", NODES), *shown], subquery(cells, "anon_live")), nodes)
-
-        cells = at_nodes(self._live, [column(NODE, NODES), *table.carried("anon_live")])
-        roles = SQL.given(keys=words)
-        classes = table.classes(cells, [NODE, *words])
-        large = exp.GTE(this=column(table.size_column), expression=number(table.least_size))
-        found = roles.query("tried_classes", trial=trial, classes=classes, is_met=table.is_met(), is_large=large)
-        self._plan("tried", TRIED, self._tried_columns, found)
-        keys = SQL.query("rows_of_keys", cells=self._live, keys=words)
-        pairs = at_nodes(keys, [column(NODE, NODES), *(column(name, "anon_live") for name in (KEY, ROW_COUNT))])
-        self._plan(
-            "taken",
-            TAKEN,
-            [KEY, NODE, FIRST],
-            roles.query("first_classes", trial=trial.copy(), pairs=pairs, tried=TRIED),
-        )
+        sql = table.sql.given(nodes=given_lists(names), trial=trial, tried=TRIED, taken=TAKEN, since=self._since)
+        cells = sql.query("at_nodes", cells=self._live, carried=table.carried)
+        classes = table.classes(cells, [NODE, *table.words])
+        found = sql.query("tried_classes", classes=classes, is_met=table.is_met(), is_large=table.is_large())
+        self._plan("tried", TRIED, found)
+        keys = sql.query("rows_of_keys", cells=self._live)
+        pairs = sql.query("at_nodes", cells=keys, carried=[KEY, ROW_COUNT])
+        self._plan("taken", TAKEN, sql.query("first_classes", pairs=pairs))
         if self._looks_at_values:
-            cells = SQL.query("cells_in_turn", cells=self._left, taken=TAKEN, since=self._since)
-            names = [KEY, "anon_turn", *(each.name for each in table.carried())]
-            pairs = at_nodes(cells, [column(NODE, NODES), *(column(name, "anon_live") for name in names)])
+            cells = sql.query("cells_in_turn", cells=self._left)
+            pairs = sql.query("at_nodes", cells=cells, carried=[KEY, "anon_turn", *table.carried])
             size = count_distinct(column(INDIVIDUAL)) if table.encoding.spec.individual else row_sum().this
             large = exp.GTE(this=size, expression=number(table.least_size))
-            found = roles.query("keys_of_failed", pairs=pairs, tried=TRIED, failed=FAILED, is_large=large)
-            self._plan("failed", FAILED, [KEY], found)
+            self._plan("failed", FAILED, sql.query("keys_of_failed", pairs=pairs, failed=FAILED, is_large=large))
 
-    def _plan(self, name: str, relation: Relation, columns: Sequence[str], query: exp.Query) -> None:
-        schema = exp.Schema(this=relation.table, expressions=[*map(identifier, columns)])
-        insert = exp.Insert(this=schema, expression=query)
-        self._engine.prepare(f"anon_{name}_{self._generation}", insert, "peeling")
+    def _plan(self, name: str, relation: Relation, query: exp.Query) -> None:
+        self._engine.prepare(f"anon_{name}", exp.Insert(this=relation.table, expression=query), "peeling")

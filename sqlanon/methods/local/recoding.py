@@ -1,4 +1,7 @@
-"""The labels of local recoding: those of a cell are at the levels of its class, and found by the number of that."""
+"""The labels of local recoding: those of a cell are at the levels of its class, and found by the number of that.
+
+Beside the labels stand means, medians and ranges of the values of classes, if a policy asks for these.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,18 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.engines.duckdb import Compute
+from sqlanon.methods.local.table import CLASS, LEVELS, PARTS, key_roles, key_words, loss_roles, with_words
+from sqlanon.methods.shared.publishing import keep_classes
+from sqlanon.model.labels import ClassesRecord
+from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.earlier import with_persons
-from sqlanon.queries.cells.encoding import EarlierClasses
+from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, EarlierClasses, Encoding
+from sqlanon.queries.cells.labels import at_level, has_bits
 from sqlanon.queries.cells.rows import key_word, with_leaves
 from sqlanon.queries.classes.recoding import Recoding, as_label
+from sqlanon.queries.kit.macros import as_read
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -25,19 +36,15 @@ from sqlanon.queries.kit.nodes import (
     number,
     select,
     string,
+    subquery,
 )
+from sqlanon.queries.release.rows import KEPT_CLASSES
 from sqlanon.queries.release.text_types import MASK
 
-CLASS = "anon_class"
-"""The column with the number of a class, from 1; 0 is the class of the rows that are masked."""
-
-KEYS = Relation("anon_class_of_key", "cell")
+CLASS_KEYS = Relation("anon_class_of_key", "cell")
 """The keys of the cells that are published, each once, with the number of their class."""
 
-LEVELS = Relation("anon_levels_of_classes", "class")
-"""By class and quasi-identifier (``position``) the level (``depth``), and the bits of the label in words of keys."""
-
-LABELS = Relation("anon_labels_of_classes", "class")
+CLASS_LABELS = Relation("anon_labels_of_classes", "class")
 """The labels of each class."""
 
 SQL = Queries("local")
@@ -48,30 +55,23 @@ def aggregates_of(position: int) -> Relation:
     return Relation(f"anon_aggregates_{position}", "class")
 
 
-_CLASS_OF_KEY = column(CLASS, "anon_of_key")
-
-
 def _of_key() -> exp.Expr:
-    return exp.alias_(KEYS.table, "anon_of_key", table=True)
+    return exp.alias_(CLASS_KEYS.table, "anon_of_key", table=True)
 
 
 def _of_class() -> exp.Expr:
-    return exp.alias_(LABELS.table, "anon_of_class", table=True)
+    return exp.alias_(CLASS_LABELS.table, "anon_of_class", table=True)
 
 
 @dataclass(frozen=True)
 class PerClass(Recoding):
     """The labels of classes that are each at levels of their own; no two of them have the same ones.
 
-    :data:`KEYS` and :data:`LEVELS` are made, and :data:`LABELS` by :meth:`step`; or :data:`KEYS`, and :data:`LABELS` by
-    :meth:`step_of_listed`. Beside earlier releases two of them may have the same labels, and persons of other joint
-    classes.
-
-    Attributes:
-        earlier: what earlier releases show of the persons, which stands in keys beside the labels.
+    :data:`CLASS_KEYS` and :data:`CLASS_LABELS` are made by :func:`make_classes`, or by :meth:`find_classes`. Beside
+    earlier releases two of them may have the same labels, and persons of other joint classes.
     """
 
-    earlier: EarlierClasses | None = None
+    earlier: EarlierClasses | None = None  # what earlier releases show of the persons, which keys have beside labels
 
     @property
     def _positions(self) -> range:
@@ -79,24 +79,35 @@ class PerClass(Recoding):
 
     @property
     def words(self) -> list[str]:
-        """The columns of :data:`KEYS` with the words of keys."""
+        """The columns of :data:`CLASS_KEYS` with the words of keys."""
         return [self.encoding.key(word) for word in range(self.encoding.keys.word_count)]
 
-    def step(self) -> Step:
-        """The step that makes :data:`LABELS`."""
+    def make_labels(self, engine: Compute) -> None:
+        """Make the labels of classes, and those of class 0, which are masked."""
         listed = self.class_list
         listed.set("order", None)  # which grouped rows do not need
-        masks = [aliased(string(MASK), name) for name in self.encoding.label_columns]
-        return SQL.step(LABELS, "class_labels", classes=self._listed_labels(listed), masks=masks)
-
-    def step_of_listed(self, listed: Relation | exp.Expr) -> Step:
-        """The same from a list of classes, with the label of each by quasi-identifier (``position``)."""
-        return Step(LABELS, self._listed_labels(listed), "labels of listed classes")
+        texts, mask = self.encoding.label_columns, string(MASK)
+        engine.run(SQL.step(CLASS_LABELS, "class_labels", classes=self._listed_labels(listed), texts=texts, mask=mask))
 
     @property
     def class_list(self) -> exp.Query:
         """The list of the classes: by class and quasi-identifier (``position``) the level and the label."""
         return SQL.query("class_list", levels=LEVELS, labels=self.encoding.labels, keys=self.words)
+
+    def find_classes(self, engine: Compute, policy: Policy, listed: Relation | exp.Expr) -> None:
+        """Make the tables of the recoding for cells that go to listed classes: each to the one of the least loss.
+
+        Args:
+            engine: the database.
+            policy: the policy of the list.
+            listed: the list (:attr:`class_list`), made with the same taxonomies.
+        """
+        encoding, width = self.encoding, len(self.encoding.spec.shapes)
+        engine.run(Step(CLASS_LABELS, self._listed_labels(listed), "labels of listed classes"))
+        sql = SQL.given(**key_roles(encoding), **loss_roles(policy), listed=listed, width=width)
+        keys = sql.query("keys", cells=with_words(encoding, encoding.cells))
+        labels = sql.query("listed_labels", labels=with_words(encoding, encoding.labels))
+        engine.run(Step(CLASS_KEYS, covering_classes(encoding, keys, labels), "classes of keys"))
 
     def _listed_labels(self, listed: Relation | exp.Expr) -> exp.Query:
         of_position = (filtered(f.max(c.label), c.position.eq(number(place))) for place in self._positions)
@@ -118,7 +129,9 @@ class PerClass(Recoding):
     def join_codes(self, query: exp.Select, table: str) -> exp.Select:
         """See :meth:`Recoding.join_codes`; cells that are left out are in no class, and in none of the rows."""
         keys = [column(word, table) for word in self.words]
-        return query.join(_of_key(), on=self._has_key(keys), copy=False).select(_CLASS_OF_KEY.copy(), copy=False)
+        return query.join(_of_key(), on=self._has_key(keys), copy=False).select(
+            column(CLASS, "anon_of_key"), copy=False
+        )
 
     def join_classes(self, query: exp.Select, table: str) -> exp.Select:
         """The query of a table with the keys of cells, joined with ``anon_of_key``, which has their classes if any."""
@@ -129,7 +142,7 @@ class PerClass(Recoding):
 
     def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
         """See :meth:`Recoding.join_to_source`; the key of a row is that of its values together."""
-        return self.join_classes_to_source(query, table).select(_CLASS_OF_KEY.copy(), copy=False)
+        return self.join_classes_to_source(query, table).select(column(CLASS, "anon_of_key"), copy=False)
 
     def join_classes_to_source(self, query: exp.Select, table: str) -> exp.Select:
         """The query of a table with the rows of the source, joined as by :meth:`join_classes`."""
@@ -159,7 +172,9 @@ class PerClass(Recoding):
 
     def texts(self, position: int) -> exp.Select:
         label = column(self.encoding.label(position))
-        return select([aliased(label, "label")], LABELS.table).where(label.copy().is_(exp.null()).not_(), copy=False)
+        return select([aliased(label, "label")], CLASS_LABELS.table).where(
+            label.copy().is_(exp.null()).not_(), copy=False
+        )
 
     def label_count(self, position: int) -> int:
         return sum(self.encoding.spec.shapes[position].label_counts)
@@ -167,3 +182,92 @@ class PerClass(Recoding):
     def _label(self, position: int) -> exp.Alias:
         name = self.encoding.label(position)
         return aliased(as_label(self.encoding, position, column(name, "anon_of_class")), name)
+
+
+def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query) -> exp.Query:
+    """Keys that a class covers, with the one of the least loss (``anon_class``), of several the first.
+
+    Args:
+        encoding: that of the keys.
+        keys: the keys, each once.
+        labels: the labels of classes by position, with their words and what they lose.
+    """
+    sql = SQL.given(**key_roles(encoding))
+    masked = [f"anon_masked_{word}" for word, _ in enumerate(key_words(encoding))]
+    return sql.query("covering_classes", of_keys=keys, covers=sql.query("covers", labels=labels), masked=masked)
+
+
+def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: bool) -> bool:
+    """Make the tables of a recoding, and the classes that are kept (``KEPT_CLASSES``).
+
+    Args:
+        engine: the database, with the classes (:data:`PARTS`, :data:`LEVELS`).
+        recoding: the recoding.
+        left_out: how many rows are in no class.
+        masks: whether these are to be masked, if they meet the privacy models as one class.
+
+    Returns:
+        whether they are masked.
+    """
+    recoding.make_labels(engine)
+    is_masked = masks and left_out > 0
+    while True:
+        query = SQL.query("published_keys", parts=PARTS, keys=recoding.words, first=0 if is_masked else 1)
+        engine.run(Step(CLASS_KEYS, query, "classes of keys"))
+        keep_classes(engine, recoding)
+        if (
+            not is_masked
+            or engine.fetch(SQL.query("masked_class", kept=KEPT_CLASSES), "masked rows", "node")[0]["kept"]
+        ):
+            return is_masked
+        is_masked = False  # as one class they fail
+        for relation in (CLASS_KEYS, KEPT_CLASSES):
+            engine.drop(relation)
+
+
+def recorded_classes(engine: Compute, recoding: PerClass, masked_rows: int) -> ClassesRecord:
+    """The record of the classes that are published, with the labels that the database has for them."""
+    names, roles = recoding.encoding.spec.quasi_identifiers, SQL.given(listed=recoding.class_list, kept=KEPT_CLASSES)
+    query = roles.query("recorded_labels")
+    labels: dict[str, list[tuple[int | None, str | None]]] = {name: [] for name in names}
+    for row in engine.fetch(query, "labels of classes", "node"):
+        labels[names[row["position"]]].append((row["depth"], row["label"]))
+    query = roles.query("recorded_classes", labels=query.copy(), parts=PARTS)
+    classes = [tuple(row["recorded"]) for row in engine.fetch(query, "classes", "class")]
+    if masked_rows:
+        classes.append((masked_rows, *map(len, labels.values())))
+        for of_name in labels.values():
+            of_name.append((None, MASK))
+    return ClassesRecord(labels={name: tuple(found) for name, found in labels.items()}, classes=tuple(classes))
+
+
+def make_aggregates(engine: Compute, recoding: PerClass, settings: LocalRecoding) -> None:
+    """Make the tables of aggregates (:func:`aggregates_of`), from the values of cells and their rows."""
+    for name, columns in settings.aggregates.items():
+        position = recoding.encoding.spec.quasi_identifiers.index(name)
+        relation, values = aggregates_of(position), _values(recoding, position)
+        match settings.aggregate[name]:
+            case "mean":
+                step = SQL.step(relation, "class_means", values=values, mean=columns[0])
+            case "median":
+                step = SQL.step(relation, "class_medians", values=values, median=columns[0])
+            case "range":
+                step = SQL.step(relation, "class_ranges", values=values, least=columns[0], greatest=columns[1])
+        engine.run(step)
+
+
+def _values(recoding: PerClass, position: int) -> exp.Subquery:
+    """The number that a quasi-identifier has in each cell, beside its class and its rows."""
+    encoding, name = recoding.encoding, recoding.encoding.spec.quasi_identifiers[position]
+    (type_name,) = (found.type for found in encoding.spec.columns if found.name == name)
+    masks = encoding.keys.label_masks(position, 0)
+    words = [column(encoding.key(word)) for word in masks]
+    number = exp.TryCast(this=as_read(column(VALUE)), to=exp.DataType.build(type_name, udt=True))
+    lookup = at_level(encoding, position, 0, [*words, aliased(number, "anon_value")])
+    cells = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
+    cells = left_join(
+        recoding.join_to_cells(cells, "anon_cells"),
+        subquery(lookup, "anon_numbers"),
+        has_bits(encoding, masks, "anon_cells", "anon_numbers"),
+    )
+    return subquery(cells.select(column("anon_value", "anon_numbers"), copy=False), "anon_values")

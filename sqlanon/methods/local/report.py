@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from pydantic import Field
 
 from sqlanon.methods.local.classes import LocalClasses
+from sqlanon.methods.local.table import settings_of
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.guarantee import CHOSEN_NODE
 from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
-from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.methods.shared.unknown import unknown_notes
-from sqlanon.model.events import proven_gap
-from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report, RowCounts
+from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report
 from sqlanon.model.release.measurement import models_table
 from sqlanon.report.document import Part, Table, paragraph, percent
 
@@ -66,50 +64,6 @@ class LocalReport(Report):
         return Table(("quasi-identifier", *levels, "top"), rows, numbers=tuple(range(1, highest + 1)))
 
 
-# More than six parameters: what was read, what was chosen, what was measured of that.
-def report(
-    table: EncodedTable,
-    classes: LocalClasses,
-    rows: RowCounts,
-    lower_bound: float | None,
-    measured: Measurement,
-    into: str,
-    seconds: Mapping[str, float],
-) -> LocalReport:
-    """The numbers of a run; ``loss`` has rows that are left out at 1."""
-    bound, lattice = table.bound, table.context.lattice
-    names, heights = bound.policy.quasi_identifiers, lattice.heights
-    quality, method = bound.policy.quality.measure, bound.policy.method
-    assert isinstance(method, LocalRecoding)
-    return report_of_classes(
-        LocalReport,
-        bound,
-        measured,
-        into,
-        seconds,
-        heights=lattice.named(heights),
-        labels=dict(zip(names, classes.label_counts, strict=True)),
-        quality=quality,
-        loss=classes.loss,
-        losses={quality: classes.loss},
-        rows=rows,
-        suppressed_rows=classes.left_out,
-        unknown_rows=dict(table.unknown.by_column),
-        search=method.name,
-        lattice_nodes=lattice.size,
-        checked_nodes=classes.checked_nodes,
-        proven_optimal=False,
-        lower_bound=lower_bound,
-        gap=proven_gap(classes.loss, lower_bound),
-        notes=tuple(run_notes(table, classes)),
-        after=measured.exposure,
-        level_shares=dict(zip(names, map(tuple, classes.level_shares), strict=True)),
-        used_nodes=classes.used_nodes,
-        minimality_rows=classes.minimality.rows or None,
-        minimality_cell_rows=classes.minimality.finest_rows or None,
-    )
-
-
 def run_notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:
     """What a reader should know of the classes of a run."""
     policy = table.bound.policy
@@ -149,8 +103,7 @@ def _not_covered(report: LocalReport) -> Iterator[str]:
 
 
 def _of_aggregates(policy: Policy) -> Iterator[str]:
-    assert isinstance(policy.method, LocalRecoding)
-    for name, kind in policy.method.aggregate.items():
+    for name, kind in settings_of(policy).aggregate.items():
         if kind == "range":
             yield f'the least and the greatest "{name}" of each class are published: they are values of single rows'
         else:

@@ -1,27 +1,38 @@
-"""What is left after peeling: it joins classes, or is left out, or makes a class at the top with some of them."""
+"""The keys that peeling leaves: they join classes, or are left out, or make a class at the top with some of these.
+
+They join in rounds. In each round every key chooses the class whose loss rises least. A class that may have any keys
+takes all, but few classes do so at once. Of others each takes as many as it can, those of the least rise first. Then
+the rises are computed anew for the classes that have changed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
-from sqlanon.methods.local.joining import LENGTH, Joining
-from sqlanon.methods.local.parts import LOSSES, MEMBERS, OUT, PARTS, SQL, Parts
-from sqlanon.methods.local.recoding import CLASS, LEVELS
-from sqlanon.methods.local.table import KEYS, LABELS
-from sqlanon.methods.local.watching import Watch
+from sqlanon.methods.local.parts import CHANGED, LOSSES, MEMBERS, OUT, Parts
+from sqlanon.methods.local.peeling import Watch
+from sqlanon.methods.local.table import CLASS, KEY, LEVELS, PARTS
 from sqlanon.model.bounds import CLASS_SIZE, Bound
+from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.classes import class_relation, measure_of, within
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    bits,
-    column,
-    double,
-    number,
-    select,
-    subquery,
-)
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, double, number, select, subquery, union_all
+
+FIRST_TRIALS = 32
+"""How many classes a key is tried in at first, the ones that lose least; then in ever more at once."""
+
+GROWTH = 8
+"""By what factor the classes that are tried at once become more."""
+
+TOGETHER = 16
+"""Of how many keys that are in no class one more class takes keys at once, where it may have any.
+
+Others may lose less in a class that these have made more general: at k = 50 ARX's Adult loses .1596 in place of .1600.
+"""
+
+PAIR_ROWS = 20_000_000
+"""The most keys times classes times quasi-identifiers that are compared in one statement."""
 
 MAX_DISSOLVED = 16
 """The most classes that are dissolved at once: which come next depends on what the ones before bring."""
@@ -29,38 +40,27 @@ MAX_DISSOLVED = 16
 LARGEST_EXCESS = 1e6
 """The excess over a bound that stands for an infinite one."""
 
-TOPS = Relation("anon_tops_of_keys", "cell")
-"""By key the first key of the same label of the top (``anon_top``)."""
+ALL = Relation("anon_all_classes", "class")
+LEFT_KEYS = Relation("anon_left_keys", "cell")  # the keys that are in no class, with places from 1 in their order
+LEFT_VALUES = Relation("anon_left_values", "cell")  # by such a key, and quasi-identifier, the bits of its value
+MEETINGS = Relation("anon_meetings", "node")  # by label of a class and value of a key, the loss of the label above both
+CANDIDATES = Relation("anon_candidates", "cell")  # such keys, and classes that they may join, with the rise of the loss
+CHOSEN = Relation("anon_chosen", "cell")  # the class of the least rise for each key, and its place among those of that
 
-EXCESSES = Relation("anon_excesses", "class")
-"""By how much classes exceed the bounds, relative to them and summed; 0 if they meet all."""
+TOPS = Relation("anon_tops_of_keys", "cell")  # by key the first key of the same label of the top (``anon_top``)
+EXCESSES = Relation("anon_excesses", "class")  # how far groups are from the bounds, relative to these and summed
+AT_TOP = Relation("anon_keys_at_top", "cell")  # the keys that make a class at a label of the top
+FAILING = Relation("anon_failing_classes", "class")  # those of these classes that exceed a bound
+NEAR = Relation("anon_near_classes", "class")  # by such a class the others under its label of the top
+NEAREST = Relation("anon_nearest_classes", "class")  # a few of these, in the order in which they are dissolved
 
-AT_TOP = Relation("anon_keys_at_top", "cell")
-"""The keys that make a class at a label of the top."""
-
-FAILING = Relation("anon_failing_classes", "class")
-NEAR = Relation("anon_near_classes", "class")
-NEAREST = Relation("anon_nearest_classes", "class")
-
+LENGTH = "anon_length"
 TOP = "anon_top"
 OTHER = "anon_other"
 MEMBER = "anon_member"
-EXCESS = "anon_excess"
 
 
-class UnsettledError(Exception):
-    """Some rows meet the bounds neither in a class nor all together at the top, and may not be left out.
-
-    Attributes:
-        rows: how many they are.
-    """
-
-    def __init__(self, rows: int) -> None:
-        super().__init__(f"{rows:,} rows meet the bounds in no class")
-        self.rows = rows
-
-
-def settle(parts: Parts, allowed_rows: int, watch: Watch) -> None:
+def settle(parts: Parts, allowed_rows: int, watch: Watch) -> int:
     """Find a place for keys that are in no class, and make classes of equal labels one.
 
     Args:
@@ -68,125 +68,147 @@ def settle(parts: Parts, allowed_rows: int, watch: Watch) -> None:
         allowed_rows: how many rows may be left out if they fit into no class.
         watch: follows it.
 
-    Raises:
-        UnsettledError: some rows meet the bounds neither in a class nor all together at the top.
+    Returns:
+        how many rows meet the bounds neither in a class nor all together at the top; keys are in no class then.
     """
-    Joining(parts, watch).join()
+    _join(parts, watch)
     while True:
-        if parts.rows_of(0)[0]:
-            _Top(parts).gather(allowed_rows)
+        if parts.rows_of(0)[0] and (stuck := _gather(parts, allowed_rows)):
+            return stuck
         parts.merge()
         if not parts.rows_of(0)[0]:
-            return
+            return 0
 
 
 def settle_or_stay(parts: Parts, allowed_rows: int, watch: Watch) -> bool:
-    """The same as :func:`settle`, or nothing if that cannot be.
+    """Settle, or do nothing if some rows find no place.
 
     Returns:
         whether keys have found a place.
     """
     kept = {each: Relation(f"{each.name}_kept", each.grain) for each in (PARTS, LEVELS)}
     for relation, copy in kept.items():
-        parts.engine.run(Step(copy, select([exp.Star()], relation.table), "classes of keys"))
+        parts.put(Step(copy, select([exp.Star()], relation.table), "classes of keys"))
     parts.describe()
-    try:
-        settle(parts, allowed_rows, watch)
-    except UnsettledError:
-        for relation, copy in kept.items():
-            parts.make(Step(relation, select([exp.Star()], copy.table), "classes of keys"))
-        parts.weigh()
-        return False
-    finally:
-        for copy in kept.values():
-            parts.engine.drop(copy)
-    return True
+    if not settle(parts, allowed_rows, watch):
+        return True
+    for relation, copy in kept.items():
+        parts.put(Step(relation, select([exp.Star()], copy.table), "classes of keys"))
+    parts.describe(LOSSES)
+    return False
 
 
-class _Top:
-    """Keys that no class takes make one at each label of the top, or are left out."""
+def _join(parts: Parts, watch: Watch) -> None:
+    """Put keys into classes until no class takes one more, or a stop."""
+    left, _ = parts.rows_of(0)
+    if not left:
+        return
+    parts.make(ALL, "all_classes")
+    count, last = parts.count(ALL), FIRST_TRIALS
+    parts.put(Step(CANDIDATES, _candidates(parts, left, ALL, count, 0, last), "classes for keys"))
+    while left and not (watch.is_stopped and not parts.table.is_monotonic):
+        keys, rows = parts.move(_choices(parts, left))
+        if keys:
+            left -= keys
+            watch.left_rows -= rows
+            parts.make(CANDIDATES, "other_candidates", candidates=CANDIDATES)
+            found = _candidates(parts, left, CHANGED, parts.count(CHANGED), 0, last)
+        elif last >= count:
+            return
+        else:
+            found = _candidates(parts, left, ALL, count, last, last * GROWTH)
+            last *= GROWTH
+        parts.add(CANDIDATES, found, "classes for keys")
+        watch.look()
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._table, self._engine = parts, parts.table, parts.engine
 
-    def gather(self, allowed_rows: int) -> None:
-        """Make classes of keys; leave some out and dissolve classes for the others where they fail together.
+def _candidates(parts: Parts, left: int, classes: Relation, count: int, first: int, last: int) -> exp.Query:
+    """The classes that keys may join, from one place to another in the order of the rise of the loss."""
+    width = len(parts.table.lattice.heights)
+    sql = parts.sql.given(
+        left=LEFT_KEYS,
+        left_values=LEFT_VALUES,
+        meetings=MEETINGS,
+        classes=classes,
+        first=first,
+        last=last,
+    )
+    for relation, name in ((LEFT_KEYS, "left_keys"), (LEFT_VALUES, "left_values"), (MEETINGS, "meetings")):
+        parts.put(sql.step(relation, name))
+    per = max(PAIR_ROWS // max(count * width, 1), 1)
+    return union_all(sql.query("candidates", after=at, until=at + per) for at in range(0, max(left, 1), per))
 
-        Raises:
-            UnsettledError: all rows under a label of the top do not meet the bounds together.
-        """
-        parts, table = self._parts, self._table
-        masks = zip(table.words, table.masks(table.lattice.top), strict=True)
-        at_top = [exp.paren(bits(column(word), number(mask))) for word, mask in masks]
-        parts.make(SQL.step(TOPS, "tops", weighed=KEYS, at_top=at_top))
-        carried = [each.name for each in table.carried()]
-        left = SQL.query("cells_at_top", cells=table.cells, parts=PARTS, tops=TOPS, carried=carried)
-        self._measure(left, [TOP])
-        may_go = allowed_rows - parts.rows_of(OUT)[1]
-        parts.move(SQL.query("left_out", parts=PARTS, tops=TOPS, excesses=EXCESSES, allowed=may_go))
-        parts.make(SQL.step(AT_TOP, "classes_at_top", parts=PARTS, tops=TOPS))
-        parts.move(select([exp.Star(except_=[column(TOP)])], AT_TOP.table))
-        while self._fail():
-            self._dissolve()
 
-    def _fail(self) -> bool:
-        """Whether classes at the top fail (:data:`FAILING`); makes those that can be dissolved (:data:`NEAR`)."""
-        parts, table = self._parts, self._table
+def _choices(parts: Parts, left: int) -> exp.Query:
+    """The keys that join the class of their choice."""
+    table, sql = parts.table, parts.sql.given(candidates=CANDIDATES, chosen=CHOSEN)
+
+    def met(classes: exp.Query, by: Sequence[str], keys: exp.Query) -> exp.Query:
+        """The groups that meet all bounds: classes, each with some keys."""
+        of_classes = parts.cells_of(classes, by, MEMBERS, CLASS, CLASS)
+        return parts.met(by, of_classes, parts.cells_of(keys, by, table.cells, KEY, KEY))
+
+    if table.is_monotonic:
+        parts.put(sql.step(CHOSEN, "chosen_classes"))
+        return sql.query("first_choices", most=1 + left // TOGETHER)
+    parts.make_members()
+    pairs = select([column(KEY), column(CLASS)], CANDIDATES.table)
+    parts.put(sql.step(CANDIDATES, "fitting_candidates", fits=met(pairs, [KEY, CLASS], pairs.copy())))
+    parts.put(sql.step(CHOSEN, "chosen_classes"))
+    lengths = sql.query("lengths")
+    keys = sql.query("in_lengths", lengths=lengths, member=[KEY])
+    return sql.query("longest_choices", met=met(lengths, [CLASS, LENGTH], keys))
+
+
+def _gather(parts: Parts, allowed_rows: int) -> int:
+    """Make a class of keys at each label of the top; leave some out, and dissolve classes for the others that fail.
+
+    Returns:
+        the rows under labels of the top whose rows do not even meet the bounds all together.
+    """
+    table, sql = parts.table, parts.sql.given(tops=TOPS, excesses=EXCESSES, failing=FAILING, near=NEAR)
+    parts.put(sql.step(TOPS, "tops", top_masks=[*map(number, table.masks(table.lattice.top))]))
+    _measure(parts, sql.query("cells_at_top", carried=table.carried), [TOP])
+    parts.move(sql.query("left_out", allowed=allowed_rows - parts.rows_of(OUT)[1]))
+    parts.put(sql.step(AT_TOP, "classes_at_top"))
+    parts.move(select([column(KEY), column(CLASS)], AT_TOP.table))
+    while True:
         parts.make_members()
-        self._measure(select([column(CLASS), *table.carried()], MEMBERS.table), [CLASS])
-        parts.make(SQL.step(FAILING, "failing", excesses=EXCESSES, moves=AT_TOP))
-        near = SQL.step(
-            NEAR,
-            "near_classes",
-            failing=FAILING,
-            parts=PARTS,
-            tops=TOPS,
-            levels=LEVELS,
-            losses=LOSSES,
-            labels=LABELS,
-            masks=table.label_masks(),
-            greatest=table.tops(),
-            keys=table.words,
-            top_words=table.masked("anon_levels", "anon_masks"),
-        )
-        parts.make(near)
-        query = SQL.query("failing_rows", failing=FAILING, near=NEAR, parts=PARTS)
-        found = self._engine.fetch(query, "classes that fail", "count")[0]
-        if found["rows"]:
-            raise UnsettledError(int(found["rows"]))
-        return bool(found["classes"])
+        _measure(parts, select([column(CLASS), *map(column, table.carried)], MEMBERS.table), [CLASS])
+        parts.put(sql.step(FAILING, "failing", moves=AT_TOP))
+        parts.put(sql.step(NEAR, "near_classes"))
+        found = parts.engine.fetch(sql.query("failing_rows"), "classes that fail", "count")[0]
+        if found["rows"] or not found["classes"]:
+            return int(found["rows"])
+        # Classes of the least loss added per closeness gained are added to those that fail.
+        pairs = sql.query("pairs_with_others")
+        _measure(parts, parts.cells_of(pairs, [CLASS, OTHER], MEMBERS, MEMBER, CLASS), [CLASS, OTHER])
+        parts.put(sql.step(NEAREST, "nearest_classes", most=MAX_DISSOLVED))
+        lengths = sql.query("lengths", chosen=NEAREST)
+        others = sql.query("in_lengths", lengths=lengths, chosen=NEAREST, member=[OTHER])
+        together = sql.query("with_itself", together=others, lengths=lengths)
+        _measure(parts, parts.cells_of(together, [CLASS, LENGTH], MEMBERS, MEMBER, CLASS), [CLASS, LENGTH])
+        parts.move(sql.query("dissolved", nearest=NEAREST))
 
-    def _dissolve(self) -> None:
-        """Add classes to those that fail, the ones with the least loss added per closeness gained first."""
-        parts = self._parts
-        pairs = SQL.query("pairs_with_others", near=NEAR)
-        self._measure(parts.cells_of(pairs, [CLASS, OTHER], MEMBERS, MEMBER, CLASS), [CLASS, OTHER])
-        given = SQL.given(near=NEAR, failing=FAILING, excesses=EXCESSES, most=MAX_DISSOLVED)
-        parts.make(given.step(NEAREST, "nearest_classes"))
-        lengths = SQL.query("lengths", chosen=NEAREST)
-        others = SQL.query("in_lengths", lengths=lengths, chosen=NEAREST, member=[OTHER])
-        together = SQL.query("with_itself", together=others, lengths=lengths.copy())
-        self._measure(parts.cells_of(together, [CLASS, LENGTH], MEMBERS, MEMBER, CLASS), [CLASS, LENGTH])
-        parts.move(SQL.query("dissolved", parts=PARTS, nearest=NEAREST, excesses=EXCESSES))
 
-    def _measure(self, cells: exp.Query, keys: list[str]) -> None:
-        """Make :data:`EXCESSES` of groups of cells."""
-        table, encoding = self._table, self._table.encoding
-        classes = class_relation(table.grouping(cells, keys), with_keys=True)
-        met = exp.case().when(table.is_met(), double(0.0)).else_(double(1e-9))
-        total: exp.Expr = met
-        for bound in encoding.criteria.class_bounds:
-            total = exp.Add(this=total, expression=self._excess_of(bound))
-        query = select([*map(column, keys), aliased(total, EXCESS)], subquery(classes, "anon_classes"))
-        self._parts.make(Step(EXCESSES, query, "excesses over bounds"))
+def _measure(parts: Parts, cells: exp.Query, keys: list[str]) -> None:
+    """Make :data:`EXCESSES` of groups of cells."""
+    table = parts.table
+    total: exp.Expr = exp.case().when(table.is_met(), double(0.0)).else_(double(1e-9))
+    for bound in table.encoding.criteria.class_bounds:
+        total = exp.Add(this=total, expression=_excess_over(bound, table.encoding))
+    classes = subquery(class_relation(table.grouping(cells, keys), with_keys=True), "anon_classes")
+    query = select([*map(column, keys), aliased(total, "anon_excess")], classes)
+    parts.put(Step(EXCESSES, query, "excesses over bounds"))
 
-    def _excess_of(self, bound: Bound) -> exp.Expr:
-        measure, threshold = measure_of(self._table.encoding, bound), double(float(bound.threshold))
-        if bound.measure == CLASS_SIZE:
-            lacking = exp.func("greatest", exp.Sub(this=threshold.copy(), expression=measure), double(0.0))
-            return exp.Div(this=lacking, expression=threshold)
-        off = exp.func("abs", exp.paren(exp.Sub(this=measure, expression=threshold.copy())))
-        distance = exp.Div(this=off, expression=threshold)
-        limited = exp.func("coalesce", exp.func("least", distance, double(LARGEST_EXCESS)), double(LARGEST_EXCESS))
-        met = exp.func("coalesce", within(self._table.encoding, [bound]), exp.false())
-        return exp.case().when(met, double(0.0)).else_(limited)
+
+def _excess_over(bound: Bound, encoding: Encoding) -> exp.Expr:
+    measure, threshold = measure_of(encoding, bound), double(float(bound.threshold))
+    if bound.measure == CLASS_SIZE:
+        lacking = exp.func("greatest", exp.Sub(this=threshold.copy(), expression=measure), double(0.0))
+        return exp.Div(this=lacking, expression=threshold)
+    off = exp.func("abs", exp.paren(exp.Sub(this=measure, expression=threshold.copy())))
+    distance = exp.Div(this=off, expression=threshold)
+    limited = exp.func("coalesce", exp.func("least", distance, double(LARGEST_EXCESS)), double(LARGEST_EXCESS))
+    met = exp.func("coalesce", within(encoding, [bound]), exp.false())
+    return exp.case().when(met, double(0.0)).else_(limited)

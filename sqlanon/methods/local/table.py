@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -10,32 +10,31 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.model.bounds import CLASS_SIZE
+from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Lattice, Levels, Table, total
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import NCP
 from sqlanon.queries.cells.earlier import number_of_key
-from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.cells.encoding import ROW_COUNT, WEIGHT, Encoding
 from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.earlier import with_values_within
 from sqlanon.queries.classes.grouping import Grouping, mask_column, measure_column
-from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    bits,
+    c,
+    cast,
     column,
     double,
-    grouped,
+    f,
     number,
     select,
     subquery,
     values,
 )
-
-SQL = Queries("peeling")
 
 UNITS = 2**30
 """Losses of labels, and masses of keys, are integers in units of 1 / 2^30: their products and sums are exact."""
@@ -52,44 +51,53 @@ CELLS = Relation("anon_peeled_cells", "cell")
 LABELS = Relation("anon_weighed_labels", "node")
 """By position, depth and words of keys the number of the label, and what it loses of a row in :data:`UNITS`."""
 
+PARTS = Relation("anon_parts", "cell")
+"""The keys, and the class of each: 0 if it is in none yet, -1 if it is left out."""
+
+LEVELS = Relation("anon_levels_of_classes", "class")
+"""By class and quasi-identifier (``position``) the level (``depth``), and the bits of the label in words of keys."""
+
+CLASS = "anon_class"
+"""The column with the number of a class, from 1; among rows that are published 0 is that of masked ones."""
+
 KEY = "anon_key"
 NUMBER = "anon_number"
 
 
 @dataclass(frozen=True)
 class LocalTable:
-    """A table that is peeled.
-
-    Attributes:
-        engine: the database.
-        source: the table as cells of the run.
-        encoding: that of the cells, which have no values if no model looks at them.
-    """
+    """A table that is peeled; :meth:`make` makes its keys, cells and labels."""
 
     engine: Compute
-    source: EncodedTable
-    encoding: Encoding
+    source: EncodedTable  # the cells of the run
+    encoding: Encoding  # of these, without values if no model looks at them
 
     @classmethod
     def of(cls, engine: Compute, source: EncodedTable) -> LocalTable:
-        """Make the tables of a table: cells, keys and labels."""
-        table = cls.of_made(engine, source)
-        engine.run(table._keys)
-        if table.cells is CELLS:
-            engine.run(table._cells)
-        engine.run(table._labels)
-        return table
-
-    @classmethod
-    def of_made(cls, engine: Compute, source: EncodedTable) -> LocalTable:
-        """The same where its tables are made."""
+        """Find out what classes of some cells are judged by."""
         looks = source.encoding.criteria.looks_at_values or source.encoding.spec.earlier is not None
         encoding = (source if looks else source.without_values()).encoding
         return cls(engine, source, replace(encoding, spec=replace(encoding.spec, row_weight=None)))
 
+    def make(self) -> None:
+        """Make :data:`KEYS`, :data:`LABELS`, and :data:`CELLS` if classes are judged by these."""
+        encoding, weight = self.encoding, ROW_COUNT
+        mass: exp.Expr = c.anon_mass
+        if self.source.encoding.spec.row_weight is not None:
+            weight = WEIGHT
+            mass = f.greatest(f.round(mass * UNITS / exp.Window(this=exp.Sum(this=c.anon_mass))), 1)
+        sql = self.sql.given(cells=with_words(encoding, encoding.cells))
+        joint = number_of_key(encoding) if self._numbered else 0
+        self.engine.run(sql.step(KEYS, "numbered_keys", weight=weight, mass=mass, number=joint))
+        if self.cells is CELLS:
+            names, labels = encoding.distinguishing, encoding.sensitive_labels
+            self.engine.run(sql.step(CELLS, "cells_with_keys", distinguishing=names, labels=labels))
+        labelled = with_words(encoding, encoding.labels)
+        self.engine.run(sql.step(LABELS, "weighed_labels", labels=labelled, **loss_roles(self.policy)))
+
     @property
     def policy(self) -> Policy:
-        """What is asked for."""
+        """The policy that its classes meet."""
         return self.source.bound.policy
 
     @cached_property
@@ -104,19 +112,29 @@ class LocalTable:
 
     @cached_property
     def words(self) -> list[str]:
-        """The columns of keys; a single one of zeros if all quasi-identifiers have one label each."""
+        """See :func:`key_words`."""
         return key_words(self.encoding)
+
+    @cached_property
+    def bits(self) -> list[str]:
+        """See :func:`mask_columns`."""
+        return mask_columns(self.encoding)
+
+    @cached_property
+    def roles(self) -> dict[str, Role]:
+        """The roles that queries of peeling and settling share."""
+        return {**key_roles(self.encoding), "weighed": KEYS, "labels": LABELS, "units": UNITS}
+
+    @cached_property
+    def sql(self) -> Queries:
+        """The queries of peeling."""
+        return Queries("peeling", self.roles)
 
     @cached_property
     def least_size(self) -> int:
         """The rows, or individuals, that every class has at least."""
         bounds = self.encoding.criteria.class_bounds
         return max((int(bound.threshold) for bound in bounds if bound.measure == CLASS_SIZE), default=1)
-
-    @property
-    def size_column(self) -> str:
-        """The column of classes with how many rows, or individuals, they have."""
-        return measure_column(self.encoding, CLASS_SIZE)
 
     @cached_property
     def is_monotonic(self) -> bool:
@@ -130,25 +148,6 @@ class LocalTable:
         masks = self.encoding.keys.node_masks(levels)
         return [masks.get(word, 0) for word in range(len(self.words))]
 
-    def label_masks(self) -> exp.Values:
-        """See :func:`label_masks`."""
-        return label_masks(self.encoding)
-
-    def tops(self) -> exp.Values:
-        """By position the most general level that may be published (``anon_top``)."""
-        rows = ([number(place), number(top)] for place, top in enumerate(self.lattice.top))
-        return values("anon_tops", ("position", "anon_top"), rows)
-
-    @property
-    def mask_columns(self) -> list[str]:
-        """The columns of ``anon_masks`` with the bits."""
-        return mask_columns(self.encoding)
-
-    def masked(self, table: str, masks: str) -> list[exp.Alias]:
-        """The words of a table under the masks of another."""
-        pairs = zip(self.words, self.mask_columns, strict=True)
-        return [aliased(bits(column(word, table), column(mask, masks)), word) for word, mask in pairs]
-
     def is_met(self) -> exp.Expr:
         """Whether a class, with its key, meets the bounds, also on what earlier releases show of it."""
         encoding = self.encoding
@@ -158,14 +157,14 @@ class LocalTable:
             met = exp.and_(met, with_values_within(encoding, changed, [column(NUMBER)]), copy=False)
         return exp.func("coalesce", met, exp.false())
 
-    def classes(self, cells: exp.Query, keys: Sequence[str]) -> exp.Select:
-        """Classes of cells with their keys and measures; cells have :data:`NUMBER` if the classes are to have it."""
-        return class_relation(self.grouping(cells, keys), with_keys=True, measured_from=self.measured_from)
+    def is_large(self) -> exp.Expr:
+        """Whether a class has the rows, or individuals, that every class has at least."""
+        return exp.GTE(this=column(measure_column(self.encoding, CLASS_SIZE)), expression=number(self.least_size))
 
-    @property
-    def measured_from(self) -> int:
-        """The rows from which on the values of a class are measured."""
-        return 1 if self.encoding.criteria.counts_individuals else self.least_size
+    def classes(self, cells: exp.Query, keys: Sequence[str]) -> exp.Select:
+        """Classes of cells with their keys and measures; small ones need not have their values measured."""
+        measured_from = 1 if self.encoding.criteria.counts_individuals else self.least_size
+        return class_relation(self.grouping(cells, keys), with_keys=True, measured_from=measured_from)
 
     def grouping(self, cells: exp.Query, keys: Sequence[str]) -> Grouping:
         """Cells that are grouped by some of their columns, and by the number of their joint class if there is one."""
@@ -173,59 +172,26 @@ class LocalTable:
         gaps = earlier is not None and earlier.is_by_person
         return Grouping(self.encoding, (*keys, *self._numbered), relation.copy, relation.copy, gaps=gaps)
 
-    def carried(self, table: str | None = None) -> list[exp.Expr]:
+    @cached_property
+    def carried(self) -> list[str]:
         """The columns of cells that classes are judged by."""
-        return [column(name, table) for name in (*self.encoding.carried, *self._numbered)]
+        return [*self.encoding.carried, *self._numbered]
 
     @property
     def _numbered(self) -> list[str]:
         """The column of the number of a joint class, if earlier releases make such."""
         return [] if self.encoding.spec.earlier is None else [NUMBER]
 
-    @property
-    def _word_values(self) -> list[exp.Expr]:
-        if self.encoding.keys.word_count:
-            return [column(word) for word in self.words]
-        return [exp.cast(number(0), "BIGINT")]
-
-    def _named_words(self) -> list[exp.Expr]:
-        return [aliased(value, name) for value, name in zip(self._word_values, self.words, strict=True)]
-
-    @property
-    def _keys(self) -> Step:
-        cells, joint = self.encoding.cells, number_of_key(self.encoding) if self._numbered else number(0)
-        mass: exp.Expr = exp.cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT")
-        if self.source.encoding.spec.row_weight is not None:
-            mass = SQL.query("weight_of_keys", cells=cells, units=UNITS).expressions[0].this
-        shown = [*self._named_words(), row_sum(), aliased(mass, "anon_mass"), aliased(joint, NUMBER)]
-        keys = grouped(select(shown, cells.table), [*self._word_values, *([joint.copy()] if self._numbered else [])])
-        return SQL.step(KEYS, "numbered_keys", unnumbered=keys, keys=self.words)
-
-    @property
-    def _cells(self) -> Step:
-        encoding, names = self.encoding, self.encoding.distinguishing
-        labels = [aliased(exp.AnyValue(this=column(name)), name) for name in encoding.sensitive_labels]
-        shown = [*self._named_words(), *map(column, names), *labels, row_sum()]
-        merged = grouped(select(shown, encoding.cells.table), [*self._word_values, *map(column, names)])
-        return SQL.step(CELLS, "cells_with_keys", merged=merged, weighed=KEYS, keys=self.words)
-
-    @property
-    def _labels(self) -> Step:
-        return SQL.step(
-            LABELS,
-            "weighed_labels",
-            labels=with_words(self.encoding, self.encoding.labels),
-            loss=loss_column(self.policy),
-            keys=self.words,
-            shares=weighed_shares(self.policy),
-            units=UNITS,
-        )
-
+    @cached_property
     def level_losses(self) -> Table:
         """By quasi-identifier and level, what the whole table loses of a row, in :data:`UNITS`."""
         shares = settings_of(self.policy).shares(self.policy)
         scaled = zip(level_losses(self.source), (share * len(shares) * UNITS for share in shares), strict=True)
         return tuple(tuple(round(loss * scale) for loss in of) for of, scale in scaled)
+
+    def ordered_nodes(self) -> list[Levels]:
+        """The nodes by what the table loses at them, the least first, and then in lexicographic order."""
+        return sorted(self.lattice.nodes(), key=partial(total, self.level_losses))
 
 
 def key_words(encoding: Encoding) -> list[str]:
@@ -237,34 +203,36 @@ def with_words(encoding: Encoding, relation: Relation) -> Relation | exp.Query:
     """A relation with keys, with a word of zeros if these have none."""
     if encoding.keys.word_count:
         return relation
-    return select([exp.Star(), aliased(exp.cast(number(0), "BIGINT"), encoding.key(0))], relation.table)
+    return select([exp.Star(), aliased(cast(number(0), "BIGINT"), encoding.key(0))], relation.table)
 
 
 def mask_columns(encoding: Encoding) -> list[str]:
-    """The columns of :func:`label_masks` with the bits."""
+    """The columns with the bits that a mask shows of each of :func:`key_words`."""
     return [mask_column(word) for word, _ in enumerate(key_words(encoding))]
 
 
-def label_masks(encoding: Encoding) -> exp.Values:
-    """``anon_masks``: by position and depth, the bits of each word that distinguish labels, at all levels."""
+def key_roles(encoding: Encoding) -> dict[str, Role]:
+    """The words of keys, and ``masks``: by position and depth the bits of each word that distinguish labels there."""
     names, rows = mask_columns(encoding), []
     for place, shape in enumerate(encoding.spec.shapes):
         for depth in range(shape.height + 1):
             masks = encoding.keys.label_masks(place, depth)
             rows.append([*map(number, (place, depth, *(masks.get(word, 0) for word, _ in enumerate(names))))])
-    return values("anon_masks", ("position", "depth", *names), rows)
+    masks_of_labels = values("anon_masks", ("position", "depth", *names), rows)
+    return {"keys": key_words(encoding), "bits": names, "masks": masks_of_labels}
+
+
+def loss_roles(policy: Policy) -> dict[str, Role]:
+    """The loss of labels by the quality model of a policy, and how much each quasi-identifier counts in it."""
+    shares = enumerate(settings_of(policy).shares(policy))
+    weighed = values("anon_shares", ("position", "share"), ([number(place), double(share)] for place, share in shares))
+    return {"loss": column("ncp" if isinstance(policy.quality, NCP) else "lm"), "shares": weighed, "units": UNITS}
 
 
 def settings_of(policy: Policy) -> LocalRecoding:
-    """The settings of a policy for local recoding."""
+    """Return the settings of a policy for local recoding."""
     assert isinstance(policy.method, LocalRecoding)
     return policy.method
-
-
-def weighed_shares(policy: Policy) -> exp.Values:
-    """``anon_shares``: by position how much a quasi-identifier counts in the loss."""
-    shares = enumerate(settings_of(policy).shares(policy))
-    return values("anon_shares", ("position", "share"), ([number(place), double(share)] for place, share in shares))
 
 
 def level_losses(source: EncodedTable) -> Table:
@@ -273,11 +241,12 @@ def level_losses(source: EncodedTable) -> Table:
     return losses.ncp if isinstance(source.bound.policy.quality, NCP) else losses.lm
 
 
-def loss_column(policy: Policy) -> exp.Column:
-    """What labels lose by the quality model of a policy."""
-    return column("ncp" if isinstance(policy.quality, NCP) else "lm", "anon_labels")
+def judges_no_classes(bounds: Iterable[Bound]) -> list[Bound]:
+    """The bounds that are defined for the classes of one node alone."""
+    return [bound for bound in bounds if bound.grain == "node" or bound.measure.view in ("attacker", "population")]
 
 
-def ordered_nodes(table: LocalTable) -> list[Levels]:
-    """The nodes by what the table loses at them, the least first, and then in lexicographic order."""
-    return sorted(table.lattice.nodes(), key=partial(total, table.level_losses()))
+def make_empty(engine: Compute, relation: Relation, columns: Sequence[str], purpose: str) -> None:
+    """Make a table of whole numbers that has no rows yet."""
+    query = exp.Select(expressions=[aliased(cast(number(0), "BIGINT"), name) for name in columns])
+    engine.run(Step(relation, query.where(exp.false(), copy=False), purpose))

@@ -2,13 +2,15 @@
 
 A query begins with ``-- name: lacking``; the first line of the comment below that is the title of its step. A role is
 ``:name``: a relation, a column or another expression, or a list of columns, which stands in SELECT, GROUP BY, ORDER BY,
-PARTITION BY and USING alike, and on both sides of a comparison (``anon_one.:keys = anon_other.:keys``).
+PARTITION BY and USING alike. Lists are taken element by element in a comparison of columns (``anon_one.:keys =
+anon_other.:keys & anon_masks.:bits``, for all elements; ``<>`` for any), and where a list names the column that they
+make (``bit_or(:keys) AS :keys``, a column for each).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
@@ -27,6 +29,8 @@ ROLE = re.compile(r"('(?:[^']|'')*'|--.*)|(?<![:\w]):(?=[a-z])")
 """The colon of a role; texts and comments come first, and stay as they are."""
 
 MARK = "anon_role_"
+
+COMPARISONS = (exp.EQ, exp.NullSafeEQ, exp.NEQ)
 
 
 def parsed(text: str) -> exp.Query:
@@ -89,10 +93,11 @@ class Queries:
 
 def with_roles(query: exp.Query, roles: Mapping[str, Role]) -> exp.Query:
     """The query, in place, with a role in place of each mark."""
+    for place in [*query.find_all(exp.Alias, *COMPARISONS)]:
+        _spread(place, roles)
     nodes = [*query.find_all(exp.Identifier, exp.Group, exp.Order, exp.Join)]
-    for mark in (each for each in nodes if isinstance(each, exp.Identifier) and each.name.startswith(MARK)):
-        if mark.root() is query:  # else it was filled with the other side of a comparison
-            _fill(mark, roles[mark.name.removeprefix(MARK)])
+    for mark in _marks(nodes):
+        _fill(mark, roles[mark.name.removeprefix(MARK)])
     for clause in (each for each in nodes if not isinstance(each, exp.Identifier)):
         if isinstance(clause, exp.Join):
             if clause.args.get("using") == []:
@@ -100,6 +105,42 @@ def with_roles(query: exp.Query, roles: Mapping[str, Role]) -> exp.Query:
         elif not any(clause.args.values()):  # GROUP BY ALL has no expressions either
             clause.pop()
     return query
+
+
+def _marks(nodes: Iterable[exp.Expr]) -> list[exp.Identifier]:
+    return [each for each in nodes if isinstance(each, exp.Identifier) and each.name.startswith(MARK)]
+
+
+def _spread(place: exp.Expr, roles: Mapping[str, Role]) -> None:
+    """Take a comparison of lists, or a column that is named by a list, element by element."""
+
+    def lists(of: exp.Expr) -> list[tuple[exp.Identifier, Sequence[str] | Sequence[exp.Expr]]]:
+        found = ((mark, roles[mark.name.removeprefix(MARK)]) for mark in _marks(of.find_all(exp.Identifier)))
+        return [(mark, role) for mark, role in found if isinstance(role, Sequence) and not isinstance(role, str)]
+
+    found = [(mark, role) for mark, role in lists(place) if _is_element(mark, place)]
+    if not found:
+        return
+    made = [place.copy() for _ in found[0][1]]
+    for number, each in enumerate(made):
+        for mark, role in lists(each):
+            _fill(mark, role[number])
+    if isinstance(place, exp.Alias):
+        place.replace(made)
+    elif isinstance(place, exp.NEQ):
+        place.replace(exp.paren(exp.or_(*made, copy=False), copy=False) if made else exp.false())
+    else:
+        place.replace(exp.and_(*made, copy=False) if made else exp.true())
+
+
+def _is_element(mark: exp.Identifier, place: exp.Expr) -> bool:
+    """Whether a list is the name of a column, or an operand of a comparison: lists in calls stay whole there."""
+    if isinstance(place, exp.Alias):
+        return mark.parent is place
+    around = mark.parent
+    while around is not place and isinstance(around, exp.Column | exp.Binary | exp.Paren):
+        around = around.parent
+    return around is place
 
 
 def _fill(mark: exp.Identifier, role: Role) -> None:
@@ -126,13 +167,6 @@ def _fill_list(place: exp.Column, columns: list[exp.Expr]) -> None:
     around = place.parent
     if isinstance(around, exp.Ordered):
         around.replace([exp.Ordered(**{**around.args, "this": each}) for each in columns])
-    elif isinstance(around, exp.EQ | exp.NullSafeEQ):
-        one, other = around.this, around.expression
-        assert isinstance(other, exp.Column)
-        pairs = [(each, _expression(each.name, other.table)) for each in columns]
-        equal = [type(around)(this=left, expression=right) for left, right in pairs]
-        around.replace(exp.and_(*equal, copy=False) if equal else exp.true())
-        one.pop(), other.pop()
     else:
         place.replace(columns)
 

@@ -88,8 +88,8 @@ class Ledger(Part):
             budget: the bound.
             individual: the column that identifies the owner of a row, if the data set is to be released by individual:
                 what is spent must then be about all rows of one, in every release.
-            in_rho: bound what the charges come to in ρ (:meth:`spent_in_rho`), which leaves room for more runs of
-                synthetic rows; losses that have a δ and no ρ are then refused.
+            in_rho: bound what the charges come to in ρ, which leaves room for more runs of synthetic rows; losses that
+                have a δ and no ρ are then refused. See :meth:`spent_in_rho`.
 
         Raises:
             BudgetError: the bound is in ρ, and its ε or δ is 0.

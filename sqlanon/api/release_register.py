@@ -34,7 +34,7 @@ class ReleaseRegister(Part):
         Args:
             dataset: a source, for the releases that read a table or a file that it reads; the name of one that is not
                 here any more will do. Without it, all releases.
-            forgotten: whether those are on it as well that were forgotten.
+            forgotten: list those that were forgotten as well.
 
         Raises:
             EngineError: there is another table of the name of the list, or a row that waits cannot be read.

@@ -82,7 +82,7 @@ class Releases(Part):
             source: the table that it was made from, which has its sensitive and insensitive values as often at least;
                 without it, t-closeness, β-likeness and δ-disclosure get a note in place of a verdict, and what is
                 shown together with earlier releases is not looked at.
-            without_provenance: True if it may have no provenance, and is then held against its policy alone.
+            without_provenance: accept a release without a provenance, and hold it against its policy alone.
             record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
                 result): a release that was changed together with its record falls short.
             safe_harbor: whether it also falls short if one of its values, or the leaves under a label, shows one of the

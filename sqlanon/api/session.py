@@ -100,7 +100,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         Args:
             source: what would be anonymized.
             policy: what would be guaranteed; its bounds on levels hold.
-            into: the target to write the rows to, too. A CSV has a column ``node.<quasi-identifier>`` for each level
+            into: a target to write the rows to as well. A CSV has a column ``node.<quasi-identifier>`` for each level
                 in place of node, and models as JSON.
             replace, progress: as in :meth:`anonymize`, but for ``"changed"``.
             time_limit: seconds from the call after which the nodes are returned that were checked, one batch at least.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from sqlanon.cli.options import MACHINE
 from sqlanon.cli.outcome import ExitCode
-from sqlanon.cli.sessions import MACHINE
 
 HEAD = """# Commands
 
@@ -46,19 +46,21 @@ def _parts(path: str, command: Any) -> Iterator[str]:
     """What it does, how it is called, an example, and what it takes."""
     words, _, example = command.help.partition("Example: ")
     arguments = [_spelled(each) for each in command.params if each.param_type_name == "argument"]
-    own = [each for each in command.params if each.name not in MACHINE]
+    of_machine = _machine_options(command)
+    own = [each for each in command.params if each not in of_machine]
     yield words.strip()
     yield f"```text\n{' '.join([path, *arguments, *['[OPTIONS]'] * (len(own) > len(arguments))])}\n```"
     if example:
         yield f"Example: `{' '.join(example.split())}`"
     if own:
         yield _list(own)
-    if _machine_options(command):
+    if of_machine:
         yield f"And the [{MACHINE_HEADING.lower()}](#{MACHINE_HEADING.lower().replace(' ', '-')})."
 
 
 def _machine_options(command: Any) -> list[Any]:
-    return [each for each in command.params if each.name in MACHINE]
+    named = {each.name: each for each in command.params}
+    return [named[name] for name in MACHINE] if MACHINE.keys() <= named.keys() else []
 
 
 def _list(parameters: list[Any]) -> str:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Argument, BadParameter, Exit, Option, Typer
 
+from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.cli import options as opt
+from sqlanon.cli.command import command
+from sqlanon.cli.options import Spelled
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import say, show, write_json
-from sqlanon.cli.sessions import existing, existing_or_new, on_this_machine
+from sqlanon.cli.sessions import existing, existing_or_new
 
 if TYPE_CHECKING:
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -47,18 +50,21 @@ SETTINGS = {"width": "widths", "unit": "units", "value": "values", "coarser": "c
 """What a rule calls the options that are repeated."""
 
 
+storing = command(
+    Taxonomies.load, source=Spelled("SOURCE", help="A table, files or a query whose values the taxonomy must cover.")
+)
+
+
 @app.command()
-@on_this_machine
+@storing
 def load(
-    attribute: opt.Attribute,
     file: Annotated[Path, Argument(metavar="FILE.csv", help="An ARX hierarchy: a line per value, no header.")],
     database: opt.NewDatabase,
-    source: opt.TaxonomySource = None,
-    column: opt.TaxonomyColumn = None,
     delimiter: Annotated[
         str | None, Option(metavar="CHARACTER", help="What separates the fields; found by looking unless given.")
     ] = None,
     as_json: opt.Json = False,
+    **given: Any,
 ) -> None:
     """Store a taxonomy from a file, in place of the one that is there.
 
@@ -70,13 +76,12 @@ def load(
 
     if delimiter is not None and len(delimiter) != 1:
         raise BadParameter("one character is needed", param_hint="--delimiter")
-    _store(database, attribute, Taxonomy.from_csv(file, delimiter=delimiter), source, column, as_json=as_json)
+    _store(database, Taxonomy.from_csv(file, delimiter=delimiter), as_json=as_json, **given)
 
 
 @app.command()
-@on_this_machine
+@storing
 def make(
-    attribute: opt.Attribute,
     kind: Annotated[Kind, Argument(metavar="KIND", help=f"How the labels are made: {', '.join(Kind)}.")],
     database: opt.NewDatabase,
     width: Annotated[
@@ -121,9 +126,8 @@ def make(
     query: Annotated[str | None, Option(metavar="SQL", help="For query: SQL that gives values and labels.")] = None,
     declared: Annotated[bool | None, Option("--declared", help="For query: its values are not read off data.")] = None,
     value: Annotated[list[str] | None, Option(metavar="VALUE", help="A value that can occur; repeat it.")] = None,
-    source: opt.TaxonomySource = None,
-    column: opt.TaxonomyColumn = None,
     as_json: opt.Json = False,
+    **given: Any,
 ) -> None:
     """Make a taxonomy by a rule and store it, in place of the one that is there.
 
@@ -135,41 +139,36 @@ def make(
     rule |= {"below": below, "above": above, "unit": unit, "first": first, "last": last, "keep": keep, "bits": bits}
     rule |= {"breaks": breaks, "groups": groups, "coarser": coarser}
     rule |= {"query": query, "declared": declared, "value": value}
-    given = {name: setting for name, setting in rule.items() if setting is not None and setting != []}
-    _store(database, attribute, made(kind, given), source, column, as_json=as_json)
+    settings = {name: setting for name, setting in rule.items() if setting is not None}
+    _store(database, _made(kind, settings), as_json=as_json, **given)
 
 
-def made(kind: Kind, given: dict[str, Any]) -> Taxonomy:
-    """The taxonomy of a kind from the options that were given.
+def _made(kind: Kind, given: dict[str, Any]) -> Taxonomy:
+    """Make the taxonomy of a kind from the options that were given.
 
     Raises:
         BadParameter: an option is missing, or is not one of this kind.
         TaxonomyError: the options do not go together.
     """
-    from sqlanon.model.taxonomy.rules import RULES
-    from sqlanon.model.taxonomy.rules import made as made_by_rule
+    from sqlanon.model.taxonomy.rules import RULES, made
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     if kind is Kind.QUERY:
         _check_options(kind, given, required=["query"], optional=["declared"])
-        return _by_query(**given)
+        return Taxonomy.from_query(given["query"], domain="declared" if given.get("declared") else "observed")
     options = {setting: option for option, setting in SETTINGS.items()}
     fields = {options.get(name, name): field for name, field in RULES[kind].model_fields.items() if name != "kind"}
     required = [option for option, field in fields.items() if field.is_required()]
     _check_options(kind, given, required=required, optional=list(fields))
-    settings = {SETTINGS.get(option, option): _read(option, setting) for option, setting in given.items()}
-    return made_by_rule(kind, settings)
-
-
-def _read(option: str, setting: Any) -> Any:
-    """What a rule takes, of an option whose text holds several values."""
-    if option == "breaks":
-        return [[number.strip() for number in level.split(",")] for level in setting]
-    if option == "groups":
+    settings = {SETTINGS.get(option, option): setting for option, setting in given.items()}
+    if "breaks" in settings:
+        settings["breaks"] = [[number.strip() for number in level.split(",")] for level in settings["breaks"]]
+    if "groups" in settings:
         try:
-            return json.loads(setting)
+            settings["groups"] = json.loads(settings["groups"])
         except (ValueError, RecursionError):
             raise BadParameter('JSON is needed, as {"label": ["value"]}', param_hint="--groups") from None
-    return setting
+    return made(kind, settings)
 
 
 def _check_options(kind: Kind, given: dict[str, Any], *, required: list[str], optional: list[str]) -> None:
@@ -182,7 +181,7 @@ def _check_options(kind: Kind, given: dict[str, Any], *, required: list[str], op
 
 
 @app.command()
-@on_this_machine
+@command()
 def check(database: opt.Database, as_json: opt.Json = False) -> None:
     """Check the stored taxonomies: exit code 0 if all are well-formed, 2 if not.
 
@@ -195,17 +194,14 @@ def check(database: opt.Database, as_json: opt.Json = False) -> None:
         write_json({"taxonomies": names, "problems": problems, "met": not problems})
     for line in (line for lines in problems.values() for line in lines):
         say(f"  - {line}")
-    say(
-        f"{len(problems)} of {len(names)} taxonomies are malformed."
-        if problems
-        else f"{len(names)} taxonomies are fine."
-    )
     if problems:
+        say(f"{len(problems)} of {len(names)} taxonomies are malformed.")
         raise Exit(ExitCode.USAGE)
+    say(f"{len(names)} taxonomies are fine.")
 
 
 @app.command(name="list")
-@on_this_machine
+@command()
 def list_(database: opt.Database, as_json: opt.Json = False) -> None:
     """List the stored taxonomies: levels, values, labels at each level, and where the values come from.
 
@@ -235,18 +231,19 @@ def list_(database: opt.Database, as_json: opt.Json = False) -> None:
 
 
 @app.command()
-@on_this_machine
+@command(Taxonomies.export)
 def export(
-    attribute: opt.Attribute,
     file: Annotated[Path, Argument(metavar="FILE.csv", help="Where to write it.")],
     database: opt.Database,
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
+    **given: Any,
 ) -> None:
     """Write a stored taxonomy as an ARX hierarchy: a line per value, separated by semicolons, no header.
 
     Example: sqlanon taxonomy export age age.csv --db clinic.duckdb
     """
+    attribute = given["attribute"]
     with existing(database) as session:
         session.taxonomies.export(attribute, file, replace=replace)
     if as_json:
@@ -254,24 +251,17 @@ def export(
     say(f'Wrote the taxonomy of "{attribute}" to {file}.')
 
 
-def _store(
-    database: Path, attribute: str, taxonomy: Taxonomy, source: str | None, column: str | None, *, as_json: bool
-) -> None:
+def _store(database: Path, taxonomy: Taxonomy, attribute: str, *, as_json: bool, **covering: Any) -> None:
+    """Store a taxonomy, which must cover a column of a source, and say how large it is."""
     from sqlanon.model.taxonomy.hierarchies import ambiguous_note
 
-    if column is not None and source is None:
+    if "column" in covering and "source" not in covering:
         raise BadParameter("--column names a column of --source, which is missing")
     with existing_or_new(database) as session:
-        session.taxonomies.load(attribute, taxonomy, source=source, column=column)
+        session.taxonomies.load(attribute, taxonomy, **covering)
         shape = session.taxonomies.list()[attribute]
     if as_json:
         write_json({"attribute": attribute, **shape})
     say(f'Stored the taxonomy of "{attribute}": {shape["values"]:,} values, top level {shape["height"]}.')
     if labels := cast("int", shape["ambiguous_labels"]):
         say(f"Note: {ambiguous_note(attribute, labels)}.")
-
-
-def _by_query(query: str, declared: bool = False) -> Taxonomy:
-    from sqlanon.model.taxonomy.taxonomy import Taxonomy
-
-    return Taxonomy.from_query(query, domain="declared" if declared else "observed")

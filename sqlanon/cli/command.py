@@ -1,0 +1,120 @@
+"""Commands made of methods: an argument of a method is an option, and its docstring has the help text."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any
+
+from typer import Argument, Option
+
+from sqlanon.api.connection import connect
+from sqlanon.api.session import Session
+from sqlanon.cli.options import MACHINE, SPELLED, Spelled
+from sqlanon.cli.sessions import on_machine
+from sqlanon.model.docstrings import docstring_of
+
+KINDS = {"bool": bool, "int": int, "float": float}
+
+
+class Command:
+    """A function of the command line, and the method that does its work.
+
+    What Typer asks of a function is its signature. It has, in this order: the arguments of the method that are spelled
+    on the command line and that the function doesn't name itself, its own parameters, and the options for the machine,
+    which are arguments of :func:`connect`.
+    """
+
+    def __init__(self, function: Callable[..., None], method: object, spelled: Mapping[str, Spelled]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._method = method
+        own = inspect.signature(function).parameters
+        self._spelled = {name: how for name, how in spelled.items() if name not in own}
+
+    @functools.cached_property
+    def __signature__(self) -> inspect.Signature:
+        """The signature, made when it is asked for, since a run needs that of one command."""
+        own = inspect.signature(self._function, eval_str=True).parameters.values()
+        parameters = [
+            *_parameters(self._method, self._spelled),
+            *(each.replace(kind=each.KEYWORD_ONLY) for each in own if each.kind is not each.VAR_KEYWORD),
+            *_machine_parameters(),
+        ]
+        parameters.sort(key=lambda each: each.default is not each.empty)
+        return inspect.Signature(parameters)
+
+    def __call__(self, **typed: Any) -> None:
+        """Call the function: what the user left out isn't handed on, so that the default of the method holds."""
+        given = {name: value for name, value in typed.items() if value is not None and value != []}
+        machine = {name: given.pop(name) for name in MACHINE if name in given}
+        for name, spelled in self._spelled.items():
+            if name in given and spelled.read is not None:
+                given[name] = spelled.read(given[name])
+        with on_machine(machine):
+            self._function(**given)
+
+
+def command(method: object = None, **spelled: Spelled) -> Callable[[Callable[..., None]], Command]:
+    """Make a command of a function that opens a session.
+
+    Args:
+        method: the method of a session whose arguments the function takes as ``**given``.
+        spelled: arguments that this command spells in another way than :data:`SPELLED`.
+    """
+    return lambda function: Command(function, method, SPELLED | spelled)
+
+
+def _parameters(method: Any, spelled: Mapping[str, Spelled]) -> Iterator[inspect.Parameter]:
+    """The arguments of a method that are spelled on the command line, as Typer reads them."""
+    if method is None:
+        return
+    texts = docstring_of(method).members
+    for name, argument in inspect.signature(method).parameters.items():
+        if name not in spelled:
+            continue
+        how = spelled[name]
+        kind = how.kind or _kind(argument)
+        is_repeated = kind == list[str] and "…" not in how.metavar
+        settings: dict[str, Any] = {
+            "metavar": how.metavar or None,
+            "help": how.help or _sentence(texts[name], name, is_repeated=is_repeated),
+            "rich_help_panel": how.panel,
+            "min": how.min,
+        }
+        is_required = argument.default is argument.empty
+        if is_required and argument.kind is argument.POSITIONAL_OR_KEYWORD and not how.flag:
+            info = Argument(**settings)
+        else:
+            flag = how.flag or f"--{name.replace('_', '-')}"
+            info = Option(f"{flag}/--no-{flag[2:]}" if argument.default is True else flag, **settings)
+        # Lists and texts without a default are None, so that nothing is handed on.
+        default = argument.default if argument.default != () else None
+        yield argument.replace(
+            kind=argument.KEYWORD_ONLY,
+            annotation=Annotated[kind if is_required or default is not None else kind | None, info],
+            default=default,
+        )
+
+
+@functools.cache
+def _machine_parameters() -> list[inspect.Parameter]:
+    return [*_parameters(connect, MACHINE)]
+
+
+def _kind(argument: inspect.Parameter) -> Any:
+    """The type of an option: a text, unless its argument is a number, a flag, or several texts."""
+    annotation = str(argument.annotation).removesuffix(" | None")
+    if "Sequence[" in annotation or "Mapping[" in annotation:
+        return list[str]
+    return KINDS.get(annotation, str)
+
+
+def _sentence(text: str, name: str, *, is_repeated: bool) -> str:
+    """The first sentence on an argument, without the markup of Python."""
+    if text.startswith("as in"):
+        text = docstring_of(Session.anonymize).members[name]
+    sentence = re.split(r"\.(?: |$)", re.sub(r'`"?([^`]*?)"?`', r"\1", text), maxsplit=1)[0]
+    return f"{sentence[0].upper()}{sentence[1:]}{'; repeat it' * is_repeated}."

@@ -17,7 +17,7 @@ from sqlanon.cli.guide import guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
 from sqlanon.cli.lattice import lattice
 from sqlanon.cli.outcome import ExitCode
-from sqlanon.cli.output import silence, write_event
+from sqlanon.cli.output import show_version, silence, write_event
 
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
@@ -71,8 +71,6 @@ COMPLETION = "_SQLANON_COMPLETE"
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from sqlanon.cli.version import show_version
-
         show_version()
         raise typer.Exit
 

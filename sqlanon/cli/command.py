@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, get_origin
 
 from typer import Argument, Option
 
@@ -27,32 +27,29 @@ class Command:
     which are arguments of :func:`connect`.
     """
 
-    def __init__(self, function: Callable[..., None], method: object, spelled: Mapping[str, Spelled]) -> None:
+    def __init__(self, function: Callable[..., None], method: object, spelled: dict[str, Spelled]) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._method = method
-        own = inspect.signature(function).parameters
-        self._spelled = {name: how for name, how in spelled.items() if name not in own}
+        self._spelled = spelled
 
     @functools.cached_property
     def __signature__(self) -> inspect.Signature:
         """The signature, made when it is asked for, since a run needs that of one command."""
-        own = inspect.signature(self._function, eval_str=True).parameters.values()
-        parameters = [
-            *_parameters(self._method, self._spelled),
-            *(each.replace(kind=each.KEYWORD_ONLY) for each in own if each.kind is not each.VAR_KEYWORD),
-            *_machine_parameters(),
-        ]
-        parameters.sort(key=lambda each: each.default is not each.empty)
-        return inspect.Signature(parameters)
+        named = inspect.signature(self._function, eval_str=True).parameters
+        own = [each.replace(kind=each.KEYWORD_ONLY) for each in named.values() if each.kind is not each.VAR_KEYWORD]
+        handed_on = [each for each in _parameters(self._method, self._spelled) if each.name not in named]
+        parameters = [*handed_on, *own, *_machine_parameters()]
+        return inspect.Signature(sorted(parameters, key=lambda each: each.default is not each.empty))
 
     def __call__(self, **typed: Any) -> None:
         """Call the function: what the user left out isn't handed on, so that the default of the method holds."""
         given = {name: value for name, value in typed.items() if value is not None and value != []}
         machine = {name: given.pop(name) for name in MACHINE if name in given}
-        for name, spelled in self._spelled.items():
-            if name in given and spelled.read is not None:
-                given[name] = spelled.read(given[name])
+        spelled = SPELLED | self._spelled
+        for name in given.keys() & spelled.keys() - inspect.signature(self._function).parameters.keys():
+            if (read := spelled[name].read) is not None:
+                given[name] = read(given[name])
         with on_machine(machine):
             self._function(**given)
 
@@ -64,23 +61,26 @@ def command(method: object = None, **spelled: Spelled) -> Callable[[Callable[...
         method: the method of a session whose arguments the function takes as ``**given``.
         spelled: arguments that this command spells in another way than :data:`SPELLED`.
     """
-    return lambda function: Command(function, method, SPELLED | spelled)
+    return lambda function: Command(function, method, spelled)
 
 
-def _parameters(method: Any, spelled: Mapping[str, Spelled]) -> Iterator[inspect.Parameter]:
+def _parameters(method: Any, spelled: dict[str, Spelled]) -> Iterator[inspect.Parameter]:
     """The arguments of a method that are spelled on the command line, as Typer reads them."""
     if method is None:
         return
     texts = docstring_of(method).members
-    for name, argument in inspect.signature(method).parameters.items():
-        if name not in spelled:
+    arguments = dict(inspect.signature(method).parameters)
+    if "settings" in arguments:  # which can have any name
+        added = [name for name in spelled if name not in arguments]
+        arguments |= {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in added}
+    for name, argument in arguments.items():
+        if (how := spelled.get(name, SPELLED.get(name))) is None:
             continue
-        how = spelled[name]
         kind = how.kind or _kind(argument)
-        is_repeated = kind == list[str] and "…" not in how.metavar
+        text = (how.help or _sentence(texts[name], name)).removesuffix(".")
         settings: dict[str, Any] = {
             "metavar": how.metavar or None,
-            "help": how.help or _sentence(texts[name], name, is_repeated=is_repeated),
+            "help": f"{text}; repeat it." if get_origin(kind) is list else f"{text}.",
             "rich_help_panel": how.panel,
             "min": how.min,
         }
@@ -112,9 +112,9 @@ def _kind(argument: inspect.Parameter) -> Any:
     return KINDS.get(annotation, str)
 
 
-def _sentence(text: str, name: str, *, is_repeated: bool) -> str:
+def _sentence(text: str, name: str) -> str:
     """The first sentence on an argument, without the markup of Python."""
     if text.startswith("as in"):
         text = docstring_of(Session.anonymize).members[name]
     sentence = re.split(r"\.(?: |$)", re.sub(r'`"?([^`]*?)"?`', r"\1", text), maxsplit=1)[0]
-    return f"{sentence[0].upper()}{sentence[1:]}{'; repeat it' * is_repeated}."
+    return f"{sentence[0].upper()}{sentence[1:]}"

@@ -29,13 +29,10 @@ TIME_LIMIT = 60
 @command(Session.suggest, k=Spelled("K", min=2))
 def init(
     database: opt.OptionalDatabase = None,
-    out: Annotated[Path, Option("--out", metavar="FILE.toml", help="Where the policy is written.")] = Path(
-        "policy.toml"
-    ),
+    out: Annotated[Path, Option(metavar="FILE.toml", help="Where the policy is written.")] = Path("policy.toml"),
     clean: Annotated[
         Path | None,
         Option(
-            "--clean",
             metavar="FILE.sql",
             help="Write a query there that cleans values, if some need it, and suggest a policy for what it returns.",
         ),
@@ -149,7 +146,7 @@ def explain(
 def report(
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
-    out: Annotated[Path | None, Option("--out", metavar="FILE", help="Write it as a page of HTML.")] = None,
+    out: Annotated[Path | None, Option(metavar="FILE", help="Write it as a page of HTML.")] = None,
     replace: opt.ReplaceFile = False,
     public: Annotated[
         bool, Option("--public", help="Only what follows from the release and its provenance, for whoever may see it.")
@@ -218,8 +215,7 @@ def compare_releases(
         list[str], Argument(metavar="RELEASE...", help="Published tables, files or folders, the oldest first.")
     ],
     source: Annotated[
-        list[str],
-        Option("--source", metavar="SOURCE", help="What all of them were made from, or once for each, in order."),
+        list[str], Option(metavar="SOURCE", help="What all of them were made from, or once for each, in order.")
     ],
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
@@ -255,9 +251,7 @@ def compare_releases(
 @command(Session.contract)
 def contract(
     database: opt.OptionalDatabase = None,
-    out: Annotated[
-        Path | None, Option("--out", metavar="FILE", help="Write it to a file, such as release.odcs.yaml.")
-    ] = None,
+    out: Annotated[Path | None, Option(metavar="FILE", help="Write it to a file, such as release.odcs.yaml.")] = None,
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
     **given: Any,

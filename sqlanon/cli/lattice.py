@@ -17,6 +17,7 @@ from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, say, show, write_event, write_file, write_json
 from sqlanon.cli.sessions import loading_options, reading, writing
 from sqlanon.methods.progress import never
+from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +38,7 @@ def lattice(
     taxonomies: opt.TaxonomyFiles = None,
     k: opt.OtherK = None,
     out: Annotated[
-        Path | None, Option("--out", metavar="FILE.html", help="Write a page to choose a node on, and print no table.")
+        Path | None, Option(metavar="FILE.html", help="Write a page to choose a node on, and print no table.")
     ] = None,
     replace: opt.Replace = False,
     replace_anything: opt.ReplaceAnything = False,
@@ -53,8 +54,6 @@ def lattice(
 
     Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --out lattice.html
     """
-    from sqlanon.model.destination import destination
-
     into = given.get("into")
     if out is not None and into is not None:
         raise BadParameter("give one of --out and --into")

@@ -67,10 +67,8 @@ def cap(
     dataset: Dataset,
     database: Warehouse = None,
     ledger: LedgerFile = None,
-    epsilon: Annotated[str | None, Option("--epsilon", metavar="E", help="What ε may add up to: 1.5 or 1/3.")] = None,
-    delta: Annotated[
-        str | None, Option("--delta", metavar="D", help="What δ may add up to, below 1; 0 by default.")
-    ] = None,
+    epsilon: Annotated[str | None, Option(metavar="E", help="What ε may add up to: 1.5 or 1/3.")] = None,
+    delta: Annotated[str | None, Option(metavar="D", help="What δ may add up to, below 1; 0 by default.")] = None,
     lift: Annotated[bool, Option("--lift", help="Bound it no more.")] = False,
     as_json: Json = False,
     **given: Any,

@@ -29,8 +29,7 @@ OtherK = Annotated[
     int | None, Option("--k", metavar="K", min=2, help="Ask for k-anonymity with this k, in place of the policy's.")
 ]
 TaxonomyFiles = Annotated[
-    list[str] | None,
-    Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; repeat it."),
+    list[str] | None, Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; repeat it.")
 ]
 Json = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
 Events = Annotated[
@@ -55,8 +54,7 @@ ReplaceIfChanged = Annotated[
     ),
 ]
 ReplaceAnything = Annotated[
-    bool,
-    Option("--replace-anything", help="Replace any table or file, whoever made it.", rich_help_panel=TARGET),
+    bool, Option("--replace-anything", help="Replace any table or file, whoever made it.", rich_help_panel=TARGET)
 ]
 ReplaceFile = Annotated[bool, Option("--replace", help="Replace the file that is there.")]
 Tight = Annotated[bool, Option("--tight", help="Take the smaller δ, exact for one class, not that of Li et al. 2012.")]
@@ -67,7 +65,7 @@ class Spelled(NamedTuple):
 
     metavar: str = ""
     flag: str = ""  # else --name, or none for an argument that is required and given by position
-    kind: type | None = None  # what Typer makes of the text; else the type of the argument, if that is simple
+    kind: Any = None  # what Typer makes of the text; else the type of the argument, if that is simple
     read: Callable[[Any], Any] | None = None  # what makes the argument of that
     help: str = ""  # else the first sentence that the docstring of the method has of it
     panel: str | None = None
@@ -176,7 +174,9 @@ SPELLED = {
         "iceberg:CATALOG.NAMESPACE.TABLE, or s3://BUCKET/PREFIX/.",
     ),
     "sidecar": Spelled("FILE", "--fit", Path, help="The private file of the fit."),
-    "node": Spelled("COLUMN=LEVEL,…", read=_node),
+    "node": Spelled(
+        "COLUMN=LEVEL,…", read=_node, help="Take this node, and search for none: a level per quasi-identifier."
+    ),
     "time_limit": Spelled("SECONDS"),
     "max_loss": Spelled("LOSS", min=0),
     "pseudonym_key": Spelled(
@@ -228,7 +228,7 @@ MACHINE = {
     "max_cells": Spelled("N", panel=MACHINE_PANEL),
     "csv": Spelled(
         "SETTING=VALUE",
-        help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR; repeat it.",
+        help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR.",
     ),
 }
 """How every command that opens a session spells the arguments of :func:`sqlanon.connect`."""

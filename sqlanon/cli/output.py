@@ -40,6 +40,15 @@ def write(text: str) -> None:
         raise EngineError(f"the output cannot be written: {error.strerror}", step="output", original=error) from None
 
 
+def show_version() -> None:
+    """Write the versions of this package and of DuckDB to stdout."""
+    from importlib.metadata import version
+
+    from sqlanon.model.extras import installed_version
+
+    write(f"sqlanon {installed_version()} (DuckDB {version('duckdb')})\n")
+
+
 def write_file(out: Path, text: str, what: str, *, replace: bool) -> None:
     """Write a text to a file, beside its place first, and say so; ``what`` is in it, in a word.
 

@@ -16,6 +16,7 @@ from sqlanon.cli.command import command
 from sqlanon.cli.options import RELEASE, Spelled
 from sqlanon.cli.output import progress, put, say, write, write_json
 from sqlanon.cli.sessions import existing_or_new, loading_options, reading, writing
+from sqlanon.model.destination import destination
 
 LedgerFile = Annotated[
     Path | None,
@@ -71,8 +72,6 @@ def run(
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """
-    from sqlanon.model.destination import destination
-
     wanted = opt.read_policy(policy, k)
     read = opt.read_taxonomies(taxonomies, wanted)
     if not wanted.has_private_method and (given.keys() & {"dataset", "public"} or ledger is not None):
@@ -146,7 +145,6 @@ def apply(
 
     Example: sqlanon apply 'november/*.parquet' --fit clinic.fit --into parts/2026_11.parquet
     """
-    from sqlanon.model.destination import destination
     from sqlanon.partitions.sidecar import opened
 
     may_go = opt.replacing(replace, replace_if_changed, replace_anything)
@@ -177,8 +175,6 @@ def flatten(
     Example: sqlanon flatten visits --db clinic.duckdb --into patients --individual patient_id --event diagnosis
     --order admission --first 3
     """
-    from sqlanon.model.destination import destination
-
     into, may_go = given["into"], opt.replacing(replace, anything=replace_anything)
     with writing(database, destination(into)) as session:
         done = session.flatten(replace=may_go, **given)
@@ -207,8 +203,6 @@ def generalize(
 
     Example: sqlanon generalize test --like released --db clinic.duckdb --into test_like_released
     """
-    from sqlanon.model.destination import destination
-
     into, may_go = given["into"], opt.replacing(replace, anything=replace_anything)
     read = opt.taxonomies_of_files(taxonomies)
     with writing(database, destination(into)) as session:

@@ -31,22 +31,19 @@ def audit_privacy(
     policy: opt.PolicyFile,
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
-    runs: Annotated[int, Option("--runs", metavar="N", help="How many runs each of the two tables has.")] = 100_000,
+    runs: Annotated[int, Option(metavar="N", help="How many runs each of the two tables has.")] = 100_000,
     confidence: Annotated[
-        float, Option("--confidence", metavar="C", help="How probable it is at least that the bound holds, below 1.")
+        float, Option(metavar="C", help="How probable it is at least that the bound holds, below 1.")
     ] = 0.95,
     epsilon: Annotated[
-        str | None, Option("--epsilon", metavar="E", help="The ε to hold the policy to, in place of its own.")
+        str | None, Option(metavar="E", help="The ε to hold the policy to, in place of its own.")
     ] = None,
-    delta: Annotated[
-        str | None, Option("--delta", metavar="D", help="The δ to hold it to; 0 if only ε is given.")
-    ] = None,
+    delta: Annotated[str | None, Option(metavar="D", help="The δ to hold it to; 0 if only ε is given.")] = None,
     show_event: Annotated[
         bool, Option("--show-event", help="Describe the event with values of the release, which can be raw.")
     ] = False,
     chart: Annotated[
-        Path | None,
-        Option("--chart", metavar="FILE", help="Draw what is claimed and what was found: .html, .svg, .png or .json."),
+        Path | None, Option(metavar="FILE", help="Draw what is claimed and what was found: .html, .svg, .png or .json.")
     ] = None,
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
@@ -87,9 +84,9 @@ def audit_privacy(
 @command()
 def reproduce(
     name: Annotated[str, Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")],
-    out: Annotated[Path, Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")],
+    out: Annotated[Path, Option(metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")],
     data: Annotated[
-        Path | None, Option("--data", metavar="DIR", help="The folder with the paper's data; ipa needs none.")
+        Path | None, Option(metavar="DIR", help="The folder with the paper's data; ipa needs none.")
     ] = None,
     first: Annotated[
         int | None, Option("--seed", metavar="N", min=0, help="The first seed; the same one makes the same table.")
@@ -131,20 +128,15 @@ def reproduce(
 
 @plan_app.command()
 def epsilon_safe(
-    rows: Annotated[int, Option("--rows", metavar="N", min=1, help="How many rows the table has.")],
-    epsilon: Annotated[
-        str, Option("--epsilon", metavar="E", help="ε of the node and the sampling in all, such as 1.5 or 1/3.")
-    ],
-    delta: Annotated[
-        str, Option("--delta", metavar="D", help="δ, above 0 and below 1; all of it is for the sampling.")
-    ],
+    rows: Annotated[int, Option(metavar="N", min=1, help="How many rows the table has.")],
+    epsilon: Annotated[str, Option(metavar="E", help="ε of the node and the sampling in all, such as 1.5 or 1/3.")],
+    delta: Annotated[str, Option(metavar="D", help="δ, above 0 and below 1; all of it is for the sampling.")],
     epsilon_node: Annotated[
-        str,
-        Option("--epsilon-node", metavar="E", help="The part of ε for the choice of the node; 0 if it is public."),
+        str, Option(metavar="E", help="The part of ε for the choice of the node; 0 if it is public.")
     ] = "0.1",
     tight: opt.Tight = False,
     out: Annotated[
-        Path | None, Option("--out", metavar="DIR", help="A folder for a table (.csv, .md) and a chart (.svg).")
+        Path | None, Option(metavar="DIR", help="A folder for a table (.csv, .md) and a chart (.svg).")
     ] = None,
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
@@ -174,15 +166,11 @@ def epsilon_safe(
 def delta(
     epsilon: Annotated[
         str,
-        Option(
-            "--epsilon", metavar="E", help="ε of the sampling, such as 1.5 or 1/3; the choice of a node is not in it."
-        ),
+        Option(metavar="E", help="ε of the sampling, such as 1.5 or 1/3; the choice of a node is not in it."),
     ],
-    k: Annotated[int | None, Option("--k", metavar="K", help="The least count of a class that is published.")] = None,
-    beta: Annotated[
-        float | None, Option("--beta", metavar="B", help="The probability of each row to be in the sample.")
-    ] = None,
-    delta: Annotated[str | None, Option("--delta", metavar="D", help="The largest δ, above 0 and below 1.")] = None,
+    k: Annotated[int | None, Option(metavar="K", help="The least count of a class that is published.")] = None,
+    beta: Annotated[float | None, Option(metavar="B", help="The probability of each row to be in the sample.")] = None,
+    delta: Annotated[str | None, Option(metavar="D", help="The largest δ, above 0 and below 1.")] = None,
     tight: opt.Tight = False,
     as_json: opt.Json = False,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -29,34 +30,48 @@ Days = Annotated[
 ]
 
 
-class Kind(StrEnum):
-    """The kinds of taxonomies that can be made."""
-
-    INTERVALS = "intervals"
-    CUTS = "cuts"
-    DATES = "dates"
-    PREFIXES = "prefixes"
-    ZIP = "zip"
-    ICD9 = "icd9"
-    ICD10 = "icd10"
-    IPV4 = "ipv4"
-    FLAT = "flat"
-    GROUPS = "groups"
-    COLUMNS = "columns"
-    QUERY = "query"
+def _breaks(levels: list[str]) -> list[list[str]]:
+    return [[number.strip() for number in level.split(",")] for level in levels]
 
 
-SETTINGS = {"width": "widths", "unit": "units", "value": "values", "coarser": "columns"}
-"""What a rule calls the options that are repeated."""
+def _groups(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadParameter('JSON is needed, as {"label": ["value"]}', param_hint="--groups") from None
 
 
-storing = command(
-    Taxonomies.load, source=Spelled("SOURCE", help="A table, files or a query whose values the taxonomy must cover.")
-)
+Kind = StrEnum("Kind", "intervals cuts dates prefixes zip icd9 icd10 ipv4 flat groups columns query")
+
+SOURCE = Spelled("SOURCE", help="A table, files or a query whose values the taxonomy must cover.")
+COLUMN = Spelled("COLUMN", help="The column of --source, if it is not named like the attribute.")
+
+SETTINGS = {
+    "widths": Spelled("NUMBER", "--width", list[float], help="For intervals: the width of a level, from level 1 up."),
+    "origin": Spelled("NUMBER", kind=float, help="For intervals: a boundary of every level."),
+    "minimum": Spelled("NUMBER", kind=int, help="For intervals and cuts: the least value that can occur."),
+    "maximum": Spelled("NUMBER", kind=int, help="For intervals and cuts: the greatest value that can occur."),
+    "below": Spelled("NUMBER", kind=float, help="For intervals: smaller numbers share a label."),
+    "above": Spelled("NUMBER", kind=float, help="For intervals: numbers from here on share a label."),
+    "breaks": Spelled("NUMBER,…", kind=list[str], read=_breaks, help="For cuts: where a level's intervals begin."),
+    "units": Spelled(
+        "UNIT", "--unit", list[str], help="For dates: day, month, quarter, year, decade; or day, week, isoyear."
+    ),
+    "keep": Spelled("N", kind=list[int], help="For prefixes: how many characters a level keeps."),
+    "bits": Spelled("N", kind=list[int], help="For ipv4: the length of the prefix at a level."),
+    "groups": Spelled("JSON", read=_groups, help='For groups: {"label": ["value", …], …}, or such groups by label.'),
+    "columns": Spelled(
+        "COLUMN", "--coarser", list[str], help="For columns: the column of --source with the labels of a level."
+    ),
+    "query": Spelled("SQL", help="For query: SQL that gives values and labels."),
+    "declared": Spelled(kind=bool, help="For query: its values are not read off data."),
+    "values": Spelled("VALUE", "--value", list[str], help="A value that can occur."),
+}
+"""How the settings of rules are spelled, whose texts are shorter than those of :class:`Taxonomy`."""
 
 
 @app.command()
-@storing
+@command(Taxonomies.load, source=SOURCE, column=COLUMN)
 def load(
     file: Annotated[Path, Argument(metavar="FILE.csv", help="An ARX hierarchy: a line per value, no header.")],
     database: opt.NewDatabase,
@@ -80,52 +95,12 @@ def load(
 
 
 @app.command()
-@storing
+@command(Taxonomies.make, source=SOURCE, column=COLUMN, **SETTINGS)
 def make(
     kind: Annotated[Kind, Argument(metavar="KIND", help=f"How the labels are made: {', '.join(Kind)}.")],
     database: opt.NewDatabase,
-    width: Annotated[
-        list[float] | None,
-        Option(metavar="NUMBER", help="For intervals: the width of a level, from level 1 up; repeat it."),
-    ] = None,
-    origin: Annotated[float | None, Option(metavar="NUMBER", help="For intervals: a boundary of every level.")] = None,
-    minimum: Annotated[
-        int | None, Option(metavar="NUMBER", help="For intervals and cuts: the least value that can occur.")
-    ] = None,
-    maximum: Annotated[
-        int | None, Option(metavar="NUMBER", help="For intervals and cuts: the greatest value that can occur.")
-    ] = None,
-    below: Annotated[
-        float | None, Option(metavar="NUMBER", help="For intervals: smaller numbers share a label.")
-    ] = None,
-    above: Annotated[
-        float | None, Option(metavar="NUMBER", help="For intervals: numbers from here on share a label.")
-    ] = None,
-    breaks: Annotated[
-        list[str] | None, Option(metavar="NUMBER,…", help="For cuts: where a level's intervals begin; repeat it.")
-    ] = None,
-    unit: Annotated[
-        list[str] | None,
-        Option(metavar="UNIT", help="For dates: day, month, quarter, year, decade; or day, week, isoyear; repeat it."),
-    ] = None,
     first: Days = None,
     last: Days = None,
-    keep: Annotated[
-        list[int] | None, Option(metavar="N", help="For prefixes: how many characters a level keeps; repeat it.")
-    ] = None,
-    bits: Annotated[
-        list[int] | None, Option(metavar="N", help="For ipv4: the length of the prefix at a level; repeat it.")
-    ] = None,
-    groups: Annotated[
-        str | None, Option(metavar="JSON", help='For groups: {"label": ["value", …], …}, or such groups by label.')
-    ] = None,
-    coarser: Annotated[
-        list[str] | None,
-        Option(metavar="COLUMN", help="For columns: the column of --source with the labels of a level; repeat it."),
-    ] = None,
-    query: Annotated[str | None, Option(metavar="SQL", help="For query: SQL that gives values and labels.")] = None,
-    declared: Annotated[bool | None, Option("--declared", help="For query: its values are not read off data.")] = None,
-    value: Annotated[list[str] | None, Option(metavar="VALUE", help="A value that can occur; repeat it.")] = None,
     as_json: opt.Json = False,
     **given: Any,
 ) -> None:
@@ -135,48 +110,36 @@ def make(
 
     Example: sqlanon taxonomy make age intervals --db clinic.duckdb --width 5 --width 10 --minimum 0 --maximum 99
     """
-    rule: dict[str, Any] = {"width": width, "origin": origin, "minimum": minimum, "maximum": maximum}
-    rule |= {"below": below, "above": above, "unit": unit, "first": first, "last": last, "keep": keep, "bits": bits}
-    rule |= {"breaks": breaks, "groups": groups, "coarser": coarser}
-    rule |= {"query": query, "declared": declared, "value": value}
-    settings = {name: setting for name, setting in rule.items() if setting is not None}
-    _store(database, _made(kind, settings), as_json=as_json, **given)
+    covering = {name: given.pop(name) for name in ("attribute", "source", "column") if name in given}
+    days = {name: day for name, day in (("first", first), ("last", last)) if day is not None}
+    _store(database, _made(kind, given | days), as_json=as_json, **covering)
 
 
-def _made(kind: Kind, given: dict[str, Any]) -> Taxonomy:
-    """Make the taxonomy of a kind from the options that were given.
+def _made(kind: Kind, settings: dict[str, Any]) -> Taxonomy:
+    """Make the taxonomy of a kind from the settings that were given.
 
     Raises:
-        BadParameter: an option is missing, or is not one of this kind.
-        TaxonomyError: the options do not go together.
+        BadParameter: one is missing, or is not one of this kind.
+        TaxonomyError: they do not go together.
     """
     from sqlanon.model.taxonomy.rules import RULES, made
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
-    if kind is Kind.QUERY:
-        _check_options(kind, given, required=["query"], optional=["declared"])
-        return Taxonomy.from_query(given["query"], domain="declared" if given.get("declared") else "observed")
-    options = {setting: option for option, setting in SETTINGS.items()}
-    fields = {options.get(name, name): field for name, field in RULES[kind].model_fields.items() if name != "kind"}
-    required = [option for option, field in fields.items() if field.is_required()]
-    _check_options(kind, given, required=required, optional=list(fields))
-    settings = {SETTINGS.get(option, option): setting for option, setting in given.items()}
-    if "breaks" in settings:
-        settings["breaks"] = [[number.strip() for number in level.split(",")] for level in settings["breaks"]]
-    if "groups" in settings:
-        try:
-            settings["groups"] = json.loads(settings["groups"])
-        except (ValueError, RecursionError):
-            raise BadParameter('JSON is needed, as {"label": ["value"]}', param_hint="--groups") from None
+    if kind is Kind.query:
+        _check_options(kind, settings, required=["query"], optional=["declared"])
+        return Taxonomy.from_query(settings["query"], domain="declared" if "declared" in settings else "observed")
+    fields = {name: field for name, field in RULES[kind].model_fields.items() if name != "kind"}
+    required = [name for name, field in fields.items() if field.is_required()]
+    _check_options(kind, settings, required=required, optional=list(fields))
     return made(kind, settings)
 
 
-def _check_options(kind: Kind, given: dict[str, Any], *, required: list[str], optional: list[str]) -> None:
-    for option in required:
-        if option not in given:
-            raise BadParameter(f"{kind} needs --{option}")
-    strangers = [f"--{option}" for option in given if option not in (*required, *optional)]
-    if strangers:
+def _check_options(kind: Kind, given: Collection[str], *, required: list[str], optional: list[str]) -> None:
+    option = {name: how.flag or f"--{name}" for name, how in SETTINGS.items()}
+    for name in required:
+        if name not in given:
+            raise BadParameter(f"{kind} needs {option[name]}")
+    if strangers := [option.get(name, f"--{name}") for name in given if name not in (*required, *optional)]:
         raise BadParameter(f"{kind} does not take {', '.join(strangers)}")
 
 

@@ -26,17 +26,11 @@ Callback = TypeVar("Callback", bound="Callable[..., Any] | None")
 
 
 class Opened(Protocol):
-    """A database that is open.
+    """A database that is open."""
 
-    Attributes:
-        lock: held during each call; sessions on one connection share it.
-        csv: how CSV files are read, whatever a policy says; None if that is all that says so.
-        is_hidden: whether nothing but the session reaches it, as long as its connection is not handed out.
-    """
-
-    lock: CallLock
-    csv: Csv | None
-    is_hidden: bool
+    lock: CallLock  # held during each call; sessions on one connection share it
+    csv: Csv | None  # how CSV files are read, whatever a policy says; None if that is all that says so
+    is_hidden: bool  # whether nothing but the session reaches it, as long as its connection is not handed out
 
     def engine(self) -> Engine:
         """What works on it: it takes longer to import than a database to be opened, so it is made when it is needed."""

@@ -12,8 +12,7 @@ from sqlanon.api.ledger import Ledger, LedgerMode
 from sqlanon.api.opened import OfSession, Opened, OpenedEngine
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
-from sqlanon.api.release_register import ReleaseRegister
-from sqlanon.api.releases import Releases
+from sqlanon.api.releases import ReleaseRegister, Releases
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.engines.locks import exclusive
 from sqlanon.errors import SqlanonError

@@ -131,8 +131,7 @@ def explain(
     Example: sqlanon explain visits --db clinic.duckdb --policy policy.toml
     """
     read = opt.read_taxonomies(taxonomies, given["policy"])
-    with reading(database) as session:
-        session.taxonomies.load_all(read)
+    with reading(database, read) as session:
         steps = session.explain(**given)
     if as_json:
         write_json({"steps": [{"purpose": step.purpose, "makes": step.makes, "sql": step.sql} for step in steps]})
@@ -162,8 +161,7 @@ def report(
     Example: sqlanon report visits_k5 --db clinic.duckdb --source visits --out report.html
     """
     read = opt.read_taxonomies(taxonomies, given["policy"]) if "policy" in given else {}
-    with reading(database) as session:
-        session.taxonomies.load_all(read)
+    with reading(database, read) as session:
         found = session.report(edition="public" if public else "custodian", **given)
     if out is not None:
         write_file(out, found.to_html(), "report", replace=replace)
@@ -193,8 +191,7 @@ def verify(
     Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
     """
     read = opt.read_taxonomies(taxonomies, given["policy"])
-    with reading(database) as session:
-        session.taxonomies.load_all(read)
+    with reading(database, read) as session:
         verification = session.verify(strict=False, **given)
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})
@@ -235,14 +232,10 @@ def compare_releases(
         raise BadParameter("give it once for all releases, or once for each", param_hint="--source")
     own: Sequence[str | None] = source if len(source) > 1 else [None] * len(releases)
     read = opt.taxonomies_of_files(taxonomies)
-    with reading(database) as session:
-        session.taxonomies.load_all(read)
+    with reading(database, read) as session:
         named = [Earlier(name, source=of_it) for name, of_it in zip(releases, own, strict=True)]
         joint = session.compare_releases(named, source=source[0], **given)
-    if as_json:
-        write_json({**joint.model_dump(mode="json"), "met": joint.met})
-    else:
-        show(joint.document())
+    put(joint, as_json=as_json, met=joint.met)
     if not joint.met:
         say(f"Not met: joint classes have {joint.k} persons where {joint.required_k} are asked for.")
         raise Exit(ExitCode.NOT_MET)

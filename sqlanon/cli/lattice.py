@@ -62,10 +62,9 @@ def lattice(
     read = opt.read_taxonomies(taxonomies, wanted)
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
-        reading(database) if into is None else writing(database, destination(into)) as session,
+        reading(database, read) if into is None else writing(database, destination(into), taxonomies=read) as session,
         nullcontext(never) if may_go else keeping() as stop,
     ):
-        session.taxonomies.load_all(read)
         given |= {"policy": wanted, "progress": observer, "stop": stop}
         if out is not None:
             explored = session.explore(**given)

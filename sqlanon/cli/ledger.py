@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Argument, BadParameter, Context, Option, Typer
 
 from sqlanon.api.ledger import Ledger
-from sqlanon.api.release_register import ReleaseRegister
+from sqlanon.api.releases import ReleaseRegister
 from sqlanon.cli.command import command
 from sqlanon.cli.options import Database, Json, Spelled
 from sqlanon.cli.output import put, say, show, write, write_json
-from sqlanon.cli.sessions import existing, keeping_ledger
+from sqlanon.cli.sessions import connected, existing
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -215,19 +215,15 @@ def _doubt(name: str) -> None:
     say(f'Note: "{name}" is not a table or file here, and nothing was charged to it yet; is the name spelled right?')
 
 
-@contextmanager
-def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = True) -> Iterator[Session]:
-    """A session on the ledger of a warehouse, or on that of a file, which is made only to be written."""
+def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = True) -> AbstractContextManager[Session]:
+    """Open a session on the ledger of a warehouse, or on that of a file, which is made only to be written."""
     if (database is None) == (ledger is None):
         raise BadParameter("give one of --db and --ledger")
     if ledger is not None:
         if read_only and not ledger.exists():
             raise BadParameter(f"the file {ledger} does not exist", param_hint="--ledger")
-        with keeping_ledger(ledger) as session:
-            yield session
-    elif database is not None:
-        with existing(database, read_only=read_only) as session:
-            yield session
+        return connected(ledger=ledger)
+    return existing(cast("Path", database), read_only=read_only)
 
 
 def _entries(session: Session) -> list[Entry]:

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 import sqlanon as sa
 from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
-from sqlanon.api.release_register import ReleaseRegister
+from sqlanon.api.releases import ReleaseRegister
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.model.base import KINDS, PolicyValue
 from sqlanon.model.docstrings import docstring_of

@@ -86,12 +86,12 @@ def run(
         raise BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
     may_go = opt.replacing(replace, replace_if_changed, replace_anything)
     layout = {name: given[name] for name in ("rows_per_file", "partition_by") if name in given}
-    into, is_charged = given["into"], wanted.method.claims_privacy and seed is None
+    into, target = given["into"], destination(given["into"], **layout)
+    is_charged = wanted.method.claims_privacy and seed is None
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
-        writing(database, destination(into, **layout), ledger, is_charged=is_charged) as session,
+        writing(database, target, ledger, is_charged=is_charged, taxonomies=read) as session,
     ):
-        session.taxonomies.load_all(read)
         session.ledger.mode = cast("Any", ledger_mode)
         release = session.anonymize(policy=wanted, replace=may_go, progress=observer, **given)
     if (account := getattr(release.report, "opened_account", None)) is not None and not as_events:
@@ -119,8 +119,7 @@ def fit(
     Example: sqlanon fit visits --db clinic.duckdb --policy policy.toml --fit clinic.fit
     """
     read = opt.read_taxonomies(taxonomies, given["policy"])
-    with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
-        session.taxonomies.load_all(read)
+    with progress(as_events=as_events, quiet=as_json) as observer, reading(database, read) as session:
         fitted = session.partitions.fit(progress=observer, **given)
     if not as_json:
         write(f"Fitted {given['sidecar']}; nothing is published. Keep this file private.\n")
@@ -205,8 +204,7 @@ def generalize(
     """
     into, may_go = given["into"], opt.replacing(replace, anything=replace_anything)
     read = opt.taxonomies_of_files(taxonomies)
-    with writing(database, destination(into)) as session:
-        session.taxonomies.load_all(read)
+    with writing(database, destination(into), taxonomies=read) as session:
         done = session.generalize(replace=may_go, **given)
     if as_json:
         write_json(done.model_dump(mode="json"))

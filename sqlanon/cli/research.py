@@ -68,8 +68,7 @@ def audit_privacy(
         refuse_format(chart)
         refuse_file(chart, replace=replace)
         required_altair()
-    with reading(database) as session:
-        session.taxonomies.load_all(read)
+    with reading(database, read) as session:
         audit = audited(
             wanted, source, neighbour, runs, confidence, claimed=claimed, show_event=show_event, session=session
         )

@@ -20,6 +20,7 @@ from sqlanon.model.names import without_secret
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.model.destination import Destination
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 _machine: ContextVar[Mapping[str, Any]] = ContextVar("machine", default={})  # noqa: B039
 
@@ -42,60 +43,54 @@ def loading_options() -> list[str]:
     return [*loaded, "--rows", without_secret(machine["rows"])] if "rows" in machine else loaded
 
 
-@contextmanager
-def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> Iterator[Session]:
-    """A session on a file that must be there.
-
-    Raises:
-        BadParameter: it is not.
-    """
+def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> AbstractContextManager[Session]:
+    """Open a session on a file that must be there."""
     if not database.exists():
         raise BadParameter(f"the file {database} does not exist", param_hint="--db")
-    with _connected(database, read_only=read_only, ledger=ledger) as session:
-        yield session
+    return connected(database, read_only=read_only, ledger=ledger)
 
 
-@contextmanager
-def existing_or_new(database: Path) -> Iterator[Session]:
-    """A session on a file that is created if it is not there."""
+def existing_or_new(database: Path) -> AbstractContextManager[Session]:
+    """Open a session on a file that is created if it is not there."""
     if str(database) == ":memory:":
         raise BadParameter("a database in memory would be gone at once; give the path of a file", param_hint="--db")
-    with _connected(database) as session:
-        yield session
-
-
-def keeping_ledger(ledger: Path) -> AbstractContextManager[Session]:
-    """A session in memory whose ledger is a file."""
-    return _connected(ledger=ledger)
+    return connected(database)
 
 
 @contextmanager
-def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Session]:
-    """A session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
-    if database is not None:
-        with existing(database, ledger=ledger) as session:
-            yield session
-        return
+def reading(
+    database: Path | None, taxonomies: Mapping[str, Taxonomy] | None = None, *, ledger: Path | None = None
+) -> Iterator[Session]:
+    """Open a session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
     try:
-        with _connected(ledger=ledger) as session:
+        with connected(ledger=ledger) if database is None else existing(database, ledger=ledger) as session:
+            if taxonomies:
+                session.taxonomies.load_all(taxonomies)
             yield session
     except EngineError as error:
-        if error.step == "name":
+        if database is None and error.step == "name":
             raise BadParameter(f"{error}; a table needs --db, the file that it is in") from None
-        if error.step in ("source", "format"):
+        if database is None and error.step in ("source", "format"):
             raise BadParameter(str(error)) from None
         raise
 
 
 @contextmanager
 def writing(
-    database: Path | None, into: Destination, ledger: Path | None = None, *, is_charged: bool = False
+    database: Path | None,
+    into: Destination,
+    ledger: Path | None = None,
+    *,
+    is_charged: bool = False,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
 ) -> Iterator[Session]:
-    """A session that can write the target; of the warehouse, if that is a file or a folder, only the list of releases.
+    """Open a session that can write the target; of the warehouse, if that is a file or a folder, its list of releases.
 
     What is charged is written to the ledger: to its file, or else to the warehouse.
     """
     with _opened_for(database, into, ledger, is_charged=is_charged) as session:
+        if taxonomies:
+            session.taxonomies.load_all(taxonomies)
         yield session
     if database is not None:
         _take_up_releases(database)
@@ -108,7 +103,7 @@ def _opened_for(
     if into.kind != "table" and (ledger is not None or not is_charged or database is None):
         if is_charged and database is not None and ledger is not None:
             return _noted(database, ledger)
-        return reading(database, ledger)
+        return reading(database, ledger=ledger)
     if into.kind != "table" and not os.access(cast(Path, database), os.W_OK):
         return reading(database)  # which refuses the charge, and says to name a ledger
     if database is None:
@@ -126,7 +121,7 @@ def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
     """A session on a file, which is removed again if it was made for a command that failed."""
     is_new = not database.exists()
     try:
-        with _connected(database, ledger=ledger) as session:
+        with connected(database, ledger=ledger) as session:
             yield session
     except BaseException as error:
         if is_new:
@@ -144,7 +139,7 @@ def _noted(database: Path, ledger: Path) -> Iterator[Session]:
         if not session.ledger._could_be_noted:
             yield session
             return
-    with _connected(database, ledger=ledger) as session:
+    with connected(database, ledger=ledger) as session:
         session.ledger._note_in_warehouse()
     with existing(database, ledger=ledger) as session:
         yield session
@@ -158,12 +153,13 @@ def _take_up_releases(database: Path) -> None:
     from sqlanon.releases.waiting import folder_of
 
     if folder_of(database).exists():
-        with suppress(EngineError), _connected(database) as session:
+        with suppress(EngineError), connected(database) as session:
             session.releases._take_up()
 
 
 @contextmanager
-def _connected(database: str | Path = ":memory:", **more: Any) -> Iterator[Session]:
+def connected(database: str | Path = ":memory:", **more: Any) -> Iterator[Session]:
+    """Open a session as the options for the machine say."""
     from sqlanon.api.connection import check_resources, connect
     from sqlanon.engines.retries import A_MOMENT, IN_USE, PATIENCE, retry_while_locked
 

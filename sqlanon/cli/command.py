@@ -22,9 +22,9 @@ KINDS = {"bool": bool, "int": int, "float": float}
 class Command:
     """A function of the command line, and the method that does its work.
 
-    What Typer asks of a function is its signature. It has, in this order: the arguments of the method that are spelled
-    on the command line and that the function doesn't name itself, its own parameters, and the options for the machine,
-    which are arguments of :func:`connect`.
+    Typer makes options of its signature. That has the arguments of the method which the command line spells and the
+    function does not name, the function's own parameters, and the options for the machine, which are arguments of
+    :func:`connect`.
     """
 
     def __init__(self, function: Callable[..., None], method: object, spelled: dict[str, Spelled]) -> None:
@@ -35,7 +35,7 @@ class Command:
 
     @functools.cached_property
     def __signature__(self) -> inspect.Signature:
-        """The signature, made when it is asked for, since a run needs that of one command."""
+        """The signature, made when Typer asks for it, since a run needs that of one command."""
         named = inspect.signature(self._function, eval_str=True).parameters
         own = [each.replace(kind=each.KEYWORD_ONLY) for each in named.values() if each.kind is not each.VAR_KEYWORD]
         handed_on = [each for each in _parameters(self._method, self._spelled) if each.name not in named]
@@ -43,12 +43,12 @@ class Command:
         return inspect.Signature(sorted(parameters, key=lambda each: each.default is not each.empty))
 
     def __call__(self, **typed: Any) -> None:
-        """Call the function: what the user left out isn't handed on, so that the default of the method holds."""
+        """Call the function without the options that the user left out, so that the defaults of the method hold."""
         given = {name: value for name, value in typed.items() if value is not None and value != []}
         machine = {name: given.pop(name) for name in MACHINE if name in given}
-        spelled = SPELLED | self._spelled
-        for name in given.keys() & spelled.keys() - inspect.signature(self._function).parameters.keys():
-            if (read := spelled[name].read) is not None:
+        own, spelled = inspect.signature(self._function).parameters, SPELLED | self._spelled
+        for name in given:
+            if name not in own and (read := spelled[name].read) is not None:
                 given[name] = read(given[name])
         with on_machine(machine):
             self._function(**given)
@@ -58,26 +58,27 @@ def command(method: object = None, **spelled: Spelled) -> Callable[[Callable[...
     """Make a command of a function that opens a session.
 
     Args:
-        method: the method of a session whose arguments the function takes as ``**given``.
-        spelled: arguments that this command spells in another way than :data:`SPELLED`.
+        method: a method of a session, whose arguments the function takes as ``**given`` and hands on.
+        spelled: the arguments that this command spells in another way than :data:`SPELLED`, and the names that the
+            method takes as ``**settings``.
     """
     return lambda function: Command(function, method, spelled)
 
 
 def _parameters(method: Any, spelled: dict[str, Spelled]) -> Iterator[inspect.Parameter]:
-    """The arguments of a method that are spelled on the command line, as Typer reads them."""
+    """The arguments of a method that the command line spells, as Typer reads them."""
     if method is None:
         return
     texts = docstring_of(method).members
     arguments = dict(inspect.signature(method).parameters)
-    if "settings" in arguments:  # which can have any name
+    if "settings" in arguments:
         added = [name for name in spelled if name not in arguments]
         arguments |= {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in added}
     for name, argument in arguments.items():
         if (how := spelled.get(name, SPELLED.get(name))) is None:
             continue
         kind = how.kind or _kind(argument)
-        text = (how.help or _sentence(texts[name], name)).removesuffix(".")
+        text = (how.help or _sentence(texts.get(name, name), name)).removesuffix(".")
         settings: dict[str, Any] = {
             "metavar": how.metavar or None,
             "help": f"{text}; repeat it." if get_origin(kind) is list else f"{text}.",
@@ -90,7 +91,7 @@ def _parameters(method: Any, spelled: dict[str, Spelled]) -> Iterator[inspect.Pa
         else:
             flag = how.flag or f"--{name.replace('_', '-')}"
             info = Option(f"{flag}/--no-{flag[2:]}" if argument.default is True else flag, **settings)
-        # Lists and texts without a default are None, so that nothing is handed on.
+        # None and () are the defaults of what is then not handed on.
         default = argument.default if argument.default != () else None
         yield argument.replace(
             kind=argument.KEYWORD_ONLY,
@@ -113,7 +114,10 @@ def _kind(argument: inspect.Parameter) -> Any:
 
 
 def _sentence(text: str, name: str) -> str:
-    """The first sentence on an argument, without the markup of Python."""
+    """The first sentence on an argument, without the markup of Python; what is as in ``anonymize`` is looked up there.
+
+    So ``how many rows a file holds. None is ...`` becomes ``How many rows a file holds``.
+    """
     if text.startswith("as in"):
         text = docstring_of(Session.anonymize).members[name]
     sentence = re.split(r"\.(?: |$)", re.sub(r'`"?([^`]*?)"?`', r"\1", text), maxsplit=1)[0]

@@ -87,11 +87,7 @@ def _listed() -> str:
 
 
 def _found(topic: str) -> Part:
-    """The page of this name, else the first part whose heading is the topic, begins with it, or contains it.
-
-    Raises:
-        BadParameter: if there is none.
-    """
+    """The page of this name, else the first part whose heading is the topic, begins with it, or contains it."""
     names = _names()
     if topic in names:
         return next(_parts(topic))
@@ -127,11 +123,7 @@ def _unknown(topic: str, names: list[str]) -> str:
 
 
 def _write_all(into: Path, topic: list[str] | None) -> None:
-    """Write all pages, those that are generated too, in which a command that shows one of these is a link to it.
-
-    Raises:
-        BadParameter: a topic is given, too, or the folder is there.
-    """
+    """Write all pages, those that are generated too, in which a command that shows one of these is a link to it."""
     if topic:
         raise BadParameter("it writes all pages, so it goes without a topic", param_hint="--into")
     if into.exists():

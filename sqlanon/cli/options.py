@@ -192,29 +192,20 @@ SPELLED = {
     "keep_taxonomies": Spelled(panel=TARGET),
     "dataset": Spelled("NAME", panel=PRIVATE),
     "public": Spelled("TABLE", panel=PRIVATE),
-    "without_provenance": Spelled(),
     "record_sha256": Spelled("HASH"),
-    "safe_harbor": Spelled(),
-    "alternatives": Spelled(),
-    "key": Spelled("COLUMN"),
     "profile": Spelled("NAME"),
     "codebook": Spelled(
         "FILE.csv", kind=Path, help="A CSV that describes columns: column, description, or variable, label."
     ),
-    "individual": Spelled("COLUMN"),
-    "event": Spelled("COLUMN"),
-    "order": Spelled("COLUMN"),
     "first": Spelled("N"),
-    "keep": Spelled("COLUMN"),
     "count": Spelled("NAME"),
-    "every_partition": Spelled(),
-    "accept_observed_domain": Spelled(),
     "attribute": Spelled("ATTRIBUTE"),
-    "column": Spelled("COLUMN"),
-    "in_rho": Spelled(),
     "head": Spelled("HASH"),
     "forgotten": Spelled(flag="--all"),
     "reason": Spelled("TEXT"),
+    **dict.fromkeys(("key", "individual", "event", "order", "keep", "column"), Spelled("COLUMN")),
+    **dict.fromkeys(("without_provenance", "safe_harbor", "alternatives", "in_rho"), Spelled()),
+    **dict.fromkeys(("every_partition", "accept_observed_domain"), Spelled()),
 }
 """How commands spell arguments of methods; a command leaves out those that are not here, or declares them itself."""
 

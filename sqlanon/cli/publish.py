@@ -128,7 +128,6 @@ def fit(
 
 @command(Partitions.apply)
 def apply(
-    sidecar: Annotated[Path, Option("--fit", metavar="FILE", help="The private file of the fit.")],
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
     replace: opt.Replace = False,
@@ -146,7 +145,7 @@ def apply(
     """
     from sqlanon.partitions.sidecar import opened
 
-    may_go = opt.replacing(replace, replace_if_changed, replace_anything)
+    sidecar, may_go = given["sidecar"], opt.replacing(replace, replace_if_changed, replace_anything)
     if not os.path.exists(sidecar):  # noqa: PTH110 (that of a Path raises where a name is too long)
         raise BadParameter(f"the fit {sidecar} does not exist; make it by `sqlanon fit`")
     target = destination(given["into"])
@@ -155,7 +154,7 @@ def apply(
             with opened(session._engine, sidecar) as found:
                 wanted = found.fit.policy
             session.taxonomies.load_all(opt.read_taxonomies(taxonomies, wanted))
-        release = session.partitions.apply(sidecar=sidecar, replace=may_go, progress=observer, **given)
+        release = session.partitions.apply(replace=may_go, progress=observer, **given)
     put(release, as_json=as_json)
 
 

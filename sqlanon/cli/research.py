@@ -196,12 +196,7 @@ def delta(
 
 
 def _computed(epsilon: str, k: int | None, beta: float | None, delta: str | None, *, tight: bool) -> dict[str, Any]:
-    """Compute the third of k, beta and delta from the two that are given.
-
-    Raises:
-        BadParameter: not two of them are given.
-        PolicyError: one is out of its range.
-    """
+    """Compute the third of k, beta and delta from the two that are given."""
     from sqlanon.model import sampled_classes
     from sqlanon.model.budget import Budget, as_float
 

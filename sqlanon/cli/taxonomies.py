@@ -116,12 +116,7 @@ def make(
 
 
 def _made(kind: Kind, settings: dict[str, Any]) -> Taxonomy:
-    """Make the taxonomy of a kind from the settings that were given.
-
-    Raises:
-        BadParameter: one is missing, or is not one of this kind.
-        TaxonomyError: they do not go together.
-    """
+    """Make the taxonomy of a kind from the settings that were given."""
     from sqlanon.model.taxonomy.rules import RULES, made
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 

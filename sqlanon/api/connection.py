@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from sqlanon.api.ledger import LedgerMode, checked_mode
+from sqlanon.api.ledger import LedgerMode
 from sqlanon.api.session import Session
 from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
@@ -73,7 +73,8 @@ def connect(
         from sqlanon.model.policy.csv_files import csv_of
 
         settings = csv_of(csv)
-    checked_mode(ledger_mode)
+    if ledger_mode not in get_args(LedgerMode):
+        raise EngineError(f'ledger_mode is "open" or "capped", not "{ledger_mode}"', step="open")
     charged = None
     if ledger is not None:
         from sqlanon.ledger.opening import ledger_file

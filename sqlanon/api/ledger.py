@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from sqlanon.api.opened import OpenedEngine, Part
 from sqlanon.engines.locks import exclusive
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import PolicyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
 LedgerMode = Literal["open", "capped"]
 """Whether a private release may open an account, or needs one with a cap."""
-
-
-def checked_mode(mode: LedgerMode) -> LedgerMode:
-    """The mode of a ledger.
-
-    Raises:
-        EngineError: there is none of that name.
-    """
-    if mode not in get_args(LedgerMode):
-        raise EngineError(f'ledger_mode is "open" or "capped", not "{mode}"', step="open")
-    return mode
 
 
 class Ledger(Part):

@@ -87,11 +87,14 @@ def lattice(
 
 def _show_table(found: pa.Table, policy: Policy, into: str | None, *, as_events: bool, as_json: bool) -> _Checked:
     """Show the best nodes, or all of them as JSON."""
+    from sqlanon.run.lattice import record_of
+
     if into is not None and as_events:
         write_event({"event": "written", "into": into, "lattice_nodes": found.num_rows})
     elif into is not None:
         say(f"Wrote {found.num_rows:,} nodes to {into}.")
-    document = _nodes(found, policy)
+    rows = sorted(({**row, "node": dict(row["node"])} for row in found.to_pylist()), key=_rank)
+    document = {**record_of(found).model_dump(mode="json"), "quality": policy.quality.measure, "table": rows}
     if as_json:
         write_json(document)
     else:
@@ -118,17 +121,6 @@ def _end(checked: _Checked, *, is_interrupted: bool, as_events: bool) -> None:
         say(f"{how}: {nodes:,} of {lattice_nodes:,} nodes were checked.{proven}")
     if is_interrupted:
         raise Exit(ExitCode.INTERRUPTED)
-
-
-def _nodes(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
-    from sqlanon.run.lattice import record_of
-
-    rows = [{**row, "node": dict(row["node"])} for row in nodes.to_pylist()]
-    return {
-        **record_of(nodes).model_dump(mode="json"),
-        "quality": policy.quality.measure,
-        "table": sorted(rows, key=_rank),
-    }
 
 
 def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int, ...]]:

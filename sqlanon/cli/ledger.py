@@ -241,15 +241,15 @@ def _account(session: Session, dataset: str) -> tuple[str, Account]:
 
 
 def _json(name: str, account: Account) -> dict[str, Any]:
-    budgets = {
-        "cap": account.cap,
-        "spent": account.spent,
-        "remaining": account.remaining,
-        "spent_in_rho": account.in_rho,
-    }
+    def dumped(budget: Budget | None) -> dict[str, Any] | None:
+        return None if budget is None else budget.model_dump(mode="json")
+
     return {
         "dataset": name,
-        **{key: None if budget is None else budget.model_dump(mode="json") for key, budget in budgets.items()},
+        "cap": dumped(account.cap),
+        "spent": dumped(account.spent),
+        "remaining": dumped(account.remaining),
+        "spent_in_rho": dumped(account.in_rho),
         "cap_in_rho": account.rho_cap is not None,
         "unit": None if account.unit is None else account.unit.name,
         "individual": None if account.unit is None else account.unit.individual,

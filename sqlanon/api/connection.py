@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from sqlanon.api.ledger import LedgerMode, checked_mode
+from sqlanon.api.ledger import LedgerMode
 from sqlanon.api.session import Session
-from sqlanon.engines.duckdb import NO_LIMITS, OpenedDatabase, Resources
 from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Rows
-    from sqlanon.engines.duckdb import Connection
-    from sqlanon.model.policy.csv_files import Csv
+    from sqlanon.engines.duckdb import Connection, OpenedDatabase
 
 
 def connect(
@@ -51,7 +50,7 @@ def connect(
             itself if it is not given. It is open only while it is written or read, and other sessions wait for it.
         ledger_mode: ``"capped"`` refuses private releases of data sets without a cap; without it a run that reads
             something new opens an account without a bound, which its report says.
-        extensions: the names of extensions of DuckDB to load, such as ``["httpfs"]`` for sources that begin with
+        extensions: names of extensions of DuckDB to load, such as ``"httpfs"`` for sources that begin with
             ``https://`` or ``s3://``. They are installed already: a session that is opened here downloads nothing, and
             loads nothing by itself. A file that the program has open already keeps the settings that it has.
         show_values: whether an error about values that a taxonomy does not have shows up to ten of them for each
@@ -69,9 +68,14 @@ def connect(
             server does not begin with sc://, or the extra that reaches it is not installed.
         PolicyError: lists what is wrong with ``csv``.
     """
-    settings = None if not csv else _csv(csv)
-    resources, charged = Resources(memory_limit, temp_directory, threads, extensions), None
-    checked_mode(ledger_mode)
+    settings = None
+    if csv:
+        from sqlanon.model.policy.csv_files import csv_of
+
+        settings = csv_of(csv)
+    if ledger_mode not in get_args(LedgerMode):
+        raise EngineError(f'ledger_mode is "open" or "capped", not "{ledger_mode}"', step="open")
+    charged = None
     if ledger is not None:
         from sqlanon.ledger.opening import ledger_file
 
@@ -79,28 +83,19 @@ def connect(
     far = None if rows is None else _server(rows, max_cells)
     if far is None and max_cells is not None:
         raise EngineError("max_cells is for rows on a server: give its address as rows", step="open")
-    opened = open_database(database, read_only=read_only, resources=resources)
+    opened = open_database(
+        database,
+        read_only=read_only,
+        memory_limit=memory_limit,
+        temp_directory=temp_directory,
+        threads=threads,
+        extensions=extensions,
+    )
     opened.shows_values, opened.far, opened.csv = show_values, far, settings
     return Session(opened, charged, ledger_mode)
 
 
-def _csv(given: Mapping[str, Any]) -> Csv:
-    """How CSV files are read.
-
-    Raises:
-        PolicyError: as :func:`connect`.
-    """
-    from sqlanon.model.policy.csv_files import csv_of
-
-    return csv_of(given)
-
-
 def _server(address: str, max_cells: int | None) -> Rows:
-    """A server of Spark Connect.
-
-    Raises:
-        EngineError: as :func:`connect`.
-    """
     from sqlanon.engines.duckdb import float_texts
     from sqlanon.engines.spark.rows import MAX_CELLS, SparkRows
 
@@ -109,17 +104,18 @@ def _server(address: str, max_cells: int | None) -> Rows:
     return SparkRows(address, float_texts, MAX_CELLS if max_cells is None else max_cells)
 
 
-def open_database(
-    database: str | Path | Connection, *, read_only: bool = False, resources: Resources = NO_LIMITS
-) -> OpenedDatabase:
-    """A database that is opened, or a connection that is lent.
+def open_database(database: str | Path | Connection, *, read_only: bool = False, **resources: Any) -> OpenedDatabase:
+    """Open a database, or take a connection that is lent; ``resources`` are those of :func:`connect`.
 
     Raises:
         EngineError: as :func:`connect`.
     """
+    from sqlanon.engines.duckdb import OpenedDatabase, Resources
+
+    wanted = Resources(**resources)
     if isinstance(database, str | Path):
-        return OpenedDatabase.at(possible(database, "warehouse"), read_only=read_only, resources=resources)
-    if resources.are_given:
+        return OpenedDatabase.at(possible(database, "warehouse"), read_only=read_only, resources=wanted)
+    if wanted.are_given:
         raise EngineError(
             "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, and load "
             "extensions, in SQL",
@@ -128,10 +124,12 @@ def open_database(
     return OpenedDatabase(database, owned=False)
 
 
-def check_resources(**resources: Any) -> None:
-    """Refuse what no session can be opened with.
+def check_resources(settings: Mapping[str, Any]) -> None:
+    """Refuse settings of :func:`connect` that no session can be opened with.
 
     Raises:
         EngineError: names every setting that is wrong.
     """
-    Resources(**resources).check()
+    from sqlanon.engines.duckdb import Resources
+
+    Resources(**{each.name: settings.get(each.name) for each in fields(Resources)}).check()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from sqlanon.api.opened import OpenedEngine, Part
 from sqlanon.engines.locks import exclusive
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import PolicyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
 LedgerMode = Literal["open", "capped"]
 """Whether a private release may open an account, or needs one with a cap."""
-
-
-def checked_mode(mode: LedgerMode) -> LedgerMode:
-    """The mode of a ledger.
-
-    Raises:
-        EngineError: there is none of that name.
-    """
-    if mode not in get_args(LedgerMode):
-        raise EngineError(f'ledger_mode is "open" or "capped", not "{mode}"', step="open")
-    return mode
 
 
 class Ledger(Part):
@@ -88,8 +77,8 @@ class Ledger(Part):
             budget: the bound.
             individual: the column that identifies the owner of a row, if the data set is to be released by individual:
                 what is spent must then be about all rows of one, in every release.
-            in_rho: bound what the charges come to in ρ (:meth:`spent_in_rho`), which leaves room for more runs of
-                synthetic rows; losses that have a δ and no ρ are then refused.
+            in_rho: bound what the charges come to in ρ, which leaves room for more runs of synthetic rows; losses that
+                have a δ and no ρ are then refused. See :meth:`spent_in_rho`.
 
         Raises:
             BudgetError: the bound is in ρ, and its ε or δ is 0.

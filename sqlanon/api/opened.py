@@ -34,11 +34,7 @@ class OpenedEngine:
 
     @property
     def engine(self) -> Engine:
-        """The engine, once the taxonomies that wait are stored.
-
-        Raises:
-            EngineError: the session is closed.
-        """
+        """The engine, once the taxonomies that wait are stored."""
         engine = self._open_engine()
         if self._waiting:
             from sqlanon.binding.loading import load
@@ -51,12 +47,12 @@ class OpenedEngine:
     def wait_to_store(self, taxonomies: Sequence[TaxonomyLoad]) -> bool:
         """Keep taxonomies until somebody needs one, where nobody else can look for them: together they take less time.
 
-        Whether they wait is returned; those that may be malformed do not, so that their error comes at once.
+        Return whether they wait. Those that may be malformed do not, so that their error comes at once.
         """
-        if self._opened.is_hidden and all(each.is_ready() for each in taxonomies):
+        is_waiting = self._opened.is_hidden and all(each.is_ready() for each in taxonomies)
+        if is_waiting:
             self._waiting += taxonomies
-            return True
-        return False
+        return is_waiting
 
     @property
     def connection(self) -> Connection:
@@ -72,11 +68,7 @@ class OpenedEngine:
         return self._made
 
     def resolve(self, source: Source, *, here: bool = False) -> ResolvedSource:
-        """What a source names; ``here`` says that the database is to read it, wherever rows are.
-
-        Raises:
-            PolicyError, EngineError: it is none, or is not there.
-        """
+        """Find what a source names; ``here`` has the database read it, wherever rows are."""
         engine = self.engine
         if not is_frame(source):
             from sqlanon.publish.files import bring_back
@@ -91,10 +83,9 @@ class OpenedEngine:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """A call: those of other threads wait until it ends, and the frames that it was given are forgotten then.
+        """Make a call: those of other threads wait until it ends, and the frames that it was given are forgotten then.
 
-        Raises:
-            EngineError: the session is closed, or it is a callback that calls.
+        A call to a closed session, or from a callback, is refused.
         """
         engine = self._open_engine()
         with self._opened.lock.held(), engine.reading_frames():
@@ -103,11 +94,7 @@ class OpenedEngine:
             yield
 
     def checked(self, given: GivenPolicy) -> Policy:
-        """The policy that a verb is given; what the call reads from now on is read as it says.
-
-        Raises:
-            PolicyError: it is not a policy, is not valid, or cannot be read.
-        """
+        """Check the policy that a verb is given; what the call reads from now on is read as it says."""
         from sqlanon.model.policy.policy import policy_of
 
         policy, csv = policy_of(given), self._opened.csv
@@ -117,11 +104,7 @@ class OpenedEngine:
         return policy
 
     def callback(self, given: Callback) -> Callback:
-        """A function of the user, if any, that a call is to call; it cannot call the session.
-
-        Raises:
-            PolicyError: it is not a function.
-        """
+        """Wrap a function of the user, if any, that a call is to call, so that it cannot call the session."""
         if given is None or given is silent:
             return given
         if not callable(given):

@@ -41,8 +41,9 @@ class Preparations(Part):
         Args:
             source: what would be anonymized.
             k: rows of a class, at least; that of the profile if it is not given.
-            profile: ``"research"`` for recipients who have signed what they may do (k = 5); ``"public"`` for anybody
-                (k = 10, sensitive columns generalized as well); ``"hipaa-safe-harbor"`` for 45 CFR 164.514(b)(2).
+            profile: who gets the data: ``"research"`` for recipients who have signed what they may do (k = 5),
+                ``"public"`` for anybody (k = 10, sensitive columns generalized as well), ``"hipaa-safe-harbor"`` for
+                45 CFR 164.514(b)(2).
             codebook: what is written about columns, by their names; or the path of a CSV file that has ``column`` (or
                 ``variable``) and ``description`` (or ``label``).
             clean: whether the policy is for what a query makes of the source that cleans its values, if some need it.

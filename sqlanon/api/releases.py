@@ -1,4 +1,4 @@
-"""What a session says of tables that were published: whether they are what they promise, and what that is."""
+"""The Python interface to tables that were published: the verbs that read one, and the list that a warehouse has."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlanon.model.release.class_sizes import ClassSizes
     from sqlanon.model.release.contract import Contract
     from sqlanon.model.release.joint import JointClasses
+    from sqlanon.model.release.listed import ReleaseList
     from sqlanon.model.release.release_report import Edition, ReleaseReport
 
 
@@ -82,7 +83,7 @@ class Releases(Part):
             source: the table that it was made from, which has its sensitive and insensitive values as often at least;
                 without it, t-closeness, β-likeness and δ-disclosure get a note in place of a verdict, and what is
                 shown together with earlier releases is not looked at.
-            without_provenance: True if it may have no provenance, and is then held against its policy alone.
+            without_provenance: accept a release without a provenance, and hold it against its policy alone.
             record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
                 result): a release that was changed together with its record falls short.
             safe_harbor: whether it also falls short if one of its values, or the leaves under a label, shows one of the
@@ -181,3 +182,63 @@ class Releases(Part):
         from sqlanon.run.reported_release import released_sizes
 
         return released_sizes(self._engine, self._opened.resolve(release), policy)
+
+
+class ReleaseRegister(Part):
+    """The releases that sessions on a warehouse have made: ``session.releases``.
+
+    They are the rows of the table ``anon.releases`` of the warehouse, made with its first release: where each was
+    published, its data sets, policy, method and node, the number of its rows, and the size of its smallest class. They
+    have neither cell values nor the texts of queries. Dry runs and runs that fail add none; runs that leave their
+    target as it is add its row if that is missing.
+
+    The rows of a session that is read-only wait in a hidden folder beside the warehouse, and are on the list. If
+    sqlanon has no tables in the warehouse, or its file cannot be written, none is listed, and the report says so. The
+    list of a session in memory ends with it.
+    """
+
+    @exclusive
+    def list(self, dataset: Source | None = None, *, forgotten: bool = False) -> ReleaseList:
+        """The releases, in the order in which they were made, each with what is at its target now.
+
+        A release that was replaced, removed or changed stays on the list: whoever has a copy keeps it.
+
+        Args:
+            dataset: a source, for the releases that read a table or a file that it reads; the name of one that is not
+                here any more will do. Without it, all releases.
+            forgotten: list those that were forgotten as well.
+
+        Raises:
+            EngineError: there is another table of the name of the list, or a row that waits cannot be read.
+        """
+        from sqlanon.releases.listing import listed
+        from sqlanon.releases.names import datasets_called
+
+        datasets = None if dataset is None else datasets_called(self._engine, dataset, self._opened.resolve)
+        return listed(self._engine, datasets, forgotten=forgotten)
+
+    @exclusive
+    def forget(self, name: str, *, reason: str) -> ReleaseList:
+        """Mark the releases of a target as forgotten, as one that nobody was given; their rows stay, with the reason.
+
+        Args:
+            name: the target, however it is spelled: a table, a path or an address, or the path of the file of a fit.
+            reason: why, for whoever audits the list.
+
+        Returns:
+            the releases that it has marked.
+
+        Raises:
+            PolicyError: the reason is blank, the list lacks the release, or somebody has marked it before.
+            EngineError: the warehouse is read-only.
+        """
+        from sqlanon.releases.listing import forget
+
+        return forget(self._engine, name, reason)
+
+    @exclusive
+    def _take_up(self) -> None:
+        """Write the rows of releases that were published while the warehouse was open read-only."""
+        from sqlanon.releases.waiting import take_up
+
+        take_up(self._engine)

@@ -12,8 +12,7 @@ from sqlanon.api.ledger import Ledger, LedgerMode
 from sqlanon.api.opened import OfSession, OpenedEngine
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
-from sqlanon.api.release_register import ReleaseRegister
-from sqlanon.api.releases import Releases
+from sqlanon.api.releases import ReleaseRegister, Releases
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.engines.locks import exclusive
 from sqlanon.errors import SqlanonError
@@ -100,7 +99,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         Args:
             source: what would be anonymized.
             policy: what would be guaranteed; its bounds on levels hold.
-            into: the target to write the rows to, too. A CSV has a column ``node.<quasi-identifier>`` for each level
+            into: a target to write the rows to as well. A CSV has a column ``node.<quasi-identifier>`` for each level
                 in place of node, and models as JSON.
             replace, progress: as in :meth:`anonymize`, but for ``"changed"``.
             time_limit: seconds from the call after which the nodes are returned that were checked, one batch at least.

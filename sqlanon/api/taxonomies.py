@@ -36,7 +36,7 @@ class Taxonomies(Part):
         """Store the taxonomy of an attribute, in place of the one that is there.
 
         Args:
-            attribute: the quasi-identifier that it is for.
+            attribute: the quasi-identifier that the taxonomy is for.
             taxonomy: a :class:`Taxonomy`, or the path of an ARX hierarchy CSV.
             source: if given, the taxonomy must cover the column there, and a rule without a declared domain takes its
                 values from it.
@@ -75,7 +75,7 @@ class Taxonomies(Part):
         ``make("age", "intervals", widths=[10, 20], minimum=0, maximum=99)``.
 
         Args:
-            attribute: the quasi-identifier that it is for.
+            attribute: the quasi-identifier that the taxonomy is for.
             kind: intervals, cuts, dates, prefixes, zip, icd9, icd10, ipv4, flat, groups, columns or rows.
             source, column: as in :meth:`load`.
             settings: the arguments of the method of :class:`Taxonomy` that is named like the kind (``zip_codes`` for
@@ -100,6 +100,11 @@ class Taxonomies(Part):
         """Write a stored taxonomy as an ARX hierarchy CSV, ``;``-separated.
 
         Beside it goes ``<path>.sqlanon.json``, which records the origin of its values for the next load.
+
+        Args:
+            attribute: the quasi-identifier that the taxonomy is for.
+            path: where to write it.
+            replace: whether it may take the place of a file.
 
         Raises:
             TaxonomyError: there is no such taxonomy.

@@ -40,10 +40,8 @@ def main() -> NoReturn:
     gc.set_threshold(UNSEEN_OBJECTS)
     # What numpy multiplies is small: to start threads for it, one a processor, takes 0.05 s of CPU of 1.3 s in a run.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if sys.argv[1:] == ["--version"]:
-        from sqlanon.cli.version import main as run
-
-        run()
+    if sys.argv[1:] == ["--version"]:  # which waits for no command to be imported
+        _show_version()
     from sqlanon.cli.interrupt import interrupt_once
 
     try:
@@ -57,6 +55,19 @@ def main() -> NoReturn:
         _end("the command ran out of memory", 1)
     except OSError as error:
         _end(f"the command cannot be loaded: {error.strerror}", 1)
+
+
+def _show_version() -> NoReturn:
+    from sqlanon.cli.output import show_version
+    from sqlanon.errors import EngineError
+
+    try:
+        show_version()
+    except EngineError as error:
+        from sqlanon.cli.outcome import report_failure
+
+        sys.exit(report_failure(error, as_json=False, as_events=False, debug=False))
+    sys.exit()
 
 
 def _end(message: str, code: int) -> NoReturn:

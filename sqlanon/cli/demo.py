@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import BadParameter, Option
 
@@ -40,6 +40,7 @@ def demo(
     Example: sqlanon demo --db hospital.duckdb
     """
     from sqlanon.api.connection import open_database
+    from sqlanon.run.demo import POLICY_TOML
     from sqlanon.run.demo import demo as demonstrate
 
     with _new_files(database) as (warehouse, policy_file):
@@ -49,9 +50,17 @@ def demo(
             interruptible(opened.connection.interrupt),
         ):
             result = demonstrate(opened.engine(), rows=rows, seed=seed, progress=observer)
-        _write_policy(policy_file)
+        policy_file.write_text(POLICY_TOML, encoding="utf-8")
     if as_json:
-        write_json(_document(result, database))
+        write_json(
+            {
+                "database": database,
+                "policy_file": None if database is None else policy_file,
+                "before": result.before.model_dump(mode="json"),
+                "release": result.release.model_dump(mode="json"),
+                "after": {**result.after.model_dump(mode="json"), "met": result.after.met},
+            }
+        )
     else:
         show(_story(result))
         # Not with rich, which would break the lines of commands that are to be copied.
@@ -86,22 +95,6 @@ def _policy_path(database: Path) -> Path:
     return database.with_name(f"{database.stem}.policy.toml")
 
 
-def _write_policy(path: Path) -> None:
-    from sqlanon.run.demo import POLICY_TOML
-
-    path.write_text(POLICY_TOML, encoding="utf-8")
-
-
-def _document(result: Demo, database: Path | None) -> dict[str, Any]:
-    return {
-        "database": None if database is None else str(database),
-        "policy_file": None if database is None else str(_policy_path(database)),
-        "before": result.before.model_dump(mode="json"),
-        "release": result.release.model_dump(mode="json"),
-        "after": {**result.after.model_dump(mode="json"), "met": result.after.met},
-    }
-
-
 def _story(result: Demo) -> Document:
     from sqlanon.report.document import Document, Text, count, paragraph, strong
 
@@ -129,12 +122,9 @@ def _rows_table(sample: Sample) -> Table:
 
     numbers = [place for place, value in enumerate(sample.rows[0]) if isinstance(value, int)] if sample.rows else []
     rows = [["NULL" if value is None else str(value) for value in row] for row in sample.rows]
-    return Table(tuple(_folded(name) for name in sample.columns), rows, numbers)
-
-
-def _folded(name: str) -> str:
-    """A long name on two lines, so that all columns fit on a terminal."""
-    return "_\n".join(name.rsplit("_", 1)) if len(name) > LONGEST_HEADING else name
+    # A long name stands on two lines, so that all columns fit on a terminal.
+    long = {name: "_\n".join(name.rsplit("_", 1)) for name in sample.columns if len(name) > LONGEST_HEADING}
+    return Table(tuple(long.get(name, name) for name in sample.columns), rows, numbers)
 
 
 def _comparison(result: Demo) -> Table:
@@ -142,18 +132,10 @@ def _comparison(result: Demo) -> Table:
 
     after = result.after.measurement
     both = zip(result.before.figures, after.figures, strict=True)
-    diversities = zip(result.before.models[1:], after.models[1:], strict=True)
-    return Table(
-        ("", "before", "after"),
-        [
-            *((what, was, now) for (what, was), (_, now) in both),
-            *(
-                (f"least diversity of {one.column}", figure(one.attained), figure(two.attained))
-                for one, two in diversities
-            ),
-        ],
-        numbers=(1, 2),
-    )
+    rows = [(what, was, now) for (what, was), (_, now) in both]
+    for one, two in zip(result.before.models[1:], after.models[1:], strict=True):
+        rows.append((f"least diversity of {one.column}", figure(one.attained), figure(two.attained)))
+    return Table(("", "before", "after"), rows, numbers=(1, 2))
 
 
 def _levels(result: Demo) -> Table:
@@ -171,7 +153,12 @@ def _levels(result: Demo) -> Table:
 
 def _next_steps(database: Path | None) -> str:
     """Commands that work as they are printed, in the shell that has run this one."""
-    steps = [*_activation()]
+    steps = []
+    activate, found = Path(sys.prefix, "bin", "activate"), shutil.which("sqlanon")
+    if activate.exists() and (found is None or Path(found).parent != activate.parent):  # the shell finds another one
+        here = Path.cwd()
+        shown = activate.relative_to(here) if activate.is_relative_to(here) else activate
+        steps.append(f"source {shlex.quote(str(shown))}")
     if database is None:
         steps.append("sqlanon demo --db hospital.duckdb    # keeps the warehouse to play with")
     else:
@@ -187,13 +174,3 @@ def _next_steps(database: Path | None) -> str:
             f"sqlanon report visits_k5 --db {file} --policy {policy} --source visits --out {report}",
         ]
     return "".join(f"  {step}\n" for step in steps)
-
-
-def _activation() -> Iterator[str]:
-    """How the shell finds this sqlanon, if it does not."""
-    activate = Path(sys.prefix, "bin", "activate")
-    found = shutil.which("sqlanon")
-    if activate.exists() and (found is None or Path(found).parent != activate.parent):
-        here = Path.cwd()
-        shown = activate.relative_to(here) if activate.is_relative_to(here) else activate
-        yield f"source {shlex.quote(str(shown))}"

@@ -1,20 +1,23 @@
-"""The command that shows the guides of the installed version."""
+"""The command that shows the guides of the installed version, and the reference page of commands."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 from typer import Argument, BadParameter, Option
 
+from sqlanon.cli.options import MACHINE
+from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import say, write
-from sqlanon.cli.reference import GENERATED, generated
+
+GENERATED = ("commands", "policy", "macros", "python")
+"""The pages that are made of the installed version."""
 
 INDEX = "README"
 """The page that lists the others, in the order in which somebody new reads them."""
@@ -23,23 +26,12 @@ LINE = re.compile(r"^- (?:\[([\w-]+)\]\(\1\.md\)|`sqlanon guide ([\w-]+)`): (.*(
 """A page in the list: a link, or the command that shows what is generated, and what it is about."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A page of the guides, or one of its sections down to the next heading of its level."""
 
     page: str
-    heading: str
+    topic: str  # the heading as GitHub makes an anchor of it
     text: str
-
-    @property
-    def topic(self) -> str:
-        """The heading as GitHub makes an anchor of it."""
-        return _anchor(self.heading)
-
-    @property
-    def is_section(self) -> bool:
-        """Whether it is not a whole page."""
-        return not self.text.startswith("# ")
 
 
 def guide(
@@ -47,9 +39,7 @@ def guide(
         list[str] | None,
         Argument(metavar="TOPIC", help="The name of a page, words of a heading, or a link in a guide."),
     ] = None,
-    into: Annotated[
-        Path | None, Option("--into", metavar="DIR", help="Write all pages to a new folder, as Markdown.")
-    ] = None,
+    into: Annotated[Path | None, Option(metavar="DIR", help="Write all pages to a new folder, as Markdown.")] = None,
 ) -> None:
     """Show a guide, or a section of one, of the installed version; without a topic, list the guides.
 
@@ -65,7 +55,7 @@ def guide(
     else:
         found = _found(_anchor("-".join(topic).rpartition("#")[2].removesuffix(".md")))
         _show(found.text)
-        if found.is_section:
+        if not found.text.startswith("# "):
             say(f"This is a section of a page: sqlanon guide {found.page}")
 
 
@@ -97,42 +87,35 @@ def _listed() -> str:
 
 
 def _found(topic: str) -> Part:
-    """The page of this name, else the first part whose heading is the topic, begins with it, or contains it.
-
-    Raises:
-        BadParameter: if there is none.
-    """
+    """The page of this name, else the first part whose heading is the topic, begins with it, or contains it."""
     names = _names()
     if topic in names:
         return next(_parts(topic))
     written = [name for name in names if name not in GENERATED]
     for pages in (written, GENERATED):  # what is generated takes longer
         for pattern in (f"{re.escape(topic)}$", f"{re.escape(topic)}-", rf".*\b{re.escape(topic)}\b"):
-            for part in _all_parts(pages):
+            for part in _parts(*pages):
                 if re.match(pattern, part.topic):
                     return part
     raise BadParameter(_unknown(topic, names))
 
 
-def _all_parts(names: Iterable[str]) -> Iterator[Part]:
-    return (part for name in names for part in _parts(name))
-
-
-def _parts(name: str) -> Iterator[Part]:
-    """A page and its sections, in order."""
-    page = _page(name)
-    without_blocks = re.sub(r"^```.*?^```$", lambda block: "." * len(block.group()), page, flags=re.M | re.S)
-    headings = list(re.finditer(r"^(#+) (.*)$", without_blocks, flags=re.M))
-    for position, heading in enumerate(headings):
-        later = headings[position + 1 :]
-        end = next((next_.start() for next_ in later if len(next_[1]) <= len(heading[1])), len(page))
-        yield Part(name, heading[2], page[heading.start() : end])
+def _parts(*names: str) -> Iterator[Part]:
+    """Each page and its sections, in order."""
+    for name in names:
+        page = _page(name)
+        without_blocks = re.sub(r"^```.*?^```$", lambda block: "." * len(block.group()), page, flags=re.M | re.S)
+        headings = list(re.finditer(r"^(#+) (.*)$", without_blocks, flags=re.M))
+        for position, heading in enumerate(headings):
+            later = headings[position + 1 :]
+            end = next((next_.start() for next_ in later if len(next_[1]) <= len(heading[1])), len(page))
+            yield Part(name, _anchor(heading[2]), page[heading.start() : end])
 
 
 def _unknown(topic: str, names: list[str]) -> str:
     from difflib import get_close_matches
 
-    topics = {part.topic for part in _all_parts(names)}
+    topics = {part.topic for part in _parts(*names)}
     words = {word for each in topics for word in each.split("-") if len(word) > 3}
     near = get_close_matches(topic, sorted({*names, *topics, *words}), cutoff=0.7)
     asked = f"; did you mean {' or '.join(near)}?" if near else "."
@@ -140,11 +123,7 @@ def _unknown(topic: str, names: list[str]) -> str:
 
 
 def _write_all(into: Path, topic: list[str] | None) -> None:
-    """Write all pages, those that are generated too, in which a command that shows one of these is a link to it.
-
-    Raises:
-        BadParameter: a topic is given, too, or the folder is there.
-    """
+    """Write all pages, those that are generated too, in which a command that shows one of these is a link to it."""
     if topic:
         raise BadParameter("it writes all pages, so it goes without a topic", param_hint="--into")
     if into.exists():
@@ -168,3 +147,82 @@ def _show(text: str) -> None:
     with console.capture() as capture:
         console.print(Markdown(text, hyperlinks=False))
     write(capture.get())
+
+
+def generated(name: str) -> str:
+    """Return a page of :data:`GENERATED` as Markdown."""
+    if name == "commands":
+        return _commands_page()
+    from sqlanon.cli.pages import macros_page, policy_page, python_page
+
+    return {"policy": policy_page, "macros": macros_page, "python": python_page}[name]()
+
+
+COMMANDS_HEAD = """# Commands
+
+Every command with its arguments and options, and the exit codes.
+`sqlanon COMMAND --help` shows the same of one command. Data goes to stdout, messages go to stderr.
+
+"""
+MACHINE_HEADING = "Options for the machine"
+
+
+def _commands_page() -> str:
+    from sqlanon.cli.app import command_line
+
+    whole = command_line()
+    of_machine = next(found for command in whole.commands.values() if (found := _machine_options(command)))
+    codes = "\n".join(f"- `{code}`: {code.meaning}." for code in ExitCode)
+    ends = [f"## {MACHINE_HEADING}\n\n{_options(of_machine)}\n\n", f"## Exit codes\n\n{codes}\n"]
+    return "".join([COMMANDS_HEAD, *_commands("sqlanon", whole, "##"), *ends])
+
+
+def _commands(path: str, group: Any, level: str) -> Iterator[str]:
+    for name, command in group.commands.items():
+        below = f"{path} {name}"
+        is_group = hasattr(command, "commands")
+        if is_group and not command.invoke_without_command:
+            yield f"{level} {name}\n\n{command.help}\n\n"
+        else:
+            yield f"{level} {below.removeprefix('sqlanon ')}\n\n"
+            yield from (f"{part}\n\n" for part in _command(below, command))
+        if is_group:
+            yield from _commands(below, command, f"{level}#")
+
+
+def _command(path: str, command: Any) -> Iterator[str]:
+    """What it does, how it is called, an example, and what it takes."""
+    words, _, example = command.help.partition("Example: ")
+    arguments = [_spelled(each) for each in command.params if each.param_type_name == "argument"]
+    of_machine = _machine_options(command)
+    own = [each for each in command.params if each not in of_machine]
+    yield words.strip()
+    yield f"```text\n{' '.join([path, *arguments, *['[OPTIONS]'] * (len(own) > len(arguments))])}\n```"
+    if example:
+        yield f"Example: `{' '.join(example.split())}`"
+    if own:
+        yield _options(own)
+    if of_machine:
+        yield f"And the [{MACHINE_HEADING.lower()}](#{MACHINE_HEADING.lower().replace(' ', '-')})."
+
+
+def _machine_options(command: Any) -> list[Any]:
+    named = {each.name: each for each in command.params}
+    return [named[name] for name in MACHINE] if MACHINE.keys() <= named.keys() else []
+
+
+def _options(parameters: list[Any]) -> str:
+    """A line each: how it is spelled, what it does, whether it must be given, and what holds without it."""
+    lines = []
+    for each in parameters:
+        is_said = each.default not in (None, False, (), []) and not callable(each.default)
+        remarks = [" Required."] * each.required + [f" Default: `{each.default}`."] * is_said
+        lines.append(f"- `{_spelled(each)}`: {each.help}{''.join(remarks)}")
+    return "\n".join(lines)
+
+
+def _spelled(parameter: Any) -> str:
+    name = parameter.metavar or ""
+    if parameter.param_type_name == "argument":
+        return name or str(parameter.name).upper()
+    return " ".join(filter(None, [*parameter.opts, *parameter.secondary_opts, name]))

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import BadParameter, Exit, Option
 
+from sqlanon.api.session import Session
 from sqlanon.cli import options as opt
+from sqlanon.cli.command import command
 from sqlanon.cli.interrupt import keeping
+from sqlanon.cli.options import Spelled
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import progress, say, show, write_event, write_file, write_json
 from sqlanon.cli.sessions import loading_options, reading, writing
 from sqlanon.methods.progress import never
+from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,21 +31,20 @@ _Checked = tuple[int, int, float | None]
 """How many nodes were checked, of how many, and how much less than the best of them another one can lose at most."""
 
 
+@command(Session.lattice, into=Spelled("TARGET"))
 def lattice(
-    source: opt.Source,
     policy: opt.PolicyFile,
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
     k: opt.OtherK = None,
-    into: opt.LatticeTarget = None,
     out: Annotated[
-        Path | None, Option("--out", metavar="FILE.html", help="Write a page to choose a node on, and print no table.")
+        Path | None, Option(metavar="FILE.html", help="Write a page to choose a node on, and print no table.")
     ] = None,
-    time_limit: opt.LatticeTimeLimit = None,
     replace: opt.Replace = False,
     replace_anything: opt.ReplaceAnything = False,
     as_events: opt.Events = False,
     as_json: opt.Json = False,
+    **given: Any,
 ) -> None:
     """Check every node of the lattice, and show the best ones that satisfy the policy.
 
@@ -51,8 +54,7 @@ def lattice(
 
     Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --out lattice.html
     """
-    from sqlanon.model.destination import destination
-
+    into = given.get("into")
     if out is not None and into is not None:
         raise BadParameter("give one of --out and --into")
     wanted = opt.read_policy(policy, k)
@@ -60,21 +62,23 @@ def lattice(
     read = opt.read_taxonomies(taxonomies, wanted)
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
-        reading(database) if into is None else writing(database, destination(into)) as session,
+        reading(database, read) if into is None else writing(database, destination(into), taxonomies=read) as session,
         nullcontext(never) if may_go else keeping() as stop,
     ):
-        session.taxonomies.load_all(read)
-        followed: dict[str, Any] = {"progress": observer, "time_limit": time_limit, "stop": stop}
+        given |= {"policy": wanted, "progress": observer, "stop": stop}
         if out is not None:
-            explored = session.explore(source, wanted, **followed)
+            explored = session.explore(**given)
         else:
-            found = session.lattice(source, wanted, into=into, replace=may_go, **followed)
+            found = session.lattice(replace=may_go, **given)
     if out is None:
         checked = _show_table(found, wanted, into, as_events=as_events, as_json=as_json)
     else:
-        command = [source, "--policy", str(policy), *_others(database, taxonomies)]
-        written_k = opt.read_policy(policy).criteria.k
-        write_file(out, explored.to_html(command, written_k), "page", replace=bool(may_go))
+        # The page has a command for each node, which reads the same source and taxonomies.
+        warehouse = [] if database is None else ["--db", str(database)]
+        files = [word for each in taxonomies or () for word in ("--taxonomy", each)]
+        run = [given["source"], "--policy", str(policy), *warehouse, *files, *loading_options()]
+        page = explored.to_html(run, opt.read_policy(policy).criteria.k)
+        write_file(out, page, "page", replace=bool(may_go))
         checked = explored.checked_nodes, explored.node_count, explored.gap
         if as_json:
             write_json(explored.model_dump(mode="json"))
@@ -83,11 +87,14 @@ def lattice(
 
 def _show_table(found: pa.Table, policy: Policy, into: str | None, *, as_events: bool, as_json: bool) -> _Checked:
     """Show the best nodes, or all of them as JSON."""
+    from sqlanon.run.lattice import record_of
+
     if into is not None and as_events:
         write_event({"event": "written", "into": into, "lattice_nodes": found.num_rows})
     elif into is not None:
         say(f"Wrote {found.num_rows:,} nodes to {into}.")
-    document = _nodes(found, policy)
+    rows = sorted(({**row, "node": dict(row["node"])} for row in found.to_pylist()), key=_rank)
+    document = {**record_of(found).model_dump(mode="json"), "quality": policy.quality.measure, "table": rows}
     if as_json:
         write_json(document)
     else:
@@ -105,50 +112,23 @@ def _end(checked: _Checked, *, is_interrupted: bool, as_events: bool) -> None:
         write_event({"event": "stopped", "checked_nodes": nodes, "lattice_nodes": lattice_nodes, **known})
     else:
         how = "Interrupted" if is_interrupted else "Stopped by the time limit"
-        say(f"{how}: {nodes:,} of {lattice_nodes:,} nodes were checked. {_in_words(gap)}".rstrip())
+        proven = ""
+        if gap == 0:
+            proven = " No other node that satisfies the policy loses less than the best of them."
+        elif gap is not None:
+            by = f"by at most {gap:.6g}"
+            proven = f" Another node that satisfies the policy can lose less than the best of them {by}."
+        say(f"{how}: {nodes:,} of {lattice_nodes:,} nodes were checked.{proven}")
     if is_interrupted:
         raise Exit(ExitCode.INTERRUPTED)
-
-
-def _in_words(gap: float | None) -> str:
-    """What is proven of the nodes that were not checked."""
-    if gap is None:
-        return ""
-    if gap == 0:
-        return "No other node that satisfies the policy loses less than the best of them."
-    return f"Another node that satisfies the policy can lose less than the best of them by at most {gap:.6g}."
-
-
-def _others(database: Path | None, taxonomies: list[str] | None) -> list[str]:
-    """The options that say where the source and its taxonomies are."""
-    warehouse = [] if database is None else ["--db", str(database)]
-    files = [word for each in taxonomies or () for word in ("--taxonomy", each)]
-    return [*warehouse, *files, *loading_options()]
-
-
-def _nodes(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
-    from sqlanon.run.lattice import record_of
-
-    rows = [{**row, "node": dict(row["node"])} for row in nodes.to_pylist()]
-    return {
-        **record_of(nodes).model_dump(mode="json"),
-        "quality": policy.quality.measure,
-        "table": sorted(rows, key=_rank),
-    }
 
 
 def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int, ...]]:
     """The order in which a run prefers nodes; nodes that do not satisfy the policy by how far they are from it."""
     satisfies = bool(row["satisfies"])
-    loss = row["loss"] if satisfies else 0.0
-    levels = tuple(row["node"].values())
-    entropy = row["entropy"] if satisfies else 0.0
-    return not satisfies, _rounded(loss), _rounded(entropy), row["suppressed_rows"], row["height"], levels
-
-
-def _rounded(loss: float) -> float:
-    """The same sum of floats in another order is the same loss."""
-    return float(f"{loss:.11g}")
+    # The same sum of floats in another order is the same loss.
+    loss, entropy = (float(f"{row[name]:.11g}") if satisfies else 0.0 for name in ("loss", "entropy"))
+    return not satisfies, loss, entropy, row["suppressed_rows"], row["height"], tuple(row["node"].values())
 
 
 def _best_nodes(document: dict[str, Any]) -> Document:

@@ -1,17 +1,20 @@
-"""The commands ``sqlanon ledger``: what data sets have spent of their privacy, and may spend."""
+"""The commands ``sqlanon ledger`` and ``sqlanon releases``: the two lists that a warehouse keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from typer import Argument, BadParameter, Option, Typer
+from typer import Argument, BadParameter, Context, Option, Typer
 
-from sqlanon.cli.options import Json
-from sqlanon.cli.output import say, show, write, write_json
-from sqlanon.cli.sessions import existing, keeping_ledger, on_this_machine
+from sqlanon.api.ledger import Ledger
+from sqlanon.api.releases import ReleaseRegister
+from sqlanon.cli.command import command
+from sqlanon.cli.options import Database, Json, Spelled
+from sqlanon.cli.output import put, say, show, write, write_json
+from sqlanon.cli.sessions import connected, existing
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -28,6 +31,7 @@ Warehouse = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB
 LedgerFile = Annotated[Path | None, Option("--ledger", metavar="FILE", help="The DuckDB file of a ledger.")]
 
 app = Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
+releases_app = Typer()
 
 ALONE = (
     "these sums leave out what other ledgers were charged for the same tables and files, since every other ledger "
@@ -37,7 +41,7 @@ ALONE = (
 
 
 @app.command(name="show")
-@on_this_machine
+@command()
 def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False) -> None:
     """Show every charge and cap, and what each data set has left.
 
@@ -58,24 +62,16 @@ def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json =
 
 
 @app.command()
-@on_this_machine
+@command(Ledger.cap)
 def cap(
     dataset: Dataset,
     database: Warehouse = None,
     ledger: LedgerFile = None,
-    epsilon: Annotated[str | None, Option("--epsilon", metavar="E", help="What ε may add up to: 1.5 or 1/3.")] = None,
-    delta: Annotated[
-        str | None, Option("--delta", metavar="D", help="What δ may add up to, below 1; 0 by default.")
-    ] = None,
+    epsilon: Annotated[str | None, Option(metavar="E", help="What ε may add up to: 1.5 or 1/3.")] = None,
+    delta: Annotated[str | None, Option(metavar="D", help="What δ may add up to, below 1; 0 by default.")] = None,
     lift: Annotated[bool, Option("--lift", help="Bound it no more.")] = False,
-    individual: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="The column that identifies individuals, if all losses are by individual."),
-    ] = None,
-    in_rho: Annotated[
-        bool, Option("--in-rho", help="Add up ρ, which leaves room for more synthetic rows; other δ are refused.")
-    ] = False,
     as_json: Json = False,
+    **given: Any,
 ) -> None:
     """Bound what a data set may spend in all. Caps are rows of the ledger, so that nobody raises one unseen.
 
@@ -83,24 +79,25 @@ def cap(
     """
     from sqlanon.model.budget import Budget
 
-    if lift == (epsilon is not None) or (lift and (delta is not None or in_rho)):
+    if lift == (epsilon is not None) or (lift and (delta is not None or given["in_rho"])):
         raise BadParameter("give --epsilon and --delta, or --lift")
     budget = None if epsilon is None else Budget(epsilon, delta or 0)
     with _opened(database, ledger, read_only=False) as session:
         is_known = session.ledger.knows(dataset)
-        session.ledger.cap(dataset, budget, individual=individual, in_rho=in_rho)
+        session.ledger.cap(dataset, budget, **given)
         name, found = _account(session, dataset)
     if as_json:
         write_json(_json(name, found))
     if not is_known:
         _doubt(name)
-    bound = "has no cap any more" if budget is None else f"may spend {budget} in all{', added up in ρ' * in_rho}"
+    in_rho = ", added up in ρ" if given["in_rho"] else ""
+    bound = "has no cap any more" if budget is None else f"may spend {budget} in all{in_rho}"
     unit = "" if found.unit is None else f", on {found.unit}"
     say(f'Data set "{name}" {bound}; it has spent {found.spent} so far{unit}.')
 
 
 @app.command()
-@on_this_machine
+@command()
 def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False) -> None:
     """Print what a data set has left.
 
@@ -118,13 +115,8 @@ def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile =
 
 
 @app.command()
-@on_this_machine
-def verify(
-    database: Warehouse = None,
-    ledger: LedgerFile = None,
-    head: Annotated[str | None, Option("--head", metavar="HASH", help="A hash that a row must have.")] = None,
-    as_json: Json = False,
-) -> None:
+@command(Ledger.verify)
+def verify(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False, **given: Any) -> None:
     """Check that no row was changed, removed, moved or put in, and print the hash of the newest row.
 
     That the newest rows were removed is seen where releases in the warehouse are later, and else only with --head, the
@@ -133,12 +125,51 @@ def verify(
     Example: sqlanon ledger verify --db clinic.duckdb
     """
     with _opened(database, ledger) as session:
-        newest = session.ledger.verify(head)
+        newest = session.ledger.verify(**given)
     if as_json:
         write_json({"head": newest, "met": True})
     else:
         write(f"{newest}\n")
     say("Every row is as it was written.")
+
+
+@releases_app.callback(invoke_without_command=True)
+@command(ReleaseRegister.list, dataset=Spelled("SOURCE"))
+def releases(
+    context: Context,
+    database: Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file whose list it is.")] = None,
+    as_json: Json = False,
+    **given: Any,
+) -> None:
+    """Show every release that was made from a warehouse, and whether it is still there.
+
+    Example: sqlanon releases --db clinic.duckdb
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if database is None:
+        raise BadParameter("give --db, the file whose list it is")
+    with existing(database) as session:
+        found = session.releases.list(**given)
+    put(found, as_json=as_json)
+
+
+@releases_app.command()
+@command(ReleaseRegister.forget)
+def forget(
+    name: Annotated[str, Argument(metavar="RELEASE", help="The table, path or address, as the list has it.")],
+    database: Database,
+    as_json: Json = False,
+    **given: Any,
+) -> None:
+    """Mark a release as forgotten, such as one that nobody was given: it stays on the list, with the reason.
+
+    Example: sqlanon releases forget visits_k5 --db clinic.duckdb --reason "it was a rehearsal"
+    """
+    with existing(database, read_only=False) as session:
+        found = session.releases.forget(name, **given)
+    put(found, as_json=as_json)
+    say(f'Forgotten: {len(found.releases):,} of "{name}"; sqlanon releases --all shows them.')
 
 
 def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Document:
@@ -184,19 +215,15 @@ def _doubt(name: str) -> None:
     say(f'Note: "{name}" is not a table or file here, and nothing was charged to it yet; is the name spelled right?')
 
 
-@contextmanager
-def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = True) -> Iterator[Session]:
-    """A session on the ledger of a warehouse, or on that of a file, which is made only to be written."""
+def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = True) -> AbstractContextManager[Session]:
+    """Open a session on the ledger of a warehouse, or on that of a file, which is made only to be written."""
     if (database is None) == (ledger is None):
         raise BadParameter("give one of --db and --ledger")
     if ledger is not None:
         if read_only and not ledger.exists():
             raise BadParameter(f"the file {ledger} does not exist", param_hint="--ledger")
-        with keeping_ledger(ledger) as session:
-            yield session
-    elif database is not None:
-        with existing(database, read_only=read_only) as session:
-            yield session
+        return connected(ledger=ledger)
+    return existing(cast("Path", database), read_only=read_only)
 
 
 def _entries(session: Session) -> list[Entry]:
@@ -214,15 +241,15 @@ def _account(session: Session, dataset: str) -> tuple[str, Account]:
 
 
 def _json(name: str, account: Account) -> dict[str, Any]:
-    budgets = {
-        "cap": account.cap,
-        "spent": account.spent,
-        "remaining": account.remaining,
-        "spent_in_rho": account.in_rho,
-    }
+    def dumped(budget: Budget | None) -> dict[str, Any] | None:
+        return None if budget is None else budget.model_dump(mode="json")
+
     return {
         "dataset": name,
-        **{key: None if budget is None else budget.model_dump(mode="json") for key, budget in budgets.items()},
+        "cap": dumped(account.cap),
+        "spent": dumped(account.spent),
+        "remaining": dumped(account.remaining),
+        "spent_in_rho": dumped(account.in_rho),
         "cap_in_rho": account.rho_cap is not None,
         "unit": None if account.unit is None else account.unit.name,
         "individual": None if account.unit is None else account.unit.individual,

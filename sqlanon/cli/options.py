@@ -1,29 +1,22 @@
-"""Arguments and options that commands share, and what their texts mean."""
+"""How arguments of methods are spelled on the command line, the options that commands share, and their texts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
 if TYPE_CHECKING:
     from sqlanon.model.destination import Replace as ReplaceWord
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
-TARGET, PRIVATE, OUTPUT = "The target", "Private methods", "Output"
+TARGET, PRIVATE, OUTPUT, MACHINE_PANEL = "The target", "Private methods", "Output", "The machine"
 """The panels of the help below that of what a command needs."""
 
-Source = Annotated[
-    str,
-    Argument(
-        metavar="SOURCE",
-        help="A table or view, the path, glob or folder of Parquet or CSV files, delta:FOLDER or "
-        "iceberg:CATALOG.NAMESPACE.TABLE, or a SELECT query, which may be in a .sql file.",
-    ),
-]
 Database = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file.")]
 NewDatabase = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file, made if it is not there.")]
 TargetDatabase = Annotated[
@@ -31,12 +24,14 @@ TargetDatabase = Annotated[
     Option("--db", metavar="DB", help="The DuckDB file, made for a table if it is not there; not needed for files."),
 ]
 OptionalDatabase = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file; not needed for files.")]
+PolicyFile = Annotated[Path, Option("--policy", metavar="FILE.toml", help="The policy.")]
 OtherK = Annotated[
     int | None, Option("--k", metavar="K", min=2, help="Ask for k-anonymity with this k, in place of the policy's.")
 ]
-PolicyFile = Annotated[Path, Option("--policy", metavar="FILE.toml", help="The policy.")]
+TaxonomyFiles = Annotated[
+    list[str] | None, Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; repeat it.")
+]
 Json = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
-Tight = Annotated[bool, Option("--tight", help="Take the smaller δ, exact for one class, not that of Li et al. 2012.")]
 Events = Annotated[
     bool,
     Option(
@@ -45,139 +40,6 @@ Events = Annotated[
         "finished; done or failed at the end), stage, seconds, seconds_left, step, share, checked_nodes, "
         "lattice_nodes, loss, node, lower_bound, gap, left_rows.",
         rich_help_panel=OUTPUT,
-    ),
-]
-Target = Annotated[
-    str,
-    Option(
-        "--into",
-        metavar="TARGET",
-        help="The name of a new table, a new .parquet or .csv file, a new folder/, a table of a lake, delta:FOLDER "
-        "or iceberg:CATALOG.NAMESPACE.TABLE, or s3://BUCKET/PREFIX/.",
-    ),
-]
-LatticeTarget = Annotated[
-    str | None,
-    Option("--into", metavar="TARGET", help="Write all nodes to a new table, .parquet or .csv file, or folder/."),
-]
-RowsPerFile = Annotated[
-    int | None,
-    Option(
-        "--rows-per-file", metavar="N", help="Write a folder of files, of N rows each at most.", rich_help_panel=TARGET
-    ),
-]
-PartitionBy = Annotated[
-    list[str] | None,
-    Option(
-        "--partition-by",
-        metavar="COLUMN",
-        help="Write a folder per value of a column; repeat it.",
-        rich_help_panel=TARGET,
-    ),
-]
-CsvFormulas = Annotated[
-    str | None,
-    Option(
-        "--csv-formulas",
-        metavar="keep|quote|refuse",
-        help="Cells of a CSV that a spreadsheet would compute: keep (default), quote with an apostrophe, or refuse.",
-        rich_help_panel=TARGET,
-    ),
-]
-KeepTaxonomies = Annotated[
-    bool,
-    Option(
-        "--keep-taxonomies/--no-keep-taxonomies",
-        help="With a table, store the taxonomies of the policy and the macros in the warehouse, for SQL to go on with; "
-        "or store neither.",
-        rich_help_panel=TARGET,
-    ),
-]
-TimeLimit = Annotated[
-    float | None, Option("--time-limit", metavar="SECONDS", help="After this time, take the best node that was found.")
-]
-LatticeTimeLimit = Annotated[
-    float | None,
-    Option(
-        "--time-limit", metavar="SECONDS", help="After this time, show the nodes that were checked, the best first."
-    ),
-]
-MaxLoss = Annotated[
-    float | None,
-    Option(
-        "--max-loss",
-        metavar="LOSS",
-        min=0,
-        help="Publish nothing that loses more: exit code 3. Most losses are 0 to 1.",
-    ),
-]
-StatementFile = Annotated[
-    Path | None,
-    Option("--sql", metavar="FILE", help="Write every statement that DuckDB is sent to a new file, with its time."),
-]
-GivenNode = Annotated[
-    list[str] | None,
-    Option(
-        "--node", metavar="COLUMN=LEVEL,…", help="Take this node, and search for none: a level per quasi-identifier."
-    ),
-]
-TablesBeside = Annotated[
-    list[str] | None,
-    Option(
-        "--table",
-        metavar="WHAT=NAME",
-        help="Name the table for what a method publishes beside the rows; repeat it.",
-        rich_help_panel=TARGET,
-    ),
-]
-PseudonymKeyFile = Annotated[
-    Path | None,
-    Option(
-        "--pseudonym-key",
-        metavar="FILE",
-        help="The file with the secret key of the policy's pseudonyms; else it is in $SQLANON_PSEUDONYM_KEY.",
-    ),
-]
-LedgerFile = Annotated[
-    Path | None,
-    Option(
-        "--ledger",
-        metavar="FILE",
-        help="The DuckDB file whose ledger is charged; else that of --db.",
-        rich_help_panel=PRIVATE,
-    ),
-]
-LedgerMode = Annotated[
-    str,
-    Option(
-        "--ledger-mode",
-        metavar="open|capped",
-        help="Whether a data set without a cap may be charged (open, the default), or is refused (capped).",
-        rich_help_panel=PRIVATE,
-    ),
-]
-Dataset = Annotated[
-    str | None,
-    Option(
-        "--dataset",
-        metavar="NAME",
-        help="Whose budget a private method spends, if not the source's own.",
-        rich_help_panel=PRIVATE,
-    ),
-]
-Public = Annotated[
-    list[str] | None,
-    Option(
-        "--public",
-        metavar="TABLE",
-        help="A table or file that the query reads and everybody may know, so that it is not charged; repeat it.",
-        rich_help_panel=PRIVATE,
-    ),
-]
-Seed = Annotated[
-    int | None,
-    Option(
-        "--seed", metavar="N", help="Draw the same again: the release is stamped NOT PRIVATE.", rich_help_panel=PRIVATE
     ),
 ]
 Replace = Annotated[
@@ -192,48 +54,26 @@ ReplaceIfChanged = Annotated[
     ),
 ]
 ReplaceAnything = Annotated[
-    bool,
-    Option("--replace-anything", help="Replace any table or file, whoever made it.", rich_help_panel=TARGET),
+    bool, Option("--replace-anything", help="Replace any table or file, whoever made it.", rich_help_panel=TARGET)
 ]
 ReplaceFile = Annotated[bool, Option("--replace", help="Replace the file that is there.")]
-Attribute = Annotated[str, Argument(metavar="ATTRIBUTE", help="The quasi-identifier that the taxonomy is for.")]
-TaxonomySource = Annotated[
-    str | None,
-    Option("--source", metavar="SOURCE", help="A table, files or a query whose values the taxonomy must cover."),
-]
-TaxonomyColumn = Annotated[
-    str | None,
-    Option("--column", metavar="COLUMN", help="The column of --source, if it is not named like the attribute."),
-]
-TaxonomyFiles = Annotated[
-    list[str] | None,
-    Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; repeat it."),
-]
+Tight = Annotated[bool, Option("--tight", help="Take the smaller δ, exact for one class, not that of Li et al. 2012.")]
 
 
-LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
-"""A column and its level; names may have commas."""
+class Spelled(NamedTuple):
+    """How an argument of a method is spelled on the command line; what is not said here follows from the method."""
 
-
-def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -> ReplaceWord:
-    """The argument ``replace`` of the session for --replace, --replace-if-changed and --replace-anything.
-
-    Raises:
-        BadParameter: there is more than one of them.
-    """
-    words: dict[ReplaceWord, bool] = {True: replace, "changed": if_changed, "anything": anything}
-    given = [word for word, is_given in words.items() if is_given]
-    if len(given) > 1:
-        raise BadParameter("give one of --replace, --replace-if-changed and --replace-anything")
-    return given[0] if given else False
+    metavar: str = ""
+    flag: str = ""  # else --name, or none for an argument that is required and given by position
+    kind: Any = None  # what Typer makes of the text; else the type of the argument, if that is simple
+    read: Callable[[Any], Any] | None = None  # what makes the argument of that
+    help: str = ""  # else the first sentence that the docstring of the method has of it
+    panel: str | None = None
+    min: float | None = None
 
 
 def read_policy(path: Path, k: int | None = None) -> Policy:
-    """The policy of a TOML file, which may ask for a method of a paper as well.
-
-    Args:
-        path: the file.
-        k: that of a k-anonymity which takes the place of the policy's own.
+    """Read a policy, which may ask for a method of a paper as well, and put another k-anonymity into it if it shall.
 
     Raises:
         PolicyError: it is not valid, or its method takes no k-anonymity.
@@ -246,14 +86,14 @@ def read_policy(path: Path, k: int | None = None) -> Policy:
 
 
 def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxonomy]:
-    """The taxonomies of every ``ATTRIBUTE=FILE.csv``.
+    """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``.
 
     Raises:
         BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
     """
     from sqlanon.model.base import unknown_names
 
-    files = dict(_attribute_and_file(text) for text in given or ())
+    files = _pairs(given or (), "--taxonomy", "ATTRIBUTE=FILE.csv")
     unused = [f'"{name}"{meant}' for name, meant in unknown_names(files, policy.columns_with_taxonomy)]
     if unused:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
@@ -266,35 +106,34 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
 
 
 def taxonomies_of_files(given: list[str] | None) -> dict[str, Taxonomy]:
-    """The taxonomies of every ``ATTRIBUTE=FILE.csv``, whatever they are for.
-
-    Raises:
-        BadParameter: one is not spelled so.
-    """
+    """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``, whatever they are for."""
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
-    return {name: Taxonomy.from_csv(file) for name, file in map(_attribute_and_file, given or ())}
+    files = _pairs(given or (), "--taxonomy", "ATTRIBUTE=FILE.csv")
+    return {name: Taxonomy.from_csv(file) for name, file in files.items()}
 
 
-def given_tables(given: list[str] | None) -> dict[str, str]:
-    """The names of every ``WHAT=NAME``.
-
-    Raises:
-        BadParameter: one is not spelled so.
-    """
-    tables = {}
-    for text in given or ():
-        what, _, name = text.partition("=")
-        if not what or not name:
-            raise BadParameter(f'"{text}" is not spelled WHAT=NAME', param_hint="--table")
-        tables[what] = name
-    return tables
+def _pairs(given: Sequence[str], option: str, spelled: str) -> dict[str, str]:
+    """Split every ``NAME=VALUE`` that an option was given."""
+    pairs = [text.partition("=")[::2] for text in given]
+    for (name, value), text in zip(pairs, given, strict=True):
+        if not name or not value:
+            raise BadParameter(f'"{text}" is not {spelled}', param_hint=option)
+    return dict(pairs)
 
 
-def given_node(given: list[str] | None) -> dict[str, int] | None:
-    """The node of every ``COLUMN=LEVEL,COLUMN=LEVEL``; None without any."""
+def _tables(given: Sequence[str]) -> dict[str, str]:
+    return _pairs(given, "--table", "spelled WHAT=NAME")
+
+
+LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
+"""A column and its level; names may have commas."""
+
+
+def _node(given: Sequence[str]) -> dict[str, int]:
+    """Read the node of every ``COLUMN=LEVEL,COLUMN=LEVEL``."""
     node: dict[str, int] = {}
-    for text in given or ():
+    for text in given:
         levels = list(LEVEL.finditer(text))
         if not levels or "".join(found[0] for found in levels) != text:
             raise BadParameter(f'"{text}" is not COLUMN=LEVEL,COLUMN=LEVEL', param_hint="--node")
@@ -302,11 +141,107 @@ def given_node(given: list[str] | None) -> dict[str, int] | None:
             if name in node:
                 raise BadParameter(f'"{name}" has two levels', param_hint="--node")
             node[name] = int(level)
-    return node or None
+    return node
 
 
-def _attribute_and_file(text: str) -> tuple[str, str]:
-    attribute, _, path = text.partition("=")
-    if not attribute or not path:
-        raise BadParameter(f'"{text}" is not ATTRIBUTE=FILE.csv', param_hint="--taxonomy")
-    return attribute, path
+def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -> ReplaceWord:
+    """Return the argument ``replace`` of the session for --replace, --replace-if-changed and --replace-anything.
+
+    Raises:
+        BadParameter: there is more than one of them.
+    """
+    words: dict[ReplaceWord, bool] = {True: replace, "changed": if_changed, "anything": anything}
+    given = [word for word, is_given in words.items() if is_given]
+    if len(given) > 1:
+        raise BadParameter("give one of --replace, --replace-if-changed and --replace-anything")
+    return given[0] if given else False
+
+
+RELEASE = "A published table, or the path of a published Parquet file, CSV or folder."
+
+SPELLED = {
+    "source": Spelled(
+        "SOURCE",
+        help="A table or view, the path, glob or folder of Parquet or CSV files, delta:FOLDER or "
+        "iceberg:CATALOG.NAMESPACE.TABLE, or a SELECT query, which may be in a .sql file.",
+    ),
+    "release": Spelled("RELEASE", help=RELEASE),
+    "policy": Spelled("FILE.toml", "--policy", Path, read_policy, help="The policy."),
+    "into": Spelled(
+        "TARGET",
+        "--into",
+        help="The name of a new table, a new .parquet or .csv file, a new folder/, a table of a lake, delta:FOLDER or "
+        "iceberg:CATALOG.NAMESPACE.TABLE, or s3://BUCKET/PREFIX/.",
+    ),
+    "sidecar": Spelled("FILE", "--fit", Path, help="The private file of the fit."),
+    "node": Spelled(
+        "COLUMN=LEVEL,…", read=_node, help="Take this node, and search for none: a level per quasi-identifier."
+    ),
+    "time_limit": Spelled("SECONDS"),
+    "max_loss": Spelled("LOSS", min=0),
+    "pseudonym_key": Spelled(
+        "FILE",
+        kind=Path,
+        help="The file with the secret key of the policy's pseudonyms; else it is in $SQLANON_PSEUDONYM_KEY.",
+    ),
+    "sql": Spelled("FILE", kind=Path),
+    "rows_per_file": Spelled("N", panel=TARGET),
+    "partition_by": Spelled("COLUMN", panel=TARGET),
+    "csv_formulas": Spelled("keep|quote|refuse", panel=TARGET),
+    "tables": Spelled("WHAT=NAME", "--table", read=_tables, panel=TARGET),
+    "keep_taxonomies": Spelled(panel=TARGET),
+    "dataset": Spelled("NAME", panel=PRIVATE),
+    "public": Spelled("TABLE", panel=PRIVATE),
+    "record_sha256": Spelled("HASH"),
+    "profile": Spelled("NAME"),
+    "codebook": Spelled(
+        "FILE.csv", kind=Path, help="A CSV that describes columns: column, description, or variable, label."
+    ),
+    "first": Spelled("N"),
+    "count": Spelled("NAME"),
+    "attribute": Spelled("ATTRIBUTE"),
+    "head": Spelled("HASH"),
+    "forgotten": Spelled(flag="--all"),
+    "reason": Spelled("TEXT"),
+    **dict.fromkeys(("key", "individual", "event", "order", "keep", "column"), Spelled("COLUMN")),
+    **dict.fromkeys(("without_provenance", "safe_harbor", "alternatives", "in_rho"), Spelled()),
+    **dict.fromkeys(("every_partition", "accept_observed_domain"), Spelled()),
+}
+"""How commands spell arguments of methods; a command leaves out those that are not here, or declares them itself."""
+
+MACHINE = {
+    "memory_limit": Spelled("SIZE", panel=MACHINE_PANEL),
+    "temp_directory": Spelled("DIR", kind=Path, panel=MACHINE_PANEL),
+    "threads": Spelled("N", panel=MACHINE_PANEL),
+    "extensions": Spelled("NAME", "--load", panel=MACHINE_PANEL),
+    "show_values": Spelled(panel=MACHINE_PANEL),
+    "rows": Spelled("URL", panel=MACHINE_PANEL),
+    "max_cells": Spelled("N", panel=MACHINE_PANEL),
+    "csv": Spelled(
+        "SETTING=VALUE",
+        help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR.",
+    ),
+}
+"""How every command that opens a session spells the arguments of :func:`sqlanon.connect`."""
+
+
+def csv_settings(given: Sequence[str]) -> dict[str, Any]:
+    """Read the settings of every ``SETTING=VALUE``; lists can be repeated, and names of columns have commas.
+
+    Raises:
+        BadParameter: one is not spelled so, or is there twice.
+    """
+    settings: dict[str, Any] = {}
+    for text in given:
+        name, is_there, value = text.partition("=")
+        if not is_there:
+            raise BadParameter(f'"{text}" is not SETTING=VALUE', param_hint="--csv")
+        if name == "nullstr":
+            settings.setdefault(name, []).append(value)
+        elif name.startswith("types."):
+            settings.setdefault("types", {})[name.removeprefix("types.")] = value
+        elif name in settings:
+            raise BadParameter(f'"{name}" is there twice', param_hint="--csv")
+        else:
+            settings[name] = value.split(",") if name == "header" and "," in value else value
+    return settings

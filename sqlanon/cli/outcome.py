@@ -116,18 +116,18 @@ def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debu
 def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
     if isinstance(error, SqlanonError):
         message = getattr(error, "heading", str(error))
-        problems = getattr(error, "problems", ())
-        document = _document(type(error).__name__, message, problems)
+        document = _document(type(error).__name__, message, getattr(error, "problems", ()))
         if isinstance(error, UnsatisfiableError):
-            document["relaxations"] = _relaxations(error)
+            relaxations = () if error.explanation is None else error.explanation.relaxations
+            document["relaxations"] = [asdict(relaxation) for relaxation in relaxations]
         return EXIT_CODES.get(type(error), ExitCode.FAILED), document
     if isinstance(error, USAGE_ERRORS):
         return ExitCode.USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return ExitCode.INTERRUPTED, _document("Interrupted", str(error) or "interrupted")
-    if isinstance(error, MemoryError) or getattr(error, "errno", None) in LACKING:
-        lacking = LACKING[getattr(error, "errno", None) or errno.ENOMEM]
-        return ExitCode.FAILED, _document("EngineError", lacking)
+    number = errno.ENOMEM if isinstance(error, MemoryError) else getattr(error, "errno", None)
+    if number in LACKING:
+        return ExitCode.FAILED, _document("EngineError", LACKING[number])
     # Its text is left out: it could quote data.
     unexpected = f"{type(error).__name__} was not expected; this is a bug of sqlanon"
     return ExitCode.FAILED, _document(type(error).__name__, unexpected)
@@ -135,12 +135,6 @@ def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
 
 def _document(kind: str, message: str, problems: tuple[str, ...] = ()) -> dict[str, Any]:
     return {"kind": kind, "message": _worded(message), "problems": [_worded(problem) for problem in problems]}
-
-
-def _relaxations(error: UnsatisfiableError) -> list[dict[str, Any]]:
-    if error.explanation is None:
-        return []
-    return [asdict(relaxation) for relaxation in error.explanation.relaxations]
 
 
 def _worded(message: str) -> str:

@@ -17,7 +17,6 @@ from sqlanon.report.document import printable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.progress import Progress as Display
     from rich.progress import TaskID
 
     from sqlanon.model.events import Event
@@ -38,6 +37,15 @@ def write(text: str) -> None:
     except OSError as error:
         silence(sys.stdout)
         raise EngineError(f"the output cannot be written: {error.strerror}", step="output", original=error) from None
+
+
+def show_version() -> None:
+    """Write the versions of this package and of DuckDB to stdout."""
+    from importlib.metadata import version
+
+    from sqlanon.model.extras import installed_version
+
+    write(f"sqlanon {installed_version()} (DuckDB {version('duckdb')})\n")
 
 
 def write_file(out: Path, text: str, what: str, *, replace: bool) -> None:
@@ -115,7 +123,7 @@ PUBLISHED = "interrupted after it was published"
 
 @contextmanager
 def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None]]:
-    """The observer of the progress of a run.
+    """Observe the progress of a run.
 
     Args:
         as_events: whether each event is written as a line of JSON.
@@ -125,7 +133,12 @@ def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None
         KeyboardInterrupt: the run was interrupted; the text says what became of the release.
     """
     latest: list[Event] = []
-    with _shown(as_events=as_events, quiet=quiet) as show:
+    shown: AbstractContextManager[Callable[[Event], None]] = nullcontext(lambda _event: None)
+    if as_events:
+        shown = nullcontext(lambda event: write_event(event.document()))
+    elif not quiet and sys.stderr is not None and sys.stderr.isatty():
+        shown = _on_a_terminal()
+    with shown as show:
 
         def observer(event: Event) -> None:
             latest[:] = [event]
@@ -134,26 +147,15 @@ def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None
         try:
             yield observer
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(_what_became(latest)) from None
-
-
-def _what_became(latest: list[Event]) -> str:
-    if not latest or latest[0].stage != "publish":
-        return NOTHING_PUBLISHED
-    return PUBLISHED if latest[0].state == "finished" else MAYBE_PUBLISHED
-
-
-def _shown(*, as_events: bool, quiet: bool) -> AbstractContextManager[Callable[[Event], None]]:
-    if as_events:
-        return nullcontext(lambda event: write_event(event.document()))
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        return nullcontext(lambda _event: None)
-    return _on_a_terminal()
+            became = NOTHING_PUBLISHED
+            if latest and latest[0].stage == "publish":
+                became = PUBLISHED if latest[0].state == "finished" else MAYBE_PUBLISHED
+            raise KeyboardInterrupt(became) from None
 
 
 @contextmanager
 def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
-    """A line per stage; all of them vanish at the end."""
+    """Show a line for each stage that has begun; all of them vanish at the end."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -165,30 +167,24 @@ def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
         TextColumn("{task.fields[left]}"),
         TextColumn("{task.fields[doing]}", markup=False),
     )
+    lines: dict[str, TaskID] = {}
     with Progress(*columns, console=Console(stderr=True), transient=True) as display:
-        yield _Lines(display).show
 
+        def show(event: Event) -> None:
+            if event.state == "started":
+                lines[event.stage] = display.add_task(event.stage, total=None, left="", doing="")
+                return
+            done, size = _extent(event)
+            left = "" if event.seconds_left is None else f"{timedelta(seconds=round(event.seconds_left))} left"
+            display.update(lines[event.stage], completed=done, total=size, left=left, doing=_doing(event))
 
-class _Lines:
-    """The lines of the stages that have begun."""
-
-    def __init__(self, display: Display) -> None:
-        self._display = display
-        self._lines: dict[str, TaskID] = {}
-
-    def show(self, event: Event) -> None:
-        if event.state == "started":
-            self._lines[event.stage] = self._display.add_task(event.stage, total=None, left="", doing="")
-            return
-        done, size = _extent(event)
-        if event.state == "finished":
-            done, size = 1, 1
-        left = "" if event.seconds_left is None else f"{timedelta(seconds=round(event.seconds_left))} left"
-        self._display.update(self._lines[event.stage], completed=done, total=size, left=left, doing=_doing(event))
+        yield show
 
 
 def _extent(event: Event) -> tuple[float, float | None]:
     """How much of how much is done: of the nodes, or of the present statement; of None if that is not known."""
+    if event.state == "finished":
+        return 1, 1
     if event.lattice_nodes is not None:
         return event.checked_nodes or 0, event.lattice_nodes
     return (0, None) if event.share is None else (event.share, 1)

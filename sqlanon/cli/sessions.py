@@ -3,222 +3,94 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, cast
 
-from typer import BadParameter, Option
+from typer import BadParameter
 
 from sqlanon.cli.interrupt import interruptible
+from sqlanon.cli.options import csv_settings
 from sqlanon.errors import EngineError
 from sqlanon.model.names import without_secret
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.model.destination import Destination
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
+
+_machine: ContextVar[Mapping[str, Any]] = ContextVar("machine", default={})  # noqa: B039
 
 
-class _Machine(TypedDict, total=False):
-    """What a session may use, as :func:`sqlanon.connect` takes it."""
-
-    memory_limit: str | None
-    temp_directory: Path | None
-    threads: int | None
-    extensions: list[str] | None
-    show_values: bool
-    server: str | None
-    max_cells: int | None
-    csv: list[str] | None
-
-
-PANEL = "The machine"
-
-MACHINE: dict[str, Any] = {
-    "memory_limit": Annotated[
-        str | None,
-        Option(
-            "--memory-limit",
-            metavar="SIZE",
-            help="How much memory DuckDB may take, such as 2GB; else 80 % of the machine's.",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "temp_directory": Annotated[
-        Path | None,
-        Option(
-            "--temp-directory",
-            metavar="DIR",
-            help="Where DuckDB puts what does not fit in memory, until the command ends.",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "threads": Annotated[
-        int | None,
-        Option(
-            "--threads", metavar="N", help="How many threads DuckDB uses; else one per core.", rich_help_panel=PANEL
-        ),
-    ],
-    "extensions": Annotated[
-        list[str] | None,
-        Option(
-            "--load",
-            metavar="NAME",
-            help="Load an installed extension of DuckDB, such as httpfs; repeat it.",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "show_values": Annotated[
-        bool,
-        Option(
-            "--show-values",
-            help="Show up to ten of the values that a taxonomy does not have, in the error about them.",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "server": Annotated[
-        str | None,
-        Option(
-            "--rows",
-            metavar="URL",
-            help="A server of Spark Connect, sc://host:port, which has the source and writes the release.",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "max_cells": Annotated[
-        int | None,
-        Option(
-            "--max-cells",
-            metavar="N",
-            help="Leave the cells of the source on that server if they are more.",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "csv": Annotated[
-        list[str] | None,
-        Option(
-            "--csv",
-            metavar="SETTING=VALUE",
-            help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR; repeat it.",
-        ),
-    ],
-}
-
-
-_machine: ContextVar[_Machine] = ContextVar("machine", default={})  # noqa: B039
-
-
-def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that opens a session, with options that limit how much of the machine the session may use."""
-
-    @functools.wraps(command)
-    def limited(**given: Any) -> None:
-        token = _machine.set(cast(_Machine, {name: given.pop(name) for name in MACHINE}))
-        try:
-            command(**given)
-        finally:
-            _machine.reset(token)
-
-    signature = inspect.signature(command, eval_str=True)
-    added = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=False if name == "show_values" else None, annotation=kind
-        )
-        for name, kind in MACHINE.items()
-    ]
-    limited.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
-    limited.__annotations__ = {**get_type_hints(command, include_extras=True), **MACHINE}
-    return limited
+@contextmanager
+def on_machine(settings: Mapping[str, Any]) -> Iterator[None]:
+    """Open sessions with settings that :func:`sqlanon.connect` takes, as the user gave them."""
+    token = _machine.set(settings)
+    try:
+        yield
+    finally:
+        _machine.reset(token)
 
 
 def loading_options() -> list[str]:
-    """The options of the present command that another command needs for the same source."""
+    """List the options of the present command that another command needs for the same source."""
     machine = _machine.get()
-    server = machine.get("server")
-    loaded = [word for name in machine.get("extensions") or () for word in ("--load", name)]
-    loaded += [word for setting in machine.get("csv") or () for word in ("--csv", setting)]
-    return loaded if server is None else [*loaded, "--rows", without_secret(server)]
+    loaded = [word for name in machine.get("extensions", ()) for word in ("--load", name)]
+    loaded += [word for setting in machine.get("csv", ()) for word in ("--csv", setting)]
+    return [*loaded, "--rows", without_secret(machine["rows"])] if "rows" in machine else loaded
 
 
-def csv_settings(given: Sequence[str] | None) -> dict[str, Any]:
-    """The settings of every ``SETTING=VALUE``; those that are lists can be repeated, and names of columns have commas.
-
-    Raises:
-        BadParameter: one is not spelled so, or is there twice.
-    """
-    settings: dict[str, Any] = {}
-    for text in given or ():
-        name, is_there, value = text.partition("=")
-        if not is_there:
-            raise BadParameter(f'"{text}" is not SETTING=VALUE', param_hint="--csv")
-        if name == "nullstr":
-            settings.setdefault(name, []).append(value)
-        elif name.startswith("types."):
-            settings.setdefault("types", {})[name.removeprefix("types.")] = value
-        elif name in settings:
-            raise BadParameter(f'"{name}" is there twice', param_hint="--csv")
-        else:
-            settings[name] = value.split(",") if name == "header" and "," in value else value
-    return settings
-
-
-@contextmanager
-def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> Iterator[Session]:
-    """A session on a file that must be there.
-
-    Raises:
-        BadParameter: it is not.
-    """
+def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> AbstractContextManager[Session]:
+    """Open a session on a file that must be there."""
     if not database.exists():
         raise BadParameter(f"the file {database} does not exist", param_hint="--db")
-    with _connected(database, read_only=read_only, ledger=ledger) as session:
-        yield session
+    return connected(database, read_only=read_only, ledger=ledger)
 
 
-@contextmanager
-def existing_or_new(database: Path) -> Iterator[Session]:
-    """A session on a file that is created if it is not there."""
+def existing_or_new(database: Path) -> AbstractContextManager[Session]:
+    """Open a session on a file that is created if it is not there."""
     if str(database) == ":memory:":
         raise BadParameter("a database in memory would be gone at once; give the path of a file", param_hint="--db")
-    with _connected(database) as session:
-        yield session
-
-
-def keeping_ledger(ledger: Path) -> AbstractContextManager[Session]:
-    """A session in memory whose ledger is a file."""
-    return _connected(ledger=ledger)
+    return connected(database)
 
 
 @contextmanager
-def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Session]:
-    """A session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
-    if database is not None:
-        with existing(database, ledger=ledger) as session:
-            yield session
-        return
+def reading(
+    database: Path | None, taxonomies: Mapping[str, Taxonomy] | None = None, *, ledger: Path | None = None
+) -> Iterator[Session]:
+    """Open a session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
     try:
-        with _connected(ledger=ledger) as session:
+        with connected(ledger=ledger) if database is None else existing(database, ledger=ledger) as session:
+            if taxonomies:
+                session.taxonomies.load_all(taxonomies)
             yield session
     except EngineError as error:
-        if error.step == "name":
+        if database is None and error.step == "name":
             raise BadParameter(f"{error}; a table needs --db, the file that it is in") from None
-        if error.step in ("source", "format"):
+        if database is None and error.step in ("source", "format"):
             raise BadParameter(str(error)) from None
         raise
 
 
 @contextmanager
 def writing(
-    database: Path | None, into: Destination, ledger: Path | None = None, *, is_charged: bool = False
+    database: Path | None,
+    into: Destination,
+    ledger: Path | None = None,
+    *,
+    is_charged: bool = False,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
 ) -> Iterator[Session]:
-    """A session that can write the target; of the warehouse, if that is a file or a folder, only the list of releases.
+    """Open a session that can write the target; of the warehouse, if that is a file or a folder, its list of releases.
 
     What is charged is written to the ledger: to its file, or else to the warehouse.
     """
     with _opened_for(database, into, ledger, is_charged=is_charged) as session:
+        if taxonomies:
+            session.taxonomies.load_all(taxonomies)
         yield session
     if database is not None:
         _take_up_releases(database)
@@ -231,7 +103,7 @@ def _opened_for(
     if into.kind != "table" and (ledger is not None or not is_charged or database is None):
         if is_charged and database is not None and ledger is not None:
             return _noted(database, ledger)
-        return reading(database, ledger)
+        return reading(database, ledger=ledger)
     if into.kind != "table" and not os.access(cast(Path, database), os.W_OK):
         return reading(database)  # which refuses the charge, and says to name a ledger
     if database is None:
@@ -249,7 +121,7 @@ def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
     """A session on a file, which is removed again if it was made for a command that failed."""
     is_new = not database.exists()
     try:
-        with _connected(database, ledger=ledger) as session:
+        with connected(database, ledger=ledger) as session:
             yield session
     except BaseException as error:
         if is_new:
@@ -267,7 +139,7 @@ def _noted(database: Path, ledger: Path) -> Iterator[Session]:
         if not session.ledger._could_be_noted:
             yield session
             return
-    with _connected(database, ledger=ledger) as session:
+    with connected(database, ledger=ledger) as session:
         session.ledger._note_in_warehouse()
     with existing(database, ledger=ledger) as session:
         yield session
@@ -281,32 +153,26 @@ def _take_up_releases(database: Path) -> None:
     from sqlanon.releases.waiting import folder_of
 
     if folder_of(database).exists():
-        with suppress(EngineError), _connected(database) as session:
+        with suppress(EngineError), connected(database) as session:
             session.releases._take_up()
 
 
 @contextmanager
-def _connected(
-    database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
-) -> Iterator[Session]:
+def connected(database: str | Path = ":memory:", **more: Any) -> Iterator[Session]:
+    """Open a session as the options for the machine say."""
     from sqlanon.api.connection import check_resources, connect
     from sqlanon.engines.retries import A_MOMENT, IN_USE, PATIENCE, retry_while_locked
 
-    machine: dict[str, Any] = {**_machine.get()}
-    rows, max_cells = machine.pop("server", None), machine.pop("max_cells", None)
-    csv = csv_settings(machine.pop("csv", None))
+    machine = _machine.get()
+    settings = {**machine, "csv": csv_settings(machine.get("csv", ())), **more}
     try:
-        check_resources(**{name: value for name, value in machine.items() if name != "show_values"})
+        check_resources(settings)
     except EngineError as error:
         raise BadParameter(str(error)) from None
-
-    opened = functools.partial(
-        connect, database, read_only=read_only, ledger=ledger, rows=rows, max_cells=max_cells, csv=csv, **machine
-    )
     # Another run may just be noting its ledger or its release in the warehouse.
-    patience = A_MOMENT if ledger is None else PATIENCE
+    patience = A_MOMENT if more.get("ledger") is None else PATIENCE
     with (
-        retry_while_locked(opened, IN_USE, patience) as session,
+        retry_while_locked(functools.partial(connect, database, **settings), IN_USE, patience) as session,
         interruptible(session.connection.interrupt),
     ):
         yield session

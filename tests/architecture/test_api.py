@@ -15,7 +15,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
-from sqlanon.api.release_register import ReleaseRegister
+from sqlanon.api.releases import ReleaseRegister
 from sqlanon.api.taxonomies import Taxonomies
 from tests.conftest import ROOT
 

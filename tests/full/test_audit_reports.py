@@ -71,8 +71,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
     """``audit-privacy`` on a warehouse, for policies whose releases are noisy counts of rows."""
     import duckdb
 
-    from sqlanon.cli.evaluation import audit_privacy as audit_command
-    from sqlanon.cli.sessions import on_this_machine
+    from sqlanon.cli.research import audit_privacy as audit_command
 
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         open_clinic(connection)
@@ -93,7 +92,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
     monkeypatch.chdir(tmp_path)
     (tmp_path / "policy.toml").write_text((ROOT / "README.md").read_text().split("```toml\n")[1].split("```")[0])
     app = typer.Typer()
-    app.command()(on_this_machine(audit_command))
+    app.command()(audit_command)
 
     def invoke(*options: str) -> Any:
         arguments = ["visits", "fewer_visits", "--db", "clinic.duckdb", "--policy", "policy.toml", "--runs", "20000"]

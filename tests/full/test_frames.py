@@ -23,7 +23,7 @@ import pytest
 from pyarrow import dataset
 
 import sqlanon as sa
-from sqlanon.cli.reference.python import PARTS_OF_SESSIONS
+from sqlanon.cli.pages import PARTS_OF_SESSIONS
 from sqlanon.engines.duckdb.reading.frames import Frames
 from sqlanon.evaluation import CountQuery
 from tests.conftest import clinic_policy, open_clinic

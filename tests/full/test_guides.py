@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlanon.cli.reference import GENERATED
+from sqlanon.cli.guide import GENERATED
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
 

@@ -16,8 +16,8 @@ from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.cli.app import app
+from sqlanon.cli.guide import GENERATED, generated
 from sqlanon.cli.outcome import ExitCode
-from sqlanon.cli.reference import GENERATED, generated
 from sqlanon.model.base import KINDS, PolicyValue
 from sqlanon.model.taxonomy.rules import MAKERS, RULES
 from sqlanon.queries.kit.macros import macros

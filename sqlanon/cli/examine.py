@@ -1,0 +1,266 @@
+"""Commands that suggest a policy, look at a table, and measure, compare and describe what was published."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, BadParameter, Exit, Option
+
+from sqlanon.api.session import Session
+from sqlanon.cli import options as opt
+from sqlanon.cli.command import command
+from sqlanon.cli.options import Spelled
+from sqlanon.cli.outcome import ExitCode
+from sqlanon.cli.output import progress, put, say, show, write, write_file, write_json
+from sqlanon.cli.sessions import reading
+from sqlanon.errors import VerificationError
+
+if TYPE_CHECKING:
+    from sqlanon.suggestion.suggestion import Suggestion
+
+TIME_LIMIT = 60
+"""Seconds that are proposed for a search of a large lattice."""
+
+
+@command(Session.suggest, k=Spelled("K", min=2))
+def init(
+    database: opt.OptionalDatabase = None,
+    out: Annotated[Path, Option(metavar="FILE.toml", help="Where the policy is written.")] = Path("policy.toml"),
+    clean: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE.sql",
+            help="Write a query there that cleans values, if some need it, and suggest a policy for what it returns.",
+        ),
+    ] = None,
+    replace: Annotated[bool, Option("--replace", help="Replace the policy and taxonomies that are there.")] = False,
+    as_json: opt.Json = False,
+    as_events: opt.Events = False,
+    **given: Any,
+) -> None:
+    """Suggest a policy for a table: roles of its columns, taxonomies, and what they give away.
+
+    Every role is a guess with its reason. A column without evidence is dropped until you decide. Taxonomies that hold
+    values are files beside the policy, which you alone may read.
+
+    Example: sqlanon init members.csv
+    """
+    from sqlanon.model.taxonomy.arguments import counted
+    from sqlanon.suggestion.profiles import PROFILES
+
+    source = given["source"]
+    if given["profile"] not in PROFILES:
+        raise BadParameter(f'"{given["profile"]}" is not one of {", ".join(PROFILES)}', param_hint="--profile")
+    if clean is not None and clean.suffix != ".sql":
+        raise BadParameter("the name of a query ends in .sql", param_hint="--clean")
+    with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
+        found = session.suggest(clean=clean is not None, progress=observer, **given)
+    queries = {} if clean is None or found.query is None else {clean: found.query}
+    files = found.write(out, replace=replace, beside=queries)
+    commands = _next_commands(found, source, database, out, read=str(clean) if queries else source)
+    if as_json:
+        write_json({**found.model_dump(mode="json"), "files": [str(file) for file in files], "next": commands})
+        return
+    show(found.document())
+    beside = f" and {counted(len(files) - 1, 'file')} beside it" if files[1:] else ""
+    say(f"Wrote {out}{beside}.")
+    _say_what_is_cleaned(found, source, clean)
+    if found.undecided:
+        say(f"{counted(len(found.undecided), 'column')} to decide: marked with a ? there, and dropped until then.")
+    say("Next:" if commands else "It cannot run yet: see the notes.")
+    for line in commands:
+        say(f"  {line}")
+
+
+def _say_what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> None:
+    if found.query is not None:
+        say(f"Read {clean}, which cleans values: it stands for {source} from now on.")
+    elif found.cleaning is not None:
+        say("Some values should be cleaned: --clean FILE.sql writes the query, and a policy for what it returns.")
+    elif clean is not None:
+        say("Nothing is to be cleaned.")
+
+
+def _next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:
+    """The commands to run next; none where no run could succeed. They anonymize ``read``: the source, or a query."""
+    if not found.runs:
+        return []
+    from sqlanon.model.datasets import FILE_SUFFIXES
+    from sqlanon.suggestion.sets import MAX_NODES
+
+    name = Path(source).stem if source.lower().endswith(FILE_SUFFIXES) else source
+    is_name = re.fullmatch(r"[\w.*/-]+", name)
+    stem = (re.sub(r"[^\w-]+", "_", name).strip("_") if is_name else "") or "release"
+    suffix = ".csv" if source.lower().endswith(".csv") else ".parquet"
+    release = policy.with_name(f"{stem}_k{found.k}{suffix}")
+    given = [*(["--db", str(database)] if database is not None else []), "--policy", str(policy)]
+    limit = ["--time-limit", str(TIME_LIMIT)] if found.lattice_nodes > MAX_NODES else []
+    run = ["sqlanon", "run", read, *given, "--into", str(release), *limit]
+    page = str(release.with_suffix(".html"))
+    report = ["sqlanon", "report", str(release), *given, "--source", read, "--out", page]
+    return [shlex.join(run), shlex.join(report)]
+
+
+@command(Session.measure)
+def measure(database: opt.OptionalDatabase = None, as_json: opt.Json = False, **given: Any) -> None:
+    """Measure what a table gives away as it is: exit code 0 if it meets the privacy models, 3 if not.
+
+    Example: sqlanon measure visits --db clinic.duckdb --policy policy.toml
+    """
+    with reading(database) as session:
+        measurement = session.measure(**given)
+    put(measurement, as_json=as_json, met=measurement.met)
+    if not measurement.met:
+        say(f"Not met: {measurement.source} falls short of the policy.")
+        raise Exit(ExitCode.NOT_MET)
+
+
+@command(Session.explain)
+def explain(
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Print the SQL of every step of a run, without running it.
+
+    Example: sqlanon explain visits --db clinic.duckdb --policy policy.toml
+    """
+    read = opt.read_taxonomies(taxonomies, given["policy"])
+    with reading(database, read) as session:
+        steps = session.explain(**given)
+    if as_json:
+        write_json({"steps": [{"purpose": step.purpose, "makes": step.makes, "sql": step.sql} for step in steps]})
+        return
+    for number, step in enumerate(steps, start=1):
+        makes = f", as temporary table {step.makes}" if step.makes else ""
+        write(f"-- {number}. {step.purpose}{makes}\n{step.sql};\n\n")
+
+
+@command(Session.report, policy=Spelled("FILE", kind=Path, read=opt.read_policy), source=Spelled("SOURCE"))
+def report(
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    out: Annotated[Path | None, Option(metavar="FILE", help="Write it as a page of HTML.")] = None,
+    replace: opt.ReplaceFile = False,
+    public: Annotated[
+        bool, Option("--public", help="Only what follows from the release and its provenance, for whoever may see it.")
+    ] = False,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Report on a published table: promises, findings, what became of each column, who is left out, how to check it.
+
+    The page that --out writes needs no other file, runs no script and prints on two sheets. With --source it has five
+    rows of that: keep it like the source.
+
+    Example: sqlanon report visits_k5 --db clinic.duckdb --source visits --out report.html
+    """
+    read = opt.read_taxonomies(taxonomies, given["policy"]) if "policy" in given else {}
+    with reading(database, read) as session:
+        found = session.report(edition="public" if public else "custodian", **given)
+    if out is not None:
+        write_file(out, found.to_html(), "report", replace=replace)
+    if as_json:
+        write_json(found.model_dump(mode="json"))
+    elif out is None:
+        show(found.document())
+    if not found.verification.met:
+        say(f"Not met: {given['release']} falls short of its policy.")
+        raise Exit(ExitCode.NOT_MET)
+
+
+@command(Session.verify, source=Spelled("SOURCE"))
+def verify(
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Hold a published table against its policy and its provenance: exit code 0 if it meets them, 3 if it falls short.
+
+    A table without a provenance falls short unless --without-provenance is given. The record is not signed: whoever can
+    change the release can change it as well, unless --record-sha256 has its hash from elsewhere.
+
+    Its labels are compared with the taxonomies of --db and --taxonomy, if they are those that it was made with.
+
+    Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
+    """
+    read = opt.read_taxonomies(taxonomies, given["policy"])
+    with reading(database, read) as session:
+        verification = session.verify(strict=False, **given)
+    if as_json:
+        write_json({**verification.model_dump(mode="json"), "met": verification.met})
+    else:
+        show(verification.model_copy(update={"shortfalls": ()}).document())  # these are said below
+    if not verification.met:
+        say(f"Not met: {verification.source} falls short of its policy:")
+        for shortfall in verification.shortfalls:
+            say(f"  - {shortfall}")
+        say(f"What is compared: sqlanon guide {VerificationError.guide}")
+        raise Exit(ExitCode.NOT_MET)
+    say(f"Met: {verification.source} meets its policy.")
+
+
+@command(Session.compare_releases)
+def compare_releases(
+    releases: Annotated[
+        list[str], Argument(metavar="RELEASE...", help="Published tables, files or folders, the oldest first.")
+    ],
+    source: Annotated[
+        list[str], Option(metavar="SOURCE", help="What all of them were made from, or once for each, in order.")
+    ],
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Compare releases of the same persons: exit code 0 if they show k together as each does alone, 3 if not.
+
+    Whoever links all rows that belong together is left with the persons of one joint class: those with the same labels
+    in every release. Without --key there is one source, and each of its rows is a person.
+
+    Example: sqlanon compare-releases visits_k5 visits_l3 --source visits --db clinic.duckdb
+    """
+    from sqlanon.model.policy.earlier import Earlier
+
+    if len(source) not in (1, len(releases)):
+        raise BadParameter("give it once for all releases, or once for each", param_hint="--source")
+    own: Sequence[str | None] = source if len(source) > 1 else [None] * len(releases)
+    read = opt.taxonomies_of_files(taxonomies)
+    with reading(database, read) as session:
+        named = [Earlier(name, source=of_it) for name, of_it in zip(releases, own, strict=True)]
+        joint = session.compare_releases(named, source=source[0], **given)
+    put(joint, as_json=as_json, met=joint.met)
+    if not joint.met:
+        say(f"Not met: joint classes have {joint.k} persons where {joint.required_k} are asked for.")
+        raise Exit(ExitCode.NOT_MET)
+
+
+@command(Session.contract)
+def contract(
+    database: opt.OptionalDatabase = None,
+    out: Annotated[Path | None, Option(metavar="FILE", help="Write it to a file, such as release.odcs.yaml.")] = None,
+    replace: opt.ReplaceFile = False,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Describe a published table as a data contract: columns, promises, and the queries that check them.
+
+    It is one of the Open Data Contract Standard, which data catalogs and contract testers read. --json prints the same
+    fields as JSON.
+
+    Example: sqlanon contract visits_k5 --db clinic.duckdb --out visits_k5.odcs.yaml
+    """
+    with reading(database) as session:
+        found = session.contract(**given)
+    if out is not None:
+        write_file(out, found.to_yaml(), "contract", replace=replace)
+    if as_json:
+        write_json(found.to_odcs())
+    elif out is None:
+        write(found.to_yaml())

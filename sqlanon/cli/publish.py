@@ -1,0 +1,253 @@
+"""Commands that publish a table or its partitions anonymized, or write tables that are as sensitive as their source."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from typer import BadParameter, Option
+
+from sqlanon.api.partitions import Partitions
+from sqlanon.api.session import Session
+from sqlanon.cli import options as opt
+from sqlanon.cli.command import command
+from sqlanon.cli.options import RELEASE, Spelled
+from sqlanon.cli.output import progress, put, say, write, write_json
+from sqlanon.cli.sessions import existing_or_new, loading_options, reading, writing
+from sqlanon.model.destination import destination
+
+LedgerFile = Annotated[
+    Path | None,
+    Option(
+        "--ledger",
+        metavar="FILE",
+        help="The DuckDB file whose ledger is charged; else that of --db.",
+        rich_help_panel=opt.PRIVATE,
+    ),
+]
+LedgerMode = Annotated[
+    str,
+    Option(
+        "--ledger-mode",
+        metavar="open|capped",
+        help="Whether a data set without a cap may be charged (open, the default), or is refused (capped).",
+        rich_help_panel=opt.PRIVATE,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    Option(
+        "--seed",
+        metavar="N",
+        help="Draw the same again: the release is stamped NOT PRIVATE.",
+        rich_help_panel=opt.PRIVATE,
+    ),
+]
+
+
+@command(Session.anonymize)
+def run(
+    policy: opt.PolicyFile,
+    database: opt.TargetDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    k: opt.OtherK = None,
+    ledger: LedgerFile = None,
+    ledger_mode: LedgerMode = "open",
+    seed: Seed = None,
+    replace: opt.Replace = False,
+    replace_if_changed: opt.ReplaceIfChanged = False,
+    replace_anything: opt.ReplaceAnything = False,
+    as_events: opt.Events = False,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Publish the best generalization of a table that meets the policy, verified; or what its private method draws.
+
+    A file or a folder leaves the warehouse as it is, but for its list of releases; with a table, --taxonomy and the
+    taxonomies of the policy are stored in the warehouse. Where the target is the release of the same policy from the
+    same files, nothing is done. What a private method spends is written to --ledger, or to the warehouse, before
+    anything is drawn.
+
+    Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
+    """
+    wanted = opt.read_policy(policy, k)
+    read = opt.read_taxonomies(taxonomies, wanted)
+    if not wanted.has_private_method and (given.keys() & {"dataset", "public"} or ledger is not None):
+        raise BadParameter("--dataset, --public and --ledger are for policies with a private method")
+    if seed is not None:
+        if not wanted.method.draws:
+            raise BadParameter("--seed is for policies with a method that draws at random")
+        from sqlanon.mechanisms.sources import SeededSource
+
+        given["random_source"] = SeededSource(seed)
+    if ledger_mode not in ("open", "capped"):
+        raise BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
+    may_go = opt.replacing(replace, replace_if_changed, replace_anything)
+    layout = {name: given[name] for name in ("rows_per_file", "partition_by") if name in given}
+    into, target = given["into"], destination(given["into"], **layout)
+    is_charged = wanted.method.claims_privacy and seed is None
+    with (
+        progress(as_events=as_events, quiet=as_json) as observer,
+        writing(database, target, ledger, is_charged=is_charged, taxonomies=read) as session,
+    ):
+        session.ledger.mode = cast("Any", ledger_mode)
+        release = session.anonymize(policy=wanted, replace=may_go, progress=observer, **given)
+    if (account := getattr(release.report, "opened_account", None)) is not None and not as_events:
+        say(f'Note: the run opened the account "{account}" in the ledger, without a cap; sqlanon ledger cap sets one.')
+    if release.unchanged and not as_events:
+        say(f"Unchanged: {into} was made from these files by this policy; --replace makes it anew.")
+    put(release, as_json=as_json)
+    if not (as_json or as_events):
+        warehouse = [] if database is None else ["--db", str(database)]
+        files = ["--policy", str(policy), "--source", given["source"], "--out", "report.html"]
+        proposed = shlex.join(["sqlanon", "report", into, *warehouse, *files, *loading_options()])
+        say(f"A page on it for whoever has to approve it: {proposed}")
+
+
+@command(Partitions.fit, replace=Spelled())
+def fit(
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    as_events: opt.Events = False,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Find the node at which partitions are to be released, and keep it in a private file; nothing is published.
+
+    Example: sqlanon fit visits --db clinic.duckdb --policy policy.toml --fit clinic.fit
+    """
+    read = opt.read_taxonomies(taxonomies, given["policy"])
+    with progress(as_events=as_events, quiet=as_json) as observer, reading(database, read) as session:
+        fitted = session.partitions.fit(progress=observer, **given)
+    if not as_json:
+        write(f"Fitted {given['sidecar']}; nothing is published. Keep this file private.\n")
+    put(fitted, as_json=as_json)
+
+
+@command(Partitions.apply)
+def apply(
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    replace: opt.Replace = False,
+    replace_if_changed: opt.ReplaceIfChanged = False,
+    replace_anything: opt.ReplaceAnything = False,
+    as_events: opt.Events = False,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Publish a partition at the node of a fit, so that all partitions together meet its policy, verified.
+
+    The same rows again at the same place are measured, and nothing is written.
+
+    Example: sqlanon apply 'november/*.parquet' --fit clinic.fit --into parts/2026_11.parquet
+    """
+    from sqlanon.partitions.sidecar import opened
+
+    sidecar, may_go = given["sidecar"], opt.replacing(replace, replace_if_changed, replace_anything)
+    if not os.path.exists(sidecar):  # noqa: PTH110 (that of a Path raises where a name is too long)
+        raise BadParameter(f"the fit {sidecar} does not exist; make it by `sqlanon fit`")
+    target = destination(given["into"])
+    with progress(as_events=as_events, quiet=as_json) as observer, writing(database, target) as session:
+        if taxonomies:
+            with opened(session._engine, sidecar) as found:
+                wanted = found.fit.policy
+            session.taxonomies.load_all(opt.read_taxonomies(taxonomies, wanted))
+        release = session.partitions.apply(replace=may_go, progress=observer, **given)
+    put(release, as_json=as_json)
+
+
+@command(Session.flatten)
+def flatten(
+    database: opt.OptionalDatabase = None,
+    replace: opt.Replace = False,
+    replace_anything: opt.ReplaceAnything = False,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Turn a table of events into one with a row per individual, whose first events are columns.
+
+    The result is as sensitive as the source: nothing is anonymized yet.
+
+    Example: sqlanon flatten visits --db clinic.duckdb --into patients --individual patient_id --event diagnosis
+    --order admission --first 3
+    """
+    into, may_go = given["into"], opt.replacing(replace, anything=replace_anything)
+    with writing(database, destination(into)) as session:
+        done = session.flatten(replace=may_go, **given)
+    if as_json:
+        write_json(done.model_dump(mode="json"))
+    say(
+        f"Wrote {done.individuals:,} individuals to {into}; {done.cut_events:,} of {done.events:,} events are beyond "
+        f"the first {given['first']:,} of {done.cut_individuals:,} individuals and were left out."
+    )
+    for note in done.notes:
+        say(f"Note: {note}.")
+
+
+@command(Session.generalize, release=Spelled("RELEASE", "--like", help=RELEASE))
+def generalize(
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    replace: opt.Replace = False,
+    replace_anything: opt.ReplaceAnything = False,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Give new rows the labels of a release of diffgen or of local recoding: a test part, for instance.
+
+    The result is as sensitive as the source: nothing is anonymized.
+
+    Example: sqlanon generalize test --like released --db clinic.duckdb --into test_like_released
+    """
+    into, may_go = given["into"], opt.replacing(replace, anything=replace_anything)
+    read = opt.taxonomies_of_files(taxonomies)
+    with writing(database, destination(into), taxonomies=read) as session:
+        done = session.generalize(replace=may_go, **given)
+    if as_json:
+        write_json(done.model_dump(mode="json"))
+    unknown = f" {done.unknown_rows:,} were left out for unknown values." if done.unknown_rows else ""
+    unknown += f" {done.uncovered_rows:,} were left out: no class covers them." if done.uncovered_rows else ""
+    labelled = f"{len(done.generalized)} of whose {len(done.columns)} columns are generalized"
+    say(f"Wrote {done.rows:,} rows to {into}, {labelled}.{unknown}")
+    for note in done.notes:
+        say(f"Note: {note}.")
+
+
+@command()
+def install(database: opt.NewDatabase, as_json: opt.Json = False) -> None:
+    """Create schema anon with all macros in a DuckDB file, for any DuckDB client to call.
+
+    Example: sqlanon install --db clinic.duckdb
+    """
+    from sqlanon.queries.kit.macros import macros
+
+    with existing_or_new(database) as session:
+        session.install()
+    if as_json:
+        write_json({"database": str(database), "macros": list(macros())})
+    say(f"Installed {len(macros())} macros in schema anon of {database}.")
+
+
+def sql() -> None:
+    """Print the SQL that creates schema anon with all macros.
+
+    DuckDB's shell runs it by .read sqlanon.sql.
+
+    Example: sqlanon sql > sqlanon.sql
+    """
+    from sqlanon.queries.kit.macros import install_script
+
+    write(install_script())
+
+
+def schema() -> None:
+    """Print the JSON Schema of a policy, with which editors complete and check policy files.
+
+    Example: sqlanon schema > policy.schema.json
+    """
+    import sqlanon.papers.methods  # noqa: F401
+    from sqlanon.model.policy.policy import Policy
+
+    write_json(Policy.model_json_schema())

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlanon.engines.duckdb.opening import NO_LIMITS, OpenedDatabase
+from sqlanon.engines.duckdb.opening import OpenedDatabase
 from sqlanon.engines.duckdb.resources import Resources
 from sqlanon.engines.duckdb.texts import float_texts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
-__all__ = ["NO_LIMITS", "Connection", "OpenedDatabase", "Resources", "float_texts"]
+__all__ = ["Connection", "OpenedDatabase", "Resources", "float_texts"]

@@ -53,13 +53,13 @@ def connect(
         extensions: names of extensions of DuckDB to load, such as ``"httpfs"`` for sources that begin with
             ``https://`` or ``s3://``. They are installed already: a session that is opened here downloads nothing, and
             loads nothing by itself. A file that the program has open already keeps the settings that it has.
-        show_values: whether an error about values that a taxonomy does not have shows up to ten of them for each
-            column. No error shows a value otherwise.
+        show_values: show up to ten values of each column in an error about values that a taxonomy does not have. No
+            error shows a value otherwise.
         rows: the address of a server of Spark Connect, such as ``"sc://host:15002"``, for sources that are there: they
             are counted there and released there, to folders that this machine and the server see under one path, and
             nothing but counts comes here. It needs the extra ``spark``.
-        max_cells: how many rows a count on that server has at most that comes here, such as the cells of the source; 10
-            million if it is not given. More cells stay there as a table of the run, which takes longer to search.
+        max_cells: the most rows that a count brings here from that server, such as the cells of the source; 10 million
+            if it is not given. More cells stay there as a table of the run, which takes longer to search.
         csv: how CSV files are read, by the settings of ``csv`` in a :class:`Policy`, whatever a policy says of them.
 
     Raises:

@@ -49,11 +49,11 @@ class Partitions(Part):
                 this one for good.
             sidecar: the path of the file.
             node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
-            every_partition: whether each partition is to meet the privacy models on its own, too, so that it does no
-                harm to know which one a row is in.
+            every_partition: have each partition meet the privacy models on its own, too, so that it does no harm to
+                know which one a row is in.
             accept_observed_domain: take taxonomies whose values were read off the data: a partition with any other
                 value is refused.
-            replace: whether the file may take the place of another fit, which nothing was published with.
+            replace: replace another fit, if nothing was published with it.
             progress, time_limit, stop: as in :meth:`Session.anonymize`.
 
         Raises:

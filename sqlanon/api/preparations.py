@@ -40,7 +40,7 @@ class Preparations(Part):
 
         Args:
             source: what would be anonymized.
-            k: rows of a class, at least; that of the profile if it is not given.
+            k: how many rows look alike at least; the k of the profile if it is not given.
             profile: who gets the data: ``"research"`` for recipients who have signed what they may do (k = 5),
                 ``"public"`` for anybody (k = 10, sensitive columns generalized as well), ``"hipaa-safe-harbor"`` for
                 45 CFR 164.514(b)(2).

@@ -86,9 +86,8 @@ class Releases(Part):
             without_provenance: accept a release without a provenance, and hold it against its policy alone.
             record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
                 result): a release that was changed together with its record falls short.
-            safe_harbor: whether it also falls short if one of its values, or the leaves under a label, shows one of the
-                18 kinds of identifiers that 45 CFR 164.514(b)(2) removes; a note names the columns that are called like
-                one.
+            safe_harbor: refuse values, and leaves under a label, that show one of the 18 kinds of identifiers that
+                45 CFR 164.514(b)(2) removes, too; a note names the columns that are called like one.
             strict: False if what it falls short of is to be in the ``shortfalls`` of the result, and not an error.
 
         Raises:
@@ -139,7 +138,7 @@ class Releases(Part):
                 labels without a row, and what the release shows together with others of that table that the warehouse
                 lists, and with earlier ones of its policy; the page also has five rows of the source.
             edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
-            alternatives: whether to look at all nodes of the lattice, for what else could have been published.
+            alternatives: look at all nodes of the lattice, for what else could have been published.
 
         Raises:
             EngineError: it is not there, cannot be read, or has no provenance of a release.
@@ -204,8 +203,8 @@ class ReleaseRegister(Part):
         A release that was replaced, removed or changed stays on the list: whoever has a copy keeps it.
 
         Args:
-            dataset: a source, for the releases that read a table or a file that it reads; the name of one that is not
-                here any more will do. Without it, all releases.
+            dataset: list the releases that read a table or a file of this source; the name of one that is not here any
+                more will do. Without it, all releases are listed.
             forgotten: list those that were forgotten as well.
 
         Raises:

@@ -247,7 +247,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
                 more is not published. A policy with the objective ``"privacy"`` has a setting of that name, by which
                 its search goes.
             stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
-            dataset: whose budget a private method spends; that of the table or the files of the source if not given.
+            dataset: the data set whose budget a private method spends; that of the table or the files of the
+                source if not given.
             public: tables and files that a query reads for a private method, and that everybody may know: they are
                 not charged, and the guarantee says so. All else that it reads belongs to ``dataset`` from then on.
             random_source: for a private method, where it draws from, the operating system's randomness if it is not
@@ -255,8 +256,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             tables: names for the tables that a method publishes beside the rows, in one step, by what they are.
             pseudonym_key: the secret key of the policy's pseudonyms, or the path of its file; that of the environment
                 variable ``SQLANON_PSEUDONYM_KEY`` if it is not given.
-            keep_taxonomies: whether, with a table, the taxonomies that the policy carries stay in the warehouse, and a
-                file without macros gets them, so that SQL can go on with both. Those whose values were read off the
+            keep_taxonomies: with a table, keep the taxonomies that the policy carries in the warehouse, and install the
+                macros in a file without them, so that SQL can go on with both. Those whose values were read off the
                 data stay only where the data are tables of the warehouse.
             sql: a new file for the statements that DuckDB is sent, in their order, each with its purpose and its
                 milliseconds. It can hold labels and values of taxonomies, and names of files.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from typer import BadParameter, Option
 
 if TYPE_CHECKING:
+    from sqlanon.mechanisms.sources import SeededSource
     from sqlanon.model.destination import Replace as ReplaceWord
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -126,6 +127,12 @@ def _tables(given: Sequence[str]) -> dict[str, str]:
     return _pairs(given, "--table", "spelled WHAT=NAME")
 
 
+def _seeded(seed: int) -> SeededSource:
+    from sqlanon.mechanisms.sources import SeededSource
+
+    return SeededSource(seed)
+
+
 LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
 """A column and its level; names may have commas."""
 
@@ -190,6 +197,9 @@ SPELLED = {
     "csv_formulas": Spelled("keep|quote|refuse", panel=TARGET),
     "tables": Spelled("WHAT=NAME", "--table", read=_tables, panel=TARGET),
     "keep_taxonomies": Spelled(panel=TARGET),
+    "random_source": Spelled(
+        "N", "--seed", int, _seeded, "Draw the same again: the release is stamped NOT PRIVATE.", PRIVATE
+    ),
     "dataset": Spelled("NAME", panel=PRIVATE),
     "public": Spelled("TABLE", panel=PRIVATE),
     "record_sha256": Spelled("HASH"),

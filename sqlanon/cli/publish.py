@@ -36,15 +36,6 @@ LedgerMode = Annotated[
         rich_help_panel=opt.PRIVATE,
     ),
 ]
-Seed = Annotated[
-    int | None,
-    Option(
-        "--seed",
-        metavar="N",
-        help="Draw the same again: the release is stamped NOT PRIVATE.",
-        rich_help_panel=opt.PRIVATE,
-    ),
-]
 
 
 @command(Session.anonymize)
@@ -55,7 +46,6 @@ def run(
     k: opt.OtherK = None,
     ledger: LedgerFile = None,
     ledger_mode: LedgerMode = "open",
-    seed: Seed = None,
     replace: opt.Replace = False,
     replace_if_changed: opt.ReplaceIfChanged = False,
     replace_anything: opt.ReplaceAnything = False,
@@ -76,18 +66,14 @@ def run(
     read = opt.read_taxonomies(taxonomies, wanted)
     if not wanted.has_private_method and (given.keys() & {"dataset", "public"} or ledger is not None):
         raise BadParameter("--dataset, --public and --ledger are for policies with a private method")
-    if seed is not None:
-        if not wanted.method.draws:
-            raise BadParameter("--seed is for policies with a method that draws at random")
-        from sqlanon.mechanisms.sources import SeededSource
-
-        given["random_source"] = SeededSource(seed)
+    if not wanted.method.draws and "random_source" in given:
+        raise BadParameter("--seed is for policies with a method that draws at random")
     if ledger_mode not in ("open", "capped"):
         raise BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
     may_go = opt.replacing(replace, replace_if_changed, replace_anything)
     layout = {name: given[name] for name in ("rows_per_file", "partition_by") if name in given}
     into, target = given["into"], destination(given["into"], **layout)
-    is_charged = wanted.method.claims_privacy and seed is None
+    is_charged = wanted.method.claims_privacy and "random_source" not in given
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
         writing(database, target, ledger, is_charged=is_charged, taxonomies=read) as session,

@@ -3,7 +3,6 @@
 from sqlanon.engines.duckdb.compute import Compute as Compute
 from sqlanon.engines.duckdb.engine import Engine as Engine
 from sqlanon.engines.duckdb.opening import (
-    NO_LIMITS as NO_LIMITS,
     Connection as Connection,
     OpenedDatabase as OpenedDatabase,
 )

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import attaching, catalog
-from sqlanon.engines.duckdb.files import Writer
 from sqlanon.engines.duckdb.reading import lineage
 from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.duckdb.reading.sources import Sources
 from sqlanon.engines.duckdb.reading.zone import Zone
 from sqlanon.engines.duckdb.statements import set_
+from sqlanon.engines.duckdb.writer import Writer
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored

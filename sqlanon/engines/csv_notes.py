@@ -28,17 +28,11 @@ Form = tuple[list[tuple[str, str]], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Entry:
-    """The entry of a CSV in a note.
+    """The entry of a CSV in a note."""
 
-    Attributes:
-        columns: the types of its columns, by name and in order.
-        note: where it comes from, as a document.
-        quoted: the columns whose formulas have an apostrophe before them.
-    """
-
-    columns: dict[str, str]
-    note: dict[str, Any]
-    quoted: tuple[str, ...] = ()
+    columns: dict[str, str]  # the types of its columns, by name and in order
+    note: dict[str, Any]  # where it comes from, as a document
+    quoted: tuple[str, ...] = ()  # the columns whose formulas have an apostrophe before them
 
     @property
     def form(self) -> Form:
@@ -57,15 +51,10 @@ Entries = Mapping[str, Entry | None]
 
 @dataclass(frozen=True)
 class Found:
-    """A CSV as it is found beside its note.
+    """A CSV as it is found beside its note."""
 
-    Attributes:
-        entry: its entry; None without a note, or if the note is about another content.
-        is_changed: whether there is a note, and it is about another content.
-    """
-
-    entry: Entry | None = None
-    is_changed: bool = False
+    entry: Entry | None = None  # its entry; None without a note, or if the note is about another content
+    is_changed: bool = False  # whether there is a note, and it is about another content
 
     @property
     def note(self) -> str | None:

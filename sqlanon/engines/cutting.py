@@ -36,28 +36,18 @@ Side = Literal["near", "rows", "groups"]
 
 @dataclass(frozen=True)
 class Sent:
-    """A query over relations of rows.
+    """A query over relations of rows."""
 
-    Attributes:
-        query: the query, in which a relation of the database stands under a name of ``small``.
-        small: the relations of the database that it reads, as queries there. They may read results that came before.
-    """
-
-    query: exp.Query
-    small: Mapping[str, exp.Query]
+    query: exp.Query  # a relation of the database stands in it under a name of ``small``
+    small: Mapping[str, exp.Query]  # the relations of the database that it reads; they may read earlier results
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A query in its parts.
+    """A query in its parts."""
 
-    Attributes:
-        counted: the aggregates to send, in this order, by the names of their results.
-        rest: the query over these results; one to be sent as well if it is of rows.
-    """
-
-    counted: Mapping[str, Sent]
-    rest: exp.Query | Sent
+    counted: Mapping[str, Sent]  # the aggregates to send, in this order, by the names of their results
+    rest: exp.Query | Sent  # the query over these results; one to be sent as well if it is of rows
 
 
 def cut(query: exp.Query, owns: Owns, large: Collection[Sent] = ()) -> Cut:

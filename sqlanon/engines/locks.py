@@ -30,15 +30,10 @@ UNLOCKABLE = frozenset((errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP, 
 
 @dataclass(frozen=True)
 class Held:
-    """A name that nobody else uses until it is let go.
+    """A name that nobody else uses until it is let go."""
 
-    Attributes:
-        path: what has the name, or is to have it.
-        descriptor: of the locked file.
-    """
-
-    path: Path
-    descriptor: int
+    path: Path  # the file or folder that has the name, or is to have it
+    descriptor: int  # the descriptor of the locked file
 
     def release(self) -> None:
         """Give the name up, once; what has it is left as it is."""

@@ -5,70 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlglot import exp
 
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries.kit.nodes import identifier
 
+if TYPE_CHECKING:
+    from sqlanon.engines.lakes.base import PinnedVersion
+
 Source = str | Path | Any
 """What is read: a name, a path or a query as text, or a frame."""
 FileFormat = Literal["Parquet", "CSV"]
 
 
-class Pinned(Protocol):
-    """The state that a source was in when it was found."""
-
-    def refuse_changed(self) -> None:
-        """Refuse to go on if the source is in another state by now.
-
-        Raises:
-            EngineError: it is.
-        """
-
-
 @dataclass(frozen=True)
 class ResolvedSource:
-    """A source that exists: as a relation for FROM, in words for messages, and the files that it consists of.
+    """A source that exists."""
 
-    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is
-    its name in a ledger; None of views, queries, temporary tables and those of other databases. ``defined_by`` is
-    the query of a relation of DuckDB in Python, which no catalog has; empty for other frames. ``pinned`` is its
-    state, if the source has versions. ``follows_rows`` says that the types of its columns are those that its rows
-    fit, as of CSV files and frames. ``csv`` is what was said of how CSV files are read, also those that a query
-    names, and ``read_as`` how they are: their form, and the type of each column; both are empty for all else.
-    ``found_by_rows`` are the CSV files that a query names, whose columns are read in types that all their rows fit,
-    and ``guessed`` what DuckDB gives the types that some rows fit.
-    """
-
-    relation: exp.Table | exp.Subquery
-    description: str
-    files: tuple[str, ...] = ()
-    dataset: str | None = None
-    read: tuple[str, ...] = ()
-    defined_by: str | None = None
-    pinned: Pinned | None = None
-    follows_rows: bool = False
-    csv: Csv | None = None
-    read_as: tuple[str, ...] = ()
-    found_by_rows: tuple[str, ...] = ()
-    guessed: tuple[str, ...] = ()
+    relation: exp.Table | exp.Subquery  # for FROM
+    description: str  # for messages
+    files: tuple[str, ...] = ()  # the files that it consists of; empty for tables and queries
+    dataset: str | None = None  # its name in a ledger; None for views, queries, and tables that are not the warehouse's
+    read: tuple[str, ...] = ()  # the files that a query or a view spells
+    defined_by: str | None = None  # the query of a relation of DuckDB in Python; empty for other frames
+    pinned: PinnedVersion | None = None  # its state, if the source has versions
+    follows_rows: bool = False  # whether its columns have the types that its rows fit, as of CSV files and frames
+    csv: Csv | None = None  # the settings of the CSV files that it consists of, or that a query names
+    read_as: tuple[str, ...] = ()  # the form of these files, and the type of each column, in words
+    found_by_rows: tuple[str, ...] = ()  # the CSV files that a query names, read in types that all their rows fit
+    guessed: tuple[str, ...] = ()  # the files and functions to which DuckDB gives the types that some rows fit
 
 
 @dataclass(frozen=True)
 class Origins:
-    """Where the rows of a query, a view or a table come from.
-
-    ``unseen`` is why that may not be all, None if it is. ``guessed`` are the files and functions whose columns get the
-    types that their rows fit.
-    """
+    """The places that the rows of a query, a view or a table come from."""
 
     tables: tuple[exp.Table, ...]
     files: tuple[str, ...]
     has_frames: bool
-    unseen: str | None
-    guessed: tuple[str, ...] = ()
+    unseen: str | None  # why there may be more; None if there are not
+    guessed: tuple[str, ...] = ()  # the files and functions whose columns get the types that their rows fit
 
 
 @dataclass(frozen=True)
@@ -95,19 +73,11 @@ class Stored:
 
 @dataclass(frozen=True)
 class Files:
-    """Files as they were written, nothing in them guessed.
+    """Files as they were written, nothing in them guessed."""
 
-    Attributes:
-        paths, format: a file, a glob, or several files, all of one format.
-        columns: the types of their columns by name, in order; None for all columns that any of the files has.
-        partition_by: those of the columns that are folders.
-        by_name: whether files may differ in their columns, as those of a release that was changed since do.
-        quoted: the columns of a CSV whose formulas have an apostrophe before them, which does not belong to the value.
-    """
-
-    paths: str | tuple[str, ...]
+    paths: str | tuple[str, ...]  # a file, a glob, or several files
     format: FileFormat = "Parquet"
-    columns: Mapping[str, str] | None = None
-    partition_by: tuple[str, ...] = ()
-    by_name: bool = False
-    quoted: tuple[str, ...] = ()
+    columns: Mapping[str, str] | None = None  # their types by name, in order; None for all that any of the files has
+    partition_by: tuple[str, ...] = ()  # those of the columns that are folders
+    by_name: bool = False  # whether files may differ in their columns, as those of an altered release do
+    quoted: tuple[str, ...] = ()  # the columns of a CSV whose formulas have an apostrophe before them

@@ -75,8 +75,9 @@ def sizes_in(folder: Path) -> dict[str, int]:
 
     Links to folders and empty folders count as files: none are written, and their names can reveal as much.
     """
-    found = (path for path in [*files_below(folder), *_odd_folders(folder)] if path != folder / MARKER)
-    return {path.relative_to(folder).as_posix(): path.lstat().st_size for path in found}
+    empty = [Path(place) for place, folders, names in os.walk(folder) if not folders and not names]
+    found = {*files_below(folder), *empty} - {folder, folder / MARKER}
+    return {path.relative_to(folder).as_posix(): path.lstat().st_size for path in sorted(found)}
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -89,11 +90,3 @@ def files_below(folder: Path) -> Iterator[Path]:
     for place, below, names in os.walk(folder):
         paths = [Path(place, name) for name in (*below, *names)]
         yield from (path for path in paths if not path.is_dir() or path.is_symlink())
-
-
-def _odd_folders(folder: Path) -> Iterator[Path]:
-    """The links to folders and the empty folders below a folder: no release has any."""
-    for place, folders, names in os.walk(folder):
-        if not folders and not names and Path(place) != folder:
-            yield Path(place)
-        yield from (path for path in (Path(place, name) for name in folders) if path.is_symlink())

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from sqlglot import exp
 
@@ -69,14 +70,7 @@ def replace_note(path: Path, old: str, new: str) -> None:
     The pages of the file, which lie before its footer, stay where they are.
     """
     with path.open("r+b") as file:
-        file.seek(-TAIL.size, os.SEEK_END)
-        length, letters = TAIL.unpack(file.read(TAIL.size))
-        start = file.seek(-TAIL.size - length, os.SEEK_END)
-        # Notes come after all that a footer says of values, among which the same bytes may be.
-        before, found, after = file.read(length).rpartition(_entry(old))
-        if not found:
-            raise AssertionError("the note is not where it was written")
-        footer = before + _entry(new) + after
+        start, footer, letters = _footer(file, old, new)
         file.seek(start)
         file.write(footer + TAIL.pack(len(footer), letters))
         file.truncate()
@@ -90,33 +84,43 @@ def content_of_parquet(path: Path, note: str) -> ContentRecord:
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
-        size = file.seek(-TAIL.size, os.SEEK_END)
-        length, letters = TAIL.unpack(file.read(TAIL.size))
-        start = size - length
-        if start < 0:
-            raise ValueError(path.name)
+        rest, footer, letters = _footer(file, note, UNKNOWN)
         file.seek(0)
         digest = hashlib.sha256()
-        while start > 0 and (pages := file.read(min(start, PIECE_BYTES))):
+        while rest > 0 and (pages := file.read(min(rest, PIECE_BYTES))):
             digest.update(pages)
-            start -= len(pages)
-        before, found, after = file.read(length).rpartition(_entry(note))
-    if not found:
-        raise ValueError(path.name)
-    digest.update(before + _entry(UNKNOWN) + after + letters)
+            rest -= len(pages)
+    digest.update(footer + letters)
     return ContentRecord(file_sha256=digest.hexdigest())
 
 
+def _footer(file: BinaryIO, old: str, new: str) -> tuple[int, bytes, bytes]:
+    """Return where the footer of a file begins, the footer with another note, and the letters behind it.
+
+    Raises:
+        ValueError: the note is not in the footer, or there is no footer.
+    """
+    size = file.seek(-TAIL.size, os.SEEK_END)
+    length, letters = TAIL.unpack(file.read(TAIL.size))
+    if length > size:
+        raise ValueError(file.name)
+    start = file.seek(size - length)
+    # Notes come after all that a footer says of values, among which the same bytes may be.
+    before, found, after = file.read(length).rpartition(_entry(old))
+    if not found:
+        raise ValueError(file.name)
+    return start, before + _entry(new) + after, letters
+
+
 def _entry(note: str) -> bytes:
-    """A note under its key, as a footer has it: each with its length before it."""
-    texts = (NOTE_KEY.encode(), note.encode())
-    return b"".join(BINARY_NEXT + _length_of(text) + text for text in texts)
-
-
-def _length_of(text: bytes) -> bytes:
-    """The number of bytes, seven bits at a time, the lowest ones first."""
-    rest, spelled = len(text), bytearray()
-    while rest >= MORE:
-        spelled.append(rest % MORE | MORE)
-        rest //= MORE
-    return bytes([*spelled, rest])
+    """Return a note under its key, as a footer has it: each with its length before it."""
+    spelled = bytearray()
+    for text in (NOTE_KEY.encode(), note.encode()):
+        spelled += BINARY_NEXT
+        length = len(text)
+        while length >= MORE:  # seven bits at a time, the lowest ones first
+            spelled.append(length % MORE | MORE)
+            length //= MORE
+        spelled.append(length)
+        spelled += text
+    return bytes(spelled)

@@ -36,7 +36,7 @@ CHANCE_IN_SQL = re.compile(
 )
 NO_DRAWS = {
     "sqlanon/engines/types.py": ['"UUID"'],  # the name of a type
-    "sqlanon/engines/duckdb/files.py": ['"UUID"'],  # the name of a type
+    "sqlanon/engines/duckdb/writer.py": ['"UUID"'],  # the name of a type
     "sqlanon/mechanisms/source.py": ["np.random"],  # the type of a generator
     "sqlanon/partitions/sidecar.py": ["f.uuid"],  # the name of an entry, which says nothing of any row
 }

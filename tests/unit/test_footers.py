@@ -47,6 +47,6 @@ def test_one_note_after_another(path: Path) -> None:
 
 def test_a_note_that_is_not_there(path: Path) -> None:
     content = path.read_bytes()
-    with pytest.raises(AssertionError):
+    with pytest.raises(ValueError, match="parquet"):
         replace_note(path, "{}", "new")
     assert path.read_bytes() == content

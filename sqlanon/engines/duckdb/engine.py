@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import attaching, catalog
-from sqlanon.engines.duckdb.files import Writer
-from sqlanon.engines.duckdb.reading import lineage, sources
+from sqlanon.engines.duckdb.reading import lineage
 from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
-from sqlanon.engines.duckdb.reading.origins import macros_of
+from sqlanon.engines.duckdb.reading.sources import Sources
 from sqlanon.engines.duckdb.reading.zone import Zone
 from sqlanon.engines.duckdb.statements import set_
+from sqlanon.engines.duckdb.writer import Writer
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored
@@ -62,7 +62,7 @@ class Engine(Writer):
         self._frames = Frames(opened.connection)
         self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe, opened.csv)
         self._zone = Zone(opened.connection)
-        self._macros: Mapping[str, Sequence[str]] | None = None
+        self._sources = Sources(self.rows, self.describe, self._csv_forms, self._plan)
         self._name = opened.name
         self._read_only = opened.is_read_only
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
@@ -102,24 +102,16 @@ class Engine(Writer):
             EngineError: there is nothing of that name, or it cannot be read.
         """
         self._described.clear()
-        self._macros = None
+        self._sources.forget_macros()
         if is_frame(source):
             return self._frames.resolve(source)
         if self.far is not None and not here and (found := self.far.scan(str(source))) is not None:
             return found
         if is_in_lake(str(source)):
-            return sources.of_lake(str(source), self.describe)
+            return self._sources.of_lake(str(source))
         if is_in_store(str(source)) and not restricted and (found := self._stored(str(source))) is not None:
             return found
-        return sources.resolve(
-            str(source),
-            self.rows,
-            self.describe,
-            self._csv_forms,
-            self._listed_macros,
-            self._name,
-            restricted=restricted,
-        )
+        return self._sources.resolve(str(source), self._name, restricted=restricted)
 
     def _stored(self, source: str) -> ResolvedSource | None:
         """A release in an object store; None if there is none, and files there are to be read as any others."""
@@ -132,7 +124,8 @@ class Engine(Writer):
     @contextmanager
     def reading_frames(self) -> Iterator[None]:
         """Forget, when the block ends, the frames that were resolved in it, and what :meth:`read_as` has said."""
-        before, self._macros = self._csv_forms.given, None
+        before = self._csv_forms.given
+        self._sources.forget_macros()
         with self._frames.during(), self._zone.during():
             try:
                 yield
@@ -152,17 +145,11 @@ class Engine(Writer):
         if timezone is not None:
             self._zone.enter(timezone)
 
-    def _listed_macros(self) -> Mapping[str, Sequence[str]]:
-        """The user's macros, as they were when the last source was looked up."""
-        if self._macros is None:
-            self._macros = macros_of(self.rows)
-        return self._macros
-
     def origins(self, source: ResolvedSource) -> Origins:
         """The tables and files that the rows of a source come from."""
         if self.far is not None and isinstance(source.relation, exp.Table) and self.far.owns(source.relation):
             return Origins((), self.far.files(source.relation), has_frames=False, unseen=None)
-        return sources.origins(source, self.rows, self._listed_macros, self._plan)
+        return self._sources.origins(source)
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
         """The same source read with as little guessed of its rows as there can be: CSV files and objects as texts.
@@ -173,7 +160,7 @@ class Engine(Writer):
         """
         if self.is_far(source.relation):
             return source
-        return sources.unguessed(self._frames.as_texts(source), self.origins, self._csv_forms)
+        return self._sources.unguessed(self._frames.as_texts(source), self.origins)
 
     def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
         """The columns of tables or files that some of a source are; None for those that may be made of others."""

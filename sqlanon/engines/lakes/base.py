@@ -21,57 +21,34 @@ ANOTHER_COMMIT = (
 
 @dataclass(frozen=True)
 class AddedFile:
-    """A file that a commit adds.
+    """A file that a commit adds."""
 
-    Attributes:
-        name: its path in the folder of the table.
-        bytes, rows: its size.
-        partition: the texts of its partition columns, by name; None for NULL.
-    """
-
-    name: str
+    name: str  # its path in the folder of the table
     bytes: int
     rows: int
-    partition: Mapping[str, str | None]
+    partition: Mapping[str, str | None]  # the texts of its partition columns, by name; None for NULL
 
 
 @dataclass(frozen=True)
 class LakeRelease:
-    """What a commit makes the content of a table.
+    """The content that a commit gives a table."""
 
-    Attributes:
-        files: all of its files.
-        schema: its columns.
-        partition_by: those that are in the names of folders.
-        note: its record.
-    """
-
-    files: Sequence[AddedFile]
+    files: Sequence[AddedFile]  # all of its files
     schema: pa.Schema
-    partition_by: Sequence[str]
-    note: str
+    partition_by: Sequence[str]  # those that are in the names of folders
+    note: str  # its record
 
 
 @dataclass(frozen=True)
 class LakeVersion:
-    """A version of a table.
+    """A version of a table."""
 
-    Attributes:
-        number: counts the versions of the table; each has another.
-        files: the names of its files in the folder of the table, or their paths elsewhere, with the bytes that they
-            have by the log.
-        columns: the types of its columns, by name.
-        partition_by: those that are in the names of folders.
-        note: the newest record in the log of the table.
-        unreadable: why its files do not have its rows as they are; None if they do.
-    """
-
-    number: int
-    files: Mapping[str, int]
-    columns: Mapping[str, str]
-    partition_by: tuple[str, ...]
-    note: str | None
-    unreadable: str | None
+    number: int  # counts the versions of the table; each has another
+    files: Mapping[str, int]  # the bytes of its files, by their names in its folder, or their paths elsewhere
+    columns: Mapping[str, str]  # the types of its columns, by name
+    partition_by: tuple[str, ...]  # those that are in the names of folders
+    note: str | None  # the newest record in the log of the table
+    unreadable: str | None  # why its files do not have its rows as they are; None if they do
 
 
 class LakeTable(Protocol):

@@ -26,15 +26,10 @@ WIDEST = "DECIMAL(38, 0)"
 
 @dataclass(frozen=True)
 class Statement:
-    """What is sent.
-
-    Attributes:
-        text: the statement.
-        float_texts: what it reads beside the relations of the query.
-    """
+    """A statement for a server."""
 
     text: str
-    float_texts: tuple[FloatTexts, ...]
+    float_texts: tuple[FloatTexts, ...]  # the texts that it reads beside the relations of the query
 
 
 def in_spark(query: exp.Query, columns: Columns) -> Statement:

@@ -34,17 +34,11 @@ NO_READER = "DATA_SOURCE_NOT_FOUND"
 
 @dataclass(frozen=True)
 class Pin:
-    """The state of a source.
+    """The state of a source."""
 
-    Attributes:
-        source: its name.
-        files: path, or address in a store, bytes and time of change of each of its files.
-        version: the number of its version; None if it has none.
-    """
-
-    source: str
-    files: frozenset[tuple[str, int, str]]
-    version: int | None = None
+    source: str  # its name
+    files: frozenset[tuple[str, int, str]]  # path, or address in a store, bytes and time of change of each of its files
+    version: int | None = None  # the number of its version; None if it has none
 
     def refuse_changed(self, spark: SparkSession) -> None:
         """Refuse a source that has other files by now.

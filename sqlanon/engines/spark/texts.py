@@ -20,18 +20,12 @@ from sqlanon.queries.source import SourceColumn
 
 @dataclass(frozen=True)
 class FloatTexts:
-    """The texts of a column of fractions, which servers spell each in their way.
+    """The texts of a column of fractions, which servers spell each in their way."""
 
-    Attributes:
-        name: the relation that a statement expects them in: ``spelled``, as the server does, and ``text``, as DuckDB.
-        relation, column: what they are the texts of.
-        is_single: whether the fractions are of 32 bits.
-    """
-
-    name: str
-    relation: str
+    name: str  # the relation that has them, ``spelled`` as the server does, and ``text``, as DuckDB
+    relation: str  # with the column of the fractions
     column: str
-    is_single: bool
+    is_single: bool  # whether the fractions are of 32 bits
 
     @property
     def look_up(self) -> str:

@@ -28,23 +28,14 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Form:
-    """How CSV files that have the same columns are read.
+    """How CSV files that have the same columns are read."""
 
-    Attributes:
-        groups: the files of each dialect.
-        types: of the columns of their lines, by name.
-        folder_types: of the columns of their folders, ``column=value``.
-        settings: what the user has said.
-        has_empty_rows: whether there are rows in which nothing stands, which are left out.
-        plain: the columns whose numbers are written in the notation of the settings.
-    """
-
-    groups: Mapping[Dialect, tuple[str, ...]]
-    types: Mapping[str, str]
-    folder_types: Mapping[str, str]
-    settings: Csv = lake.AS_FOUND
-    has_empty_rows: bool = False
-    plain: Set[str] = frozenset()
+    groups: Mapping[Dialect, tuple[str, ...]]  # the files of each dialect
+    types: Mapping[str, str]  # the types of the columns of their lines, by name
+    folder_types: Mapping[str, str]  # the types of the columns of their folders, ``column=value``
+    settings: Csv = lake.AS_FOUND  # the settings of the user
+    has_empty_rows: bool = False  # whether they have rows of empty fields, which are left out
+    plain: Set[str] = frozenset()  # the columns whose numbers are written in the notation of the settings
 
     def relation(self, pattern: str | None = None) -> exp.Table | exp.Subquery:
         """The rows of the files; ``pattern`` is a glob of all of them, which makes a shorter statement than a list."""

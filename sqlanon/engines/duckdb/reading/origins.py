@@ -35,21 +35,13 @@ Schema = tuple[str, str]
 
 @dataclass(frozen=True)
 class Spelled:
-    """What queries spell.
+    """The tables and files that queries name."""
 
-    Attributes:
-        relations: tables and views that are there.
-        texts: what may be paths or globs of files.
-        paths: those of the texts that are read as files for sure.
-        is_whole: whether no name of a file can be put together while the query runs.
-        guessed: the files and functions whose columns get the types that their rows fit.
-    """
-
-    relations: tuple[Stored, ...]
-    texts: tuple[str, ...]
-    paths: tuple[str, ...]
-    is_whole: bool
-    guessed: tuple[str, ...] = ()
+    relations: tuple[Stored, ...]  # the tables and views that are there
+    texts: tuple[str, ...]  # the texts that may be paths or globs of files
+    paths: tuple[str, ...]  # those of the texts that are read as files for sure
+    is_whole: bool  # whether no name of a file can be put together while the query runs
+    guessed: tuple[str, ...] = ()  # the files and functions whose columns get the types that their rows fit
 
 
 Macros = Callable[[], Mapping[str, Sequence[str]]]

@@ -217,19 +217,12 @@ MADE_OF_NOTHING = frozenset(
 
 @dataclass(frozen=True)
 class Scans:
-    """What a plan scans.
+    """The tables, files and frames that a plan scans."""
 
-    Attributes:
-        tables: references to tables, as DuckDB spells them.
-        files: how many scans of files there are.
-        frames: how many of frames of Python.
-        others: the functions that rows come from whose origin nobody knows, in lower case.
-    """
-
-    tables: tuple[str, ...]
-    files: int
-    frames: int
-    others: tuple[str, ...]
+    tables: tuple[str, ...]  # references to tables, as DuckDB spells them
+    files: int  # the number of scans of files
+    frames: int  # the number of scans of frames of Python
+    others: tuple[str, ...]  # the functions whose rows have an unknown origin, in lower case
 
 
 def scans_of(plan: str) -> Scans:

@@ -210,10 +210,8 @@ def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: b
         query = SQL.query("published_keys", parts=PARTS, keys=recoding.words, first=0 if is_masked else 1)
         engine.run(Step(CLASS_KEYS, query, "classes of keys"))
         keep_classes(engine, recoding)
-        if (
-            not is_masked
-            or engine.fetch(SQL.query("masked_class", kept=KEPT_CLASSES), "masked rows", "node")[0]["kept"]
-        ):
+        masked_class = SQL.query("masked_class", kept=KEPT_CLASSES)
+        if not is_masked or engine.fetch(masked_class, "masked rows", "node")[0]["kept"]:
             return is_masked
         is_masked = False  # as one class they fail
         for relation in (CLASS_KEYS, KEPT_CLASSES):

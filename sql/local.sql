@@ -190,8 +190,11 @@ SELECT DISTINCT :keys FROM :cells AS anon_cells;
 -- name: labels_of_listed
 -- labels of listed classes
 -- :listed (anon_class INTEGER, position INTEGER, label VARCHAR)
--- :texts max(label) FILTER (WHERE position = 0) AS anon_label_0
-SELECT anon_class, :texts FROM :listed AS anon_listed GROUP BY anon_class;
+-- :positions 0
+-- :texts anon_label_0
+SELECT anon_class, max(label) FILTER (WHERE position = :positions) AS :texts
+FROM :listed AS anon_listed
+GROUP BY anon_class;
 
 -- name: all_classes
 -- all classes

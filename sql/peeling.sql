@@ -215,22 +215,28 @@ INNER JOIN (
 -- general node (:least_losses), and all rows that share a label with it there share one at its most general node (:boxed).
 -- :ladders (anon_key BIGINT, anon_key_0 BIGINT, anon_row_count BIGINT, anon_losses BIGINT[])
 -- :cheapest (anon_key BIGINT, anon_loss BIGINT)
--- :boxes (anon_box BIGINT, anon_mask_0 BIGINT, anon_place_0 BIGINT)
 -- :nodes (anon_node BIGINT, anon_box BIGINT, anon_mask_0 BIGINT, anon_place_0 BIGINT)
 -- :keys anon_key_0
 -- :bits anon_mask_0
+-- :places anon_place_0
 -- :least_losses anon_ladders.anon_losses[anon_boxes.anon_place_0]
 -- :boxed anon_boxed_0
 -- :losses anon_live.anon_losses[anon_nodes.anon_place_0]
 -- :units 1073741824
 -- :k 5
-WITH anon_near AS MATERIALIZED (
+WITH anon_boxes AS (
+    SELECT anon_box, bit_and(anon_nodes.:bits) AS :bits, min(anon_nodes.:places) AS :places
+    FROM :nodes AS anon_nodes
+    GROUP BY anon_box
+),
+
+anon_near AS MATERIALIZED (
     SELECT anon_ladders.*, anon_boxes.anon_box, anon_ladders.:keys & anon_boxes.:bits AS :boxed
     FROM :ladders AS anon_ladders
     LEFT JOIN (
         SELECT anon_key, min(anon_loss) AS anon_loss FROM :cheapest AS anon_cheapest GROUP BY anon_key
     ) AS anon_known ON anon_known.anon_key = anon_ladders.anon_key
-    INNER JOIN :boxes AS anon_boxes ON :least_losses < coalesce(anon_known.anon_loss, :units)
+    INNER JOIN anon_boxes ON :least_losses < coalesce(anon_known.anon_loss, :units)
 ),
 
 anon_large AS (
@@ -240,7 +246,7 @@ anon_large AS (
         FROM (
             SELECT anon_ladders.*, anon_boxes.anon_box, anon_ladders.:keys & anon_boxes.:bits AS :boxed
             FROM :ladders AS anon_ladders
-            CROSS JOIN :boxes AS anon_boxes
+            CROSS JOIN anon_boxes
         ) AS anon_live
         SEMI JOIN anon_near ON anon_near.anon_box = anon_live.anon_box AND anon_near.:boxed = anon_live.:boxed
         INNER JOIN :nodes AS anon_nodes ON anon_nodes.anon_box = anon_live.anon_box

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from operator import add
 
 from sqlglot import exp
 
@@ -22,7 +23,7 @@ from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels, total
 from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.grouping import NODE, by_keys, mask_column, masked_nodes
-from sqlanon.queries.kit.nodes import PreparedQuery, Relation, column, given_lists, number, select, subquery
+from sqlanon.queries.kit.nodes import PreparedQuery, Relation, column, f, given_lists, number, select, subquery
 
 MAX_BOX_NODES = 16
 """The most nodes of a box: of more, more keys may have cheaper labels somewhere in it."""
@@ -30,11 +31,8 @@ MAX_BOX_NODES = 16
 BOXES_AT_ONCE = 16
 """The boxes of a statement."""
 
-LADDERS = Relation("anon_ladders", "cell")
-"""The keys, and what their labels lose, level by level of all quasi-identifiers (``anon_losses``)."""
-
-CHEAPEST = Relation("anon_cheapest", "cell")
-"""What keys lose at their cheapest labels that enough rows share, as far as they are known."""
+LADDERS = Relation("anon_ladders", "cell")  # the keys, and what their labels lose, level by level (``anon_losses``)
+CHEAPEST = Relation("anon_cheapest", "cell")  # what keys lose at the cheapest labels that are known to be shared
 
 Box = Sequence[Levels]
 """All nodes between its first and its last one."""
@@ -62,50 +60,34 @@ def lower_bound(table: LocalTable) -> float:
     engine, sql = table.engine, table.sql.given(ladders=LADDERS, cheapest=CHEAPEST)
     engine.run(sql.step(LADDERS, "ladders"))
     make_empty(engine, CHEAPEST, [KEY, "anon_loss"], "cheapest labels")
-    name = "anon_cheapest_labels"
-    engine.prepare(name, exp.Insert(this=CHEAPEST.table, expression=_cheaper(table)), "cheapest labels")
-    boxes = _boxes(table)
-    # The box of the least loss comes alone: what is known after it spares most of the others.
-    for batch in [boxes[:1], *(boxes[at : at + BOXES_AT_ONCE] for at in range(1, len(boxes), BOXES_AT_ONCE))]:
-        nodes = [(number, node) for number, box in enumerate(batch) for node in box]
-        given = (
-            [*range(len(batch))],
-            *_columns(table.masks(box[-1]) for box in batch),
-            *_columns(_places(table, box[0]) for box in batch),
-            [*range(len(nodes))],
-            [number for number, _ in nodes],
-            *_columns(table.masks(node) for _, node in nodes),
-            *_columns(_places(table, node) for _, node in nodes),
-        )
-        engine.fetch(PreparedQuery(name, given), "cheapest labels", "count")
-    row = engine.fetch(sql.query("least_loss"), "least loss", "count")[0]
-    return int(row["lost"]) / (UNITS * max(int(row["mass"]), 1))
-
-
-def _cheaper(table: LocalTable) -> exp.Select:
-    """The statement that looks for cheaper labels at the nodes of boxes, which are its parameters."""
-    places = [f"anon_place_{place}" for place, _ in enumerate(table.lattice.heights)]
-    of_boxes = ["anon_box", *table.bits, *places]
-    of_nodes = [NODE, "anon_box", *table.bits, *places]
+    heights = table.lattice.heights
+    # By quasi-identifier the place of its level among what all labels of a key lose, from 1.
+    firsts = [*itertools.accumulate((height + 1 for height in heights[:-1]), initial=1)]
+    places = [f"anon_place_{place}" for place, _ in enumerate(heights)]
 
     def losses(keys: str, nodes: str) -> exp.Expr:
-        added: exp.Expr = number(0)
-        for place in places:
-            loss = exp.Bracket(this=column("anon_losses", keys), expressions=[column(place, nodes)], offset=1)
-            added = exp.Add(this=added, expression=loss)
-        return added
+        each = (f.list_extract(column("anon_losses", keys), column(place, nodes)) for place in places)
+        return sum(each, number(0))
 
-    return table.sql.query(
+    cheaper = sql.query(
         "cheapest_labels",
-        ladders=LADDERS,
-        cheapest=CHEAPEST,
-        boxes=given_lists(of_boxes),
-        nodes=given_lists(of_nodes, len(of_boxes)),
+        nodes=given_lists([NODE, "anon_box", *table.bits, *places]),
+        places=places,
         boxed=[f"anon_boxed_{word}" for word, _ in enumerate(table.words)],
         least_losses=losses("anon_ladders", "anon_boxes"),
         losses=losses("anon_live", "anon_nodes"),
         k=table.policy.criteria.k,
     )
+    engine.prepare("anon_cheapest_labels", exp.Insert(this=CHEAPEST.table, expression=cheaper), "cheapest labels")
+    boxes = _boxes(table)
+    # The box of the least loss comes alone: what is known after it spares most of the others.
+    for batch in [boxes[:1], *(boxes[at : at + BOXES_AT_ONCE] for at in range(1, len(boxes), BOXES_AT_ONCE))]:
+        nodes = ((box, node) for box, nodes_of_box in enumerate(batch) for node in nodes_of_box)
+        rows = ((at, box, *table.masks(node), *map(add, firsts, node)) for at, (box, node) in enumerate(nodes))
+        given = tuple(map(list, zip(*rows, strict=True)))
+        engine.fetch(PreparedQuery("anon_cheapest_labels", given), "cheapest labels", "count")
+    row = engine.fetch(sql.query("least_loss"), "least loss", "count")[0]
+    return int(row["lost"]) / (UNITS * max(int(row["mass"]), 1))
 
 
 def _boxes(table: LocalTable) -> list[Box]:
@@ -123,16 +105,6 @@ def _boxes(table: LocalTable) -> list[Box]:
         [*itertools.product(*(levels[place] if place in sides else [level] for place, level in enumerate(corner)))]
         for corner in sorted(corners, key=partial(total, losses))
     ]
-
-
-def _places(table: LocalTable, node: Levels) -> list[int]:
-    """By quasi-identifier the place of its level among what all labels of a key lose, from 1."""
-    firsts = itertools.accumulate((height + 1 for height in table.lattice.heights[:-1]), initial=1)
-    return [first + level for first, level in zip(firsts, node, strict=True)]
-
-
-def _columns(rows: Iterable[Sequence[int]]) -> list[list[int]]:
-    return [list(each) for each in zip(*rows, strict=True)]
 
 
 def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:

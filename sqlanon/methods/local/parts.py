@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from sqlanon.methods.local.peeling import TAKEN
 from sqlanon.methods.local.recoding import covering_classes
-from sqlanon.methods.local.table import CLASS, KEYS, LEVELS, NUMBER, PARTS, LocalTable
-from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT
+from sqlanon.methods.local.table import CLASS, KEY, KEYS, LEVELS, NUMBER, PARTS, LocalTable
+from sqlanon.queries.cells.encoding import EARLIER
 from sqlanon.queries.classes.classes import class_relation
 from sqlanon.queries.classes.earlier import IS_SHOWN, with_shown
 from sqlanon.queries.kit.named import Queries, Role
@@ -19,20 +19,11 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, number, s
 OUT = -1
 """The class of keys that are left out; that of keys that are not in a class yet is 0."""
 
-LOSSES = Relation("anon_class_losses", "class")
-"""By class its mass, its rows, the loss of its labels, and their numbers (``anon_labels``)."""
-
-MOVES = Relation("anon_moves", "cell")
-"""Keys that change their class, and their new one."""
-
-CHANGED = Relation("anon_changed_classes", "class")
-"""The classes that keys leave or join."""
-
-MEMBERS = Relation("anon_members", "cell")
-"""The cells of classes without their keys."""
-
-EQUAL = Relation("anon_equal_classes", "class")
-"""Classes whose labels others have, too, and the first of these."""
+LOSSES = Relation("anon_class_losses", "class")  # by class mass, rows, the loss of its labels, and their numbers
+MOVES = Relation("anon_moves", "cell")  # keys that change their class, and their new one
+CHANGED = Relation("anon_changed_classes", "class")  # the classes that keys leave or join
+MEMBERS = Relation("anon_members", "cell")  # the cells of classes without their keys
+EQUAL = Relation("anon_equal_classes", "class")  # classes whose labels others have, too, and the first of these
 
 DESCRIBED = {LEVELS: "levels_of_classes", LOSSES: "class_losses"}
 """The queries by which levels and losses of :data:`CHANGED` are found."""
@@ -120,21 +111,13 @@ class Parts:
 
     def make_members(self) -> None:
         """Make :data:`MEMBERS`."""
-        others = {*self.table.encoding.sensitive_labels, NUMBER}
-        carried = [name for name in self.table.carried if name != ROW_COUNT]
-        distinguishing = [name for name in carried if name not in others]
-        self.make(MEMBERS, "members", distinguishing=distinguishing, others=[*filter(others.__contains__, carried)])
+        encoding = self.table.encoding
+        others = [name for name in self.table.carried if name in (*encoding.sensitive_labels, NUMBER)]
+        self.make(MEMBERS, "members", distinguishing=encoding.distinguishing, others=others)
 
-    def cells_of(self, groups: exp.Query, keys: Sequence[str], members: Relation, member: str, key: str) -> exp.Select:
-        """Cells of members of groups, once for each of these.
-
-        Args:
-            groups: which members the groups have.
-            keys: the columns of the groups that identify them.
-            members: the cells.
-            member: the column of the groups that identifies a member.
-            key: the same column of the cells.
-        """
+    def cells_of(self, groups: exp.Query, keys: Sequence[str], member: str = CLASS) -> exp.Select:
+        """Cells of groups, which some columns identify; a group has the classes of another one, or keys."""
+        members, key = (self.table.cells, KEY) if member == KEY else (MEMBERS, CLASS)
         sql = self.sql.given(groups=groups, group_keys=keys, members=members, member=member, key=key)
         return sql.query("cells_of_groups", carried=self.table.carried)
 
@@ -154,7 +137,7 @@ class Parts:
         if not self.table.is_monotonic:
             self.make_members()
             equal = select([column(CLASS), column("anon_first")], EQUAL.table)
-            met = self.met(["anon_first"], self.cells_of(equal, ["anon_first"], MEMBERS, CLASS, CLASS))
+            met = self.met(["anon_first"], self.cells_of(equal, ["anon_first"]))
         self.move(self.sql.query("merges", met=met))
 
     def hide(self) -> None:

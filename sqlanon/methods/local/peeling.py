@@ -39,17 +39,10 @@ MAX_JUDGED_NODES = 32
 SHRUNK = 0.7
 """The share of the cells that are left below which the others are put aside."""
 
-LEFT = Relation("anon_left_cells", "cell")
-"""The cells that were left when others were put aside."""
-
-TRIED = Relation("anon_tried_classes", "class")
-"""The classes of enough rows of the nodes of a batch, by trial, and whether they meet the models."""
-
-TAKEN = Relation("anon_taken_keys", "cell")
-"""The keys that are in a class, with the place of its node in the order, and the first key of the class."""
-
-FAILED = Relation("anon_failed_keys", "cell")
-"""The keys that were in a class of enough rows that failed a bound on values, at a node before theirs."""
+LEFT = Relation("anon_left_cells", "cell")  # the cells that were left when others were put aside
+TRIED = Relation("anon_tried_classes", "class")  # classes of enough rows, by trial, and whether they meet the models
+TAKEN = Relation("anon_taken_keys", "cell")  # the keys that are in a class, the place of its node, and its first key
+FAILED = Relation("anon_failed_keys", "cell")  # the keys of large classes that failed a bound on values before
 
 Observer = Callable[[int, int], None]
 """Called with the number of nodes that were looked at, and of the rows that are in no class."""

@@ -28,10 +28,7 @@ from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
     all_of,
-    c,
     column,
-    f,
-    filtered,
     left_join,
     number,
     select,
@@ -110,10 +107,8 @@ class PerClass(Recoding):
         engine.run(Step(CLASS_KEYS, covering_classes(encoding, keys, labels), "classes of keys"))
 
     def _listed_labels(self, listed: Relation | exp.Expr) -> exp.Query:
-        of_position = (filtered(f.max(c.label), c.position.eq(number(place))) for place in self._positions)
-        names = self.encoding.label_columns
-        texts = [aliased(label, name) for label, name in zip(of_position, names, strict=True)]
-        return SQL.query("labels_of_listed", listed=listed, texts=texts)
+        places, names = [*map(number, self._positions)], self.encoding.label_columns
+        return SQL.query("labels_of_listed", listed=listed, positions=places, texts=names)
 
     def code_columns(self) -> list[tuple[int, str]]:
         return [(place, CLASS) for place in self._positions]
@@ -215,10 +210,8 @@ def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: b
         query = SQL.query("published_keys", parts=PARTS, keys=recoding.words, first=0 if is_masked else 1)
         engine.run(Step(CLASS_KEYS, query, "classes of keys"))
         keep_classes(engine, recoding)
-        if (
-            not is_masked
-            or engine.fetch(SQL.query("masked_class", kept=KEPT_CLASSES), "masked rows", "node")[0]["kept"]
-        ):
+        masked_class = SQL.query("masked_class", kept=KEPT_CLASSES)
+        if not is_masked or engine.fetch(masked_class, "masked rows", "node")[0]["kept"]:
             return is_masked
         is_masked = False  # as one class they fail
         for relation in (CLASS_KEYS, KEPT_CLASSES):

@@ -21,9 +21,6 @@ PRIVATE = CUSTODIAN_FIELDS | {"minimality_rows", "minimality_cell_rows"}
 """What does not travel with a release: how many rows were in classes that no release shows."""
 
 
-STOPPED = "the search was stopped: rows that were in no class by then have more general labels than they could have"
-
-
 class LocalReport(Report):
     """The numbers of a run of local recoding.
 
@@ -68,7 +65,7 @@ def run_notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:
     """What a reader should know of the classes of a run."""
     policy = table.bound.policy
     if not classes.is_final:
-        yield STOPPED
+        yield "the search was stopped: rows that were in no class by then have more general labels than they could have"
     yield from unknown_notes(policy, table.unknown)
     if policy.row_weight is not None:
         yield f'the loss counts the weights of "{policy.row_weight}"; all other measures count rows'
@@ -80,15 +77,11 @@ def guarantee(policy: Policy, report: LocalReport) -> Guarantee:
     return Guarantee(
         claims=(*plain.claims, "every row stands for one row of the source, whose values are under its labels"),
         conditions=plain.conditions,
-        not_covered=(
-            *(each for each in plain.not_covered if each != CHOSEN_NODE),
-            *_not_covered(report),
-            *_of_aggregates(policy),
-        ),
+        not_covered=(*(each for each in plain.not_covered if each != CHOSEN_NODE), *_not_covered(policy, report)),
     )
 
 
-def _not_covered(report: LocalReport) -> Iterator[str]:
+def _not_covered(policy: Policy, report: LocalReport) -> Iterator[str]:
     yield "that a row is in a coarse class says that no finer one of its rows met the privacy models (minimality)"
     yield (
         "every label is the finest that all rows of its class share, so that these rows stand under two or more finer "
@@ -100,9 +93,6 @@ def _not_covered(report: LocalReport) -> Iterator[str]:
             f"{report.minimality_rows:,} rows were in a class of enough rows that violated another privacy model: who "
             "knows the method can conclude that the sensitive values of such a class were too few or too alike"
         )
-
-
-def _of_aggregates(policy: Policy) -> Iterator[str]:
     for name, kind in settings_of(policy).aggregate.items():
         if kind == "range":
             yield f'the least and the greatest "{name}" of each class are published: they are values of single rows'

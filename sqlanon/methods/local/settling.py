@@ -17,7 +17,7 @@ from sqlanon.methods.local.table import CLASS, KEY, LEVELS, PARTS
 from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.classes import class_relation, measure_of, within
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, double, number, select, subquery, union_all
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, double, f, number, select, subquery, union_all
 
 FIRST_TRIALS = 32
 """How many classes a key is tried in at first, the ones that lose least; then in ever more at once."""
@@ -125,16 +125,10 @@ def _join(parts: Parts, watch: Watch) -> None:
 def _candidates(parts: Parts, left: int, classes: Relation, count: int, first: int, last: int) -> exp.Query:
     """The classes that keys may join, from one place to another in the order of the rise of the loss."""
     width = len(parts.table.lattice.heights)
-    sql = parts.sql.given(
-        left=LEFT_KEYS,
-        left_values=LEFT_VALUES,
-        meetings=MEETINGS,
-        classes=classes,
-        first=first,
-        last=last,
-    )
+    sql = parts.sql.given(left=LEFT_KEYS, left_values=LEFT_VALUES, meetings=MEETINGS, classes=classes)
     for relation, name in ((LEFT_KEYS, "left_keys"), (LEFT_VALUES, "left_values"), (MEETINGS, "meetings")):
         parts.put(sql.step(relation, name))
+    sql = sql.given(first=first, last=last)
     per = max(PAIR_ROWS // max(count * width, 1), 1)
     return union_all(sql.query("candidates", after=at, until=at + per) for at in range(0, max(left, 1), per))
 
@@ -145,8 +139,7 @@ def _choices(parts: Parts, left: int) -> exp.Query:
 
     def met(classes: exp.Query, by: Sequence[str], keys: exp.Query) -> exp.Query:
         """The groups that meet all bounds: classes, each with some keys."""
-        of_classes = parts.cells_of(classes, by, MEMBERS, CLASS, CLASS)
-        return parts.met(by, of_classes, parts.cells_of(keys, by, table.cells, KEY, KEY))
+        return parts.met(by, parts.cells_of(classes, by), parts.cells_of(keys, by, KEY))
 
     if table.is_monotonic:
         parts.put(sql.step(CHOSEN, "chosen_classes"))
@@ -182,12 +175,12 @@ def _gather(parts: Parts, allowed_rows: int) -> int:
             return int(found["rows"])
         # Classes of the least loss added per closeness gained are added to those that fail.
         pairs = sql.query("pairs_with_others")
-        _measure(parts, parts.cells_of(pairs, [CLASS, OTHER], MEMBERS, MEMBER, CLASS), [CLASS, OTHER])
+        _measure(parts, parts.cells_of(pairs, [CLASS, OTHER], MEMBER), [CLASS, OTHER])
         parts.put(sql.step(NEAREST, "nearest_classes", most=MAX_DISSOLVED))
         lengths = sql.query("lengths", chosen=NEAREST)
         others = sql.query("in_lengths", lengths=lengths, chosen=NEAREST, member=[OTHER])
         together = sql.query("with_itself", together=others, lengths=lengths)
-        _measure(parts, parts.cells_of(together, [CLASS, LENGTH], MEMBERS, MEMBER, CLASS), [CLASS, LENGTH])
+        _measure(parts, parts.cells_of(together, [CLASS, LENGTH], MEMBER), [CLASS, LENGTH])
         parts.move(sql.query("dissolved", nearest=NEAREST))
 
 
@@ -196,7 +189,7 @@ def _measure(parts: Parts, cells: exp.Query, keys: list[str]) -> None:
     table = parts.table
     total: exp.Expr = exp.case().when(table.is_met(), double(0.0)).else_(double(1e-9))
     for bound in table.encoding.criteria.class_bounds:
-        total = exp.Add(this=total, expression=_excess_over(bound, table.encoding))
+        total += _excess_over(bound, table.encoding)
     classes = subquery(class_relation(table.grouping(cells, keys), with_keys=True), "anon_classes")
     query = select([*map(column, keys), aliased(total, "anon_excess")], classes)
     parts.put(Step(EXCESSES, query, "excesses over bounds"))
@@ -205,10 +198,8 @@ def _measure(parts: Parts, cells: exp.Query, keys: list[str]) -> None:
 def _excess_over(bound: Bound, encoding: Encoding) -> exp.Expr:
     measure, threshold = measure_of(encoding, bound), double(float(bound.threshold))
     if bound.measure == CLASS_SIZE:
-        lacking = exp.func("greatest", exp.Sub(this=threshold.copy(), expression=measure), double(0.0))
-        return exp.Div(this=lacking, expression=threshold)
-    off = exp.func("abs", exp.paren(exp.Sub(this=measure, expression=threshold.copy())))
-    distance = exp.Div(this=off, expression=threshold)
-    limited = exp.func("coalesce", exp.func("least", distance, double(LARGEST_EXCESS)), double(LARGEST_EXCESS))
-    met = exp.func("coalesce", within(encoding, [bound]), exp.false())
+        return f.greatest(threshold - measure, double(0.0)) / threshold
+    distance = f.abs(measure - threshold) / threshold
+    limited = f.coalesce(f.least(distance, double(LARGEST_EXCESS)), double(LARGEST_EXCESS))
+    met = f.coalesce(within(encoding, [bound]), exp.false())
     return exp.case().when(met, double(0.0)).else_(limited)

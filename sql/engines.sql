@@ -83,25 +83,17 @@ SELECT view_name FROM duckdb_views() WHERE NOT internal;
 
 -- name: find_relations
 -- find relations
--- The tables, with their comments, and views of some names, as the catalog spells them. Names have three parts in lower
--- case with a NUL between: DuckDB compares them without regard to the case of ASCII letters, and of no others.
+-- The tables, with their comments, and views of some names in lower case, as the catalog spells them: DuckDB compares
+-- names without regard to the case of ASCII letters, and of no others. Databases and schemas are compared by the caller:
+-- a condition on all three parts, or on both kinds at once, takes up to half as long again to plan.
 -- $1 ['a']
-WITH relations AS (
-    SELECT database_name, schema_name, table_name AS relation_name, FALSE AS is_view, comment FROM duckdb_tables()
-    UNION ALL
-    SELECT database_name, schema_name, view_name, TRUE, NULL FROM duckdb_views()
-)
-SELECT database_name, schema_name, relation_name, is_view, comment
-FROM relations
-WHERE
-    list_contains(
-        $1,
-        translate(
-            concat_ws(chr(0), database_name, schema_name, relation_name),
-            'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-            'abcdefghijklmnopqrstuvwxyz'
-        )
-    );
+SELECT database_name, schema_name, table_name AS relation_name, FALSE AS is_view, comment
+FROM duckdb_tables()
+WHERE list_contains($1, translate(table_name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'))
+UNION ALL
+SELECT database_name, schema_name, view_name, TRUE, NULL
+FROM duckdb_views()
+WHERE list_contains($1, translate(view_name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'));
 
 -- name: view_definition
 -- the query of a view, as the statement that made it; empty for the view of a relation in some versions of DuckDB

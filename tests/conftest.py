@@ -88,10 +88,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: without it the garbage collector, which every query tree calls for, has less to
-    go through each time."""
+    """Have the garbage collector, which every query tree calls for, look less often, and not at what stays.
+
+    To look every 700 objects costs a tenth of the CPU of a run.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(25_000)
 
 
 def pytest_unconfigure() -> None:

@@ -1,4 +1,4 @@
-"""How fast the macros that read a source are, each beside the SQL that one would write by hand (macros.sql).
+"""How fast macros are, each beside the SQL that one would write by hand (macros.sql).
 
     python -m tests.benchmarks.macros [--rows 1000000] [--only generalize] [--json]
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
 import sys
 import time
@@ -112,11 +111,6 @@ def report(figures: Figures) -> None:
     name = f"{figures.name}, {figures.into}"
     sys.stdout.write(f"{name:<36} {figures.macro:8.3f} s {figures.by_hand:8.3f} s by hand {figures.ratio:8.2f} x\n")
     sys.stdout.flush()
-
-
-def compared_macros() -> set[str]:
-    """The names of the macros that macros.sql compares."""
-    return {re.split(r"\W", comparison.name)[0] for comparison in comparisons()}
 
 
 if __name__ == "__main__":

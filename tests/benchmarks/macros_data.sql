@@ -72,11 +72,6 @@ WHERE class_id % 10 < 4
 GROUP BY class_id // 2, diagnosis
 HAVING count(*) >= 3;
 
--- A catalog without values, of one row in each class of fewer than ten.
-CREATE TABLE catalog_of_counts AS
-SELECT list(class_id ORDER BY class_id ASC) AS class_ids, count(*) AS counterfeits
-FROM (SELECT class_id FROM filled GROUP BY class_id HAVING count(*) < 10);
-
 CREATE TABLE cells AS
 SELECT age, sex, zip, city, count(*) AS row_count FROM people GROUP BY ALL;
 
@@ -84,9 +79,6 @@ SELECT age, sex, zip, city, count(*) AS row_count FROM people GROUP BY ALL;
 CREATE VIEW hand_labels AS
 SELECT attribute, level, value, label, count(*) OVER (PARTITION BY attribute, level, label) AS leaves
 FROM anon.taxonomy;
-
-CREATE VIEW hand_sizes AS
-SELECT count(*) AS class_size FROM people GROUP BY age, sex, city;
 
 CREATE VIEW hand_counts AS
 SELECT age, sex, city, diagnosis, count(*) AS row_count FROM people GROUP BY ALL;
@@ -153,20 +145,6 @@ FULL JOIN (
     SELECT age, sex, city, diagnosis, count(*) AS row_count FROM released GROUP BY ALL
 ) AS releases USING (age, sex, city, diagnosis);
 
-CREATE VIEW hand_compared_classes AS
-SELECT
-    age, sex, city, sum(original_rows) AS original_rows, sum(released_rows) AS released_rows,
-    sum(greatest(released_rows / released_size - original_rows / original_size, 0)) AS distance,
-    greatest(sum(released_rows) - sum(original_rows), 0) / sum(released_rows) AS counterfeit_share
-FROM (
-    SELECT
-        *,
-        sum(original_rows) OVER (PARTITION BY age, sex, city) AS original_size,
-        sum(released_rows) OVER (PARTITION BY age, sex, city) AS released_size
-    FROM hand_compared
-)
-GROUP BY age, sex, city;
-
 CREATE VIEW hand_label_values AS
 SELECT attribute, label, value, 1.0 / count(*) OVER (PARTITION BY attribute, label) AS share
 FROM (
@@ -180,27 +158,6 @@ SELECT
     sum(class_rows) OVER (PARTITION BY class_ids, diagnosis) AS group_rows, counterfeits
 FROM (SELECT class_ids, unnest(class_ids) AS class_id, diagnosis, counterfeits FROM catalog)
 INNER JOIN (SELECT class_id, diagnosis, count(*) AS class_rows FROM filled GROUP BY ALL) USING (class_id, diagnosis);
-
-CREATE VIEW hand_weighted AS
-SELECT filled.*, 1 - coalesce(hand_catalog.counterfeits / hand_catalog.group_rows, 0) AS truth
-FROM filled
-LEFT JOIN hand_catalog USING (class_id, diagnosis);
-
-CREATE VIEW hand_risks AS
-WITH records AS (
-    SELECT age, sex, diagnosis, job, count(*) AS row_count FROM people GROUP BY ALL
-),
-sums AS (
-    SELECT
-        *,
-        sum(row_count) OVER (PARTITION BY age, sex) AS class_rows,
-        sum(row_count) OVER (PARTITION BY age, sex, diagnosis) AS diagnosis_rows,
-        sum(row_count) OVER (PARTITION BY age, sex, job) AS job_rows
-    FROM records
-)
-SELECT
-    *, 0.95 * 0.9 / class_rows + 0.05 * 0.9 / diagnosis_rows + 0.95 * 0.1 / job_rows + 0.05 * 0.1 / row_count AS m
-FROM sums;
 
 -- A cut: all predictors at a level of their own, days since 2020 in intervals, and sets of jobs and cities.
 CREATE TABLE patients AS

@@ -63,7 +63,6 @@ T, T_ORDERED, T_HIERARCHICAL = (sa.TCloseness("diagnosis", 0.6, kind) for kind i
 
 POLICIES = {
     "k": judged(K),
-    "l and masks": judged(K, L, suppression="mask"),
     "local": policy(K, L, method=LOCAL),
     "ipa": policy(method=sa.IPA(budget=BUDGET)),
     "l": judged(
@@ -99,7 +98,7 @@ POLICIES = {
 }
 """Policies of runs that stand alone."""
 
-WHOLE = ("k at a node", "l and masks", "local", "ipa")
+WHOLE = ("k at a node", "local", "ipa")
 """The runs all of whose statements are kept as text."""
 
 

@@ -236,7 +236,6 @@ LEFT JOIN (VALUES
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
--- read anon_labels
 WITH "anon_labels" AS (
   SELECT DISTINCT "position", "depth", "anon_key_0", "lm"
   FROM "temp"."main"."anon_labels"
@@ -744,9 +743,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 COMMIT;
 
--- Run l and masks: Policy(method=FullDomain(suppression_limit=0.5, suppression="mask"), privacy=[KAnonymity(k=2),
+-- Run local: Policy(method=LocalRecoding(suppression_limit=0.9), privacy=[KAnonymity(k=2),
 -- DistinctLDiversity(column="diagnosis", l=2)])
--- It publishes 7 rows 11a9ea2afbba9aaca2d1b96178547fe04f8d50fe48a156bd8bd75a5bf0cb795f
+-- It publishes 8 rows fadf3a335f23fbaf5dd8dc7df5128eb5e2cc74688975259bff0a455b66a3c56b
 
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
@@ -759,9 +758,6 @@ BEGIN;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
--- as above: read anon_labels
-
--- create anon_cells
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
@@ -798,544 +794,6 @@ JOIN "anon_sensitive_0_ranks" ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DIS
 ORDER BY "anon_key_0" ASC;
 
 -- as above: read anon_cells; read anon_cells 2
-
-PREPARE "anon_cells_counts_of_any_by_0" AS
-WITH "anon_nodes" AS (
-  SELECT UNNEST(CAST($1 AS BIGINT[])) AS "anon_node", UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
-), "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0", "anon_row_count", "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN "anon_nodes"
-), "anon_values" AS (
-  SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_node", "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY "anon_node", "anon_key_0"
-), "anon_classes_2" AS (SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept" FROM "anon_classes")
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY anon_node;
-
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3, 4, 5]', '[8935141660703064064, 7205759403792793600, 8646911284551352320, 6917529027641081856, 1729382256910270464, 0]');
-
-WITH "anon_cells" AS (
-  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY "anon_key_0", "anon_sensitive_0"
-), "anon_keyed" AS (
-  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY "anon_key_0"
-), "anon_labelled" AS (
-  SELECT *, "anon_key_0" & 6917529027641081856 AS "anon_bits_0_1_0"
-  FROM "anon_keyed"
-), "anon_classes" AS (
-  SELECT
-    "anon_labelled"."anon_class_size", "anon_labelled"."anon_measure_0",
-    (0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.3333333333333333e0 END) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_2" AS (
-  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept", "anon_class_size" AS "anon_class_weight"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)) AS lm
-FROM "anon_classes_2" AS "anon_classes";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
-WITH "anon_cells" AS (
-  SELECT "anon_key_0" & 8935141660703064064 AS "anon_key_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-)
-SELECT "anon_key_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-FROM "anon_cells"
-GROUP BY "anon_key_0";
-
-SELECT COUNT(*) AS "rows"
-FROM "temp"."main"."anon_cells_rolled_up";
-
-PREPARE "anon_cells_rolled_up_everything_of_1_by_0" AS
-WITH "anon_cells_rolled_up" AS (
-  SELECT "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells_rolled_up"
-), "anon_classes" AS (
-  SELECT CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY "anon_key_0"
-), "anon_classes_2" AS (SELECT *, "anon_class_size" >= 2 AS "anon_kept" FROM "anon_classes")
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  MIN(anon_class_size) AS min_class_size,
-  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")) AS "dm_star",
-  (SUM(CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 8 END)) AS "dm",
-  (
-    CAST(SUM("anon_class_size") AS DOUBLE) / (
-      COUNT(*) FILTER(WHERE "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
-    ) / 2
-  ) AS "aecs"
-FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_rolled_up_everything_of_1_by_0" (8935141660703064064);
-
-WITH "anon_cells" AS (
-  SELECT "anon_key_0" & 8935141660703064064 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY "anon_key_0", "anon_sensitive_0"
-), "anon_labelled" AS (
-  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY "anon_key_0"
-), "anon_classes" AS (
-  SELECT "anon_labelled"."anon_class_size", "anon_labelled"."anon_measure_0", (0.0e0) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_2" AS (
-  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept", "anon_class_size" AS "anon_class_weight"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  MIN(anon_class_size) AS min_class_size,
-  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)) AS lm,
-  (SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")) AS "dm_star",
-  (SUM(CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 8 END)) AS "dm",
-  (
-    CAST(SUM("anon_class_size") AS DOUBLE) / (
-      COUNT(*) FILTER(WHERE "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
-    ) / 2
-  ) AS "aecs"
-FROM "anon_classes_2" AS "anon_classes";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
-
-WITH "anon_cells" AS (
-  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY "anon_key_0", "anon_sensitive_0"
-), "anon_keyed" AS (
-  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY "anon_key_0"
-), "anon_labelled" AS (
-  SELECT *, "anon_key_0" & 6917529027641081856 AS "anon_bits_0_1_0"
-  FROM "anon_keyed"
-), "anon_classes" AS (
-  SELECT
-    "anon_labelled"."anon_class_size", "anon_labelled"."anon_measure_0",
-    (0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.3333333333333333e0 END) / 2 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_2" AS (
-  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept", "anon_class_size" AS "anon_class_weight"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  MIN(anon_class_size) AS min_class_size,
-  COUNT(*) FILTER(WHERE anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
-  (SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)) AS lm,
-  (SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")) AS "dm_star",
-  (SUM(CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 8 END)) AS "dm",
-  (
-    CAST(SUM("anon_class_size") AS DOUBLE) / (
-      COUNT(*) FILTER(WHERE "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
-    ) / 2
-  ) AS "aecs"
-FROM "anon_classes_2" AS "anon_classes";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
-WITH "anon_cells" AS (
-  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY "anon_key_0", "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY "anon_key_0"
-), "anon_judged" AS (
-  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-), "anon_kept" AS (
-  SELECT "anon_key_0"
-  FROM "anon_judged"
-  WHERE "anon_kept"
-), "anon_labels_0" AS (
-  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_0_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 0 AND "depth" = 1
-), "anon_labels_1" AS (
-  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_1_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 1 AND "depth" = 0
-)
-SELECT "anon_labels_0"."anon_code_0_1", "anon_labels_1"."anon_code_1_0"
-FROM "anon_kept"
-LEFT JOIN "anon_labels_0" ON ("anon_kept"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0"
-LEFT JOIN "anon_labels_1" ON ("anon_kept"."anon_key_0" & 1729382256910270464) = "anon_labels_1"."anon_key_0";
-
-WITH "anon_labels_0" AS (
-  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_0_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 0 AND "depth" = 1
-), "anon_labels_1" AS (
-  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_1_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 1 AND "depth" = 0
-), "anon_cells" AS (
-  SELECT
-    "anon_keyed"."anon_sensitive_0", "anon_keyed"."anon_row_count", "anon_labels_0"."anon_code_0_1",
-    "anon_labels_1"."anon_code_1_0"
-  FROM "temp"."main"."anon_cells" AS anon_keyed
-  LEFT JOIN "anon_labels_0" ON ("anon_keyed"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0"
-  LEFT JOIN "anon_labels_1" ON ("anon_keyed"."anon_key_0" & 1729382256910270464) = "anon_labels_1"."anon_key_0"
-), "anon_suppressed" AS (
-  SELECT "anon_cells".*
-  FROM "anon_cells"
-  ANTI JOIN "temp"."main"."anon_kept" AS anon_kept
-    ON "anon_cells"."anon_code_0_1" = "anon_kept"."anon_code_0_1"
-    AND "anon_cells"."anon_code_1_0" = "anon_kept"."anon_code_1_0"
-), "anon_values" AS (
-  SELECT "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_suppressed"
-  GROUP BY "anon_sensitive_0"
-), "anon_class" AS (
-  SELECT CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-)
-SELECT "anon_class_size" AS "row_count", "anon_class_size" AS "attained_0", "anon_measure_0" AS "attained_1"
-FROM "anon_class";
-
-WITH "anon_cells" AS (
-  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY "anon_key_0", "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY "anon_key_0"
-), "anon_judged" AS (SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept" FROM "anon_classes")
-SELECT
-  MIN("anon_class_size") FILTER(WHERE "anon_kept") AS "attained_0",
-  MIN("anon_measure_0") FILTER(WHERE "anon_kept") AS "attained_1"
-FROM "anon_judged";
-
--- as above: create anon_label_type_0
-
--- create anon_label_type_1
-CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT "label"
-FROM "temp"."main"."anon_labels"
-WHERE "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
-UNION
-SELECT '*' AS "label"
-ORDER BY "label" ASC);
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-WITH "anon_labels_0" AS (
-  SELECT DISTINCT "anon_key_0", CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 0 AND "depth" = 1
-), "anon_labels_1" AS (
-  SELECT DISTINCT "anon_key_0", CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 1 AND "depth" = 0
-), "anon_labelled_rows" AS (
-  SELECT
-    "anon_cells"."anon_row_count", "anon_labels_0"."anon_label_0", "anon_labels_1"."anon_label_1",
-    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis"
-  FROM "temp"."main"."anon_cells" AS anon_cells
-  LEFT JOIN "anon_labels_0" ON ("anon_cells"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0"
-  LEFT JOIN "anon_labels_1" ON ("anon_cells"."anon_key_0" & 1729382256910270464) = "anon_labels_1"."anon_key_0"
-), "anon_rows" AS (
-  SELECT "anon_label_0", "anon_label_1", "diagnosis", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-  FROM "anon_labelled_rows"
-  GROUP BY "anon_label_0", "anon_label_1", "diagnosis"
-), "anon_labels_0_2" AS (
-  SELECT DISTINCT "code" AS "anon_code_0_1", CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 0 AND "depth" = 1
-), "anon_labels_1_2" AS (
-  SELECT DISTINCT "code" AS "anon_code_1_0", CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 1 AND "depth" = 0
-), "anon_kept" AS (
-  SELECT TRUE AS "anon_is_kept", "anon_labels_0"."anon_label_0", "anon_labels_1"."anon_label_1"
-  FROM "temp"."main"."anon_kept" AS anon_codes
-  LEFT JOIN "anon_labels_0_2" AS "anon_labels_0" ON "anon_labels_0"."anon_code_0_1" = "anon_codes"."anon_code_0_1"
-  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1" ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
-), "anon_published" AS (
-  SELECT
-    "anon_rows"."diagnosis", "anon_rows"."anon_row_count", "anon_rows"."anon_label_0" AS "anon_label_0",
-    "anon_rows"."anon_label_1" AS "anon_label_1"
-  FROM "anon_rows"
-  JOIN "anon_kept"
-    ON "anon_kept"."anon_label_0" IS NOT DISTINCT FROM "anon_rows"."anon_label_0"
-    AND "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
-)
-SELECT "anon_label_0", "anon_label_1", "diagnosis", "anon_row_count"
-FROM "anon_published"
-ORDER BY
-  (
-    CAST(COALESCE(ENUM_CODE("anon_label_0"), 3) AS BIGINT) << 61
-  ) | (CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 59) ASC,
-  "diagnosis" ASC;
-
--- as above: create released
-
-SELECT APPROX_COUNT_DISTINCT("diagnosis") AS "values_0", COALESCE(SUM("anon_row_count"), 0) AS "rows"
-FROM "temp"."main"."anon_equal_rows";
-
--- as above: read anon_equal_rows
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
-WITH "anon_rows" AS (
-  SELECT CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0", "diagnosis" AS "anon_kept_0"
-  FROM "memory"."main"."people"
-  LIMIT 5000
-), "anon_labels_of_anon_finer_0" AS (
-  SELECT "value", "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 0 AND "depth" = 0
-)
-SELECT "anon_rows"."anon_value_0", "anon_rows"."anon_kept_0", "anon_labels_of_anon_finer_0"."label" AS "anon_finer_0"
-FROM "anon_rows"
-LEFT JOIN "anon_labels_of_anon_finer_0"
-  ON "anon_labels_of_anon_finer_0"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_0";
-
-WITH "anon_groups" AS (
-  SELECT
-    (MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0") AND COUNT("anon_kept_0") IN (0, COUNT(*))) AS "anon_0"
-  FROM "temp"."main"."anon_few_rows"
-  GROUP BY "anon_value_0"
-)
-SELECT 0 AS position, COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups";
-
-WITH "anon_groups" AS (
-  SELECT
-    (
-      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
-      AND COUNT("anon_finer_0") IN (0, COUNT(*))
-    ) AS "anon_0"
-  FROM "temp"."main"."anon_few_rows"
-  GROUP BY "anon_kept_0"
-)
-SELECT 0 AS position, COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
-FROM "anon_groups";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
-WITH "anon_cells" AS (
-  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY "anon_key_0", "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT "anon_key_0", CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size", (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY "anon_key_0"
-), "anon_judged" AS (
-  SELECT *, "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-), "anon_kept" AS (SELECT "anon_key_0", TRUE AS "anon_is_kept" FROM "anon_judged" WHERE "anon_kept")
-SELECT
-  "anon_cells"."anon_key_0", "anon_cells"."anon_row_count",
-  CASE WHEN "anon_kept"."anon_is_kept" THEN 0 ELSE "anon_cells"."anon_row_count" END AS "anon_suppressed_rows"
-FROM "temp"."main"."anon_cells" AS "anon_cells"
-LEFT JOIN "anon_kept" ON ("anon_cells"."anon_key_0" & 8646911284551352320) = "anon_kept"."anon_key_0";
-
-WITH "anon_groups" AS (
-  SELECT
-    "anon_key_0" & 7205759403792793600 AS "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
-    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
-  FROM "temp"."main"."anon_judged_cells"
-  GROUP BY "anon_key_0" & 7205759403792793600
-), "anon_labels" AS (
-  SELECT DISTINCT "anon_key_0", "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 0 AND "depth" = 0
-), "anon_groups_2" AS (
-  SELECT
-    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
-    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
-  FROM "temp"."main"."anon_judged_cells"
-  GROUP BY "anon_key_0" & 1729382256910270464
-), "anon_labels_2" AS (
-  SELECT DISTINCT "anon_key_0", "label"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 1 AND "depth" = 0
-)
-SELECT
-  0 AS "position", "anon_labels"."label" AS "label", "anon_groups"."anon_row_count" AS "rows",
-  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
-FROM "anon_groups"
-LEFT JOIN "anon_labels" ON ("anon_groups"."anon_key_0" & 7205759403792793600) = "anon_labels"."anon_key_0"
-WHERE "anon_groups"."anon_row_count" >= 30
-UNION ALL
-SELECT
-  1 AS "position", "anon_labels"."label" AS "label", "anon_groups"."anon_row_count" AS "rows",
-  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
-FROM "anon_groups_2" AS "anon_groups"
-LEFT JOIN "anon_labels_2" AS "anon_labels"
-  ON ("anon_groups"."anon_key_0" & 1729382256910270464) = "anon_labels"."anon_key_0"
-WHERE "anon_groups"."anon_row_count" >= 30;
-
-DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
-
--- as above: read anon_cells 3
-
-WITH "anon_cells" AS (
-  SELECT "anon_key_0", SUM(anon_row_count) AS anon_row_count
-  FROM "temp"."main"."anon_cells" AS anon_all_cells
-  GROUP BY "anon_key_0"
-), "anon_at_nodes" AS (
-  SELECT
-    anon_cells.anon_row_count, anon_nodes.anon_node, "anon_cells"."anon_key_0" AS "anon_own_anon_key_0",
-    "anon_cells"."anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0"
-  FROM "anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8935141660703064064),
-    (1, 8646911284551352320),
-    (2, 7205759403792793600),
-    (3, 1729382256910270464),
-    (4, 6917529027641081856),
-    (5, 0)) AS anon_nodes("anon_node", "anon_mask_0")
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0", "anon_row_count", "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8935141660703064064),
-    (1, 8646911284551352320),
-    (2, 7205759403792793600),
-    (3, 1729382256910270464),
-    (4, 6917529027641081856),
-    (5, 0)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values" AS (
-  SELECT "anon_node", "anon_key_0", "anon_sensitive_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
-  GROUP BY "anon_node", "anon_key_0", "anon_sensitive_0"
-), "anon_judged" AS (
-  SELECT
-    "anon_node", "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (COUNT("anon_rows")) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY "anon_node", "anon_key_0"
-), "anon_kept" AS (
-  SELECT "anon_node", "anon_key_0"
-  FROM "anon_judged"
-  WHERE "anon_class_size" >= 2 AND "anon_measure_0" >= 2
-), "anon_firsts" AS (
-  SELECT ANY_VALUE(anon_at_nodes.anon_row_count) AS anon_rows, MIN(anon_at_nodes.anon_node) AS anon_node
-  FROM "anon_at_nodes"
-  SEMI JOIN "anon_kept"
-    ON anon_kept.anon_node = anon_at_nodes.anon_node
-    AND "anon_at_nodes"."anon_key_0" = "anon_kept"."anon_key_0"
-  GROUP BY "anon_at_nodes"."anon_own_anon_key_0"
-)
-SELECT anon_node AS node, CAST(SUM(anon_rows) AS BIGINT) AS rows
-FROM "anon_firsts"
-GROUP BY anon_node;
-
-SELECT DISTINCT attribute
-FROM "memory"."anon"."taxonomy";
-
--- as above: read released
-
--- read released 3
-WITH "anon_value_counts" AS (
-  SELECT ROW("age", "sex") AS class, "diagnosis" AS sensitive_value, COUNT(*) AS row_count
-  FROM "memory"."main"."released"
-  GROUP BY ALL
-), "anon_class_diversity" AS (
-  SELECT
-    CAST(SUM(row_count) AS BIGINT) AS class_size,
-    (COUNT(row_count)) AS distinct_diversity,
-    (EXP(LN(SUM(row_count)) - SUM(row_count * LN(row_count)) / SUM(row_count))) AS entropy_diversity,
-    (MAX(row_count) / SUM(row_count)) AS largest_share
-  FROM "anon_value_counts"
-  GROUP BY class
-), "anon_measured" AS (SELECT MIN(distinct_diversity) AS l FROM "anon_class_diversity")
-SELECT "l" AS "attained"
-FROM "anon_measured";
-
--- as above: read released 2
-
-DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
-DROP TABLE IF EXISTS "temp"."main"."anon_kept";
-DROP TABLE IF EXISTS "temp"."main"."anon_cells";
-DROP TABLE IF EXISTS "temp"."main"."anon_labels";
-COMMIT;
-DEALLOCATE "anon_cells_rolled_up_everything_of_1_by_0";
-DEALLOCATE "anon_cells_counts_of_any_by_0";
-
--- Run local: Policy(method=LocalRecoding(suppression_limit=0.9), privacy=[KAnonymity(k=2),
--- DistinctLDiversity(column="diagnosis", l=2)])
--- It publishes 8 rows fadf3a335f23fbaf5dd8dc7df5128eb5e2cc74688975259bff0a455b66a3c56b
-
-SELECT DISTINCT attribute
-FROM "memory"."anon"."taxonomy";
-
--- as above: read taxonomy_origin; read taxonomy; read taxonomy 2; read taxonomy 3
-
-BEGIN;
-
--- as above: read taxonomy_origin; read taxonomy; create anon_coded_labels; read anon_coded_labels; create anon_labels
-
-DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
-
--- as above: create anon_cells; read anon_cells; read anon_cells 2
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_weighed_keys" AS
 WITH "anon_unnumbered" AS (
@@ -2073,7 +1531,23 @@ FROM "temp"."main"."anon_equal_rows";
 SELECT DISTINCT attribute
 FROM "memory"."anon"."taxonomy";
 
--- as above: read released; read released 3
+-- as above: read released
+
+WITH "anon_value_counts" AS (
+  SELECT ROW("age", "sex") AS class, "diagnosis" AS sensitive_value, COUNT(*) AS row_count
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_diversity" AS (
+  SELECT
+    CAST(SUM(row_count) AS BIGINT) AS class_size,
+    (COUNT(row_count)) AS distinct_diversity,
+    (EXP(LN(SUM(row_count)) - SUM(row_count * LN(row_count)) / SUM(row_count))) AS entropy_diversity,
+    (MAX(row_count) / SUM(row_count)) AS largest_share
+  FROM "anon_value_counts"
+  GROUP BY class
+), "anon_measured" AS (SELECT MIN(distinct_diversity) AS l FROM "anon_class_diversity")
+SELECT "l" AS "attained"
+FROM "anon_measured";
 
 CREATE TEMPORARY TABLE "anon_listed_classes_values" AS
 SELECT CAST(v0 AS TEXT) AS "age", CAST(v1 AS TEXT) AS "sex", CAST(v2 AS BIGINT) AS "anon_rows"
@@ -2377,7 +1851,15 @@ WITH "anon_sums" AS (
 SELECT *, anon_noisy_rows >= 3 AS anon_is_shown
 FROM "anon_noisy";
 
--- as above: create anon_label_type_0; create anon_label_type_1
+-- as above: create anon_label_type_0
+
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT "label"
+FROM "temp"."main"."anon_labels"
+WHERE "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT '*' AS "label"
+ORDER BY "label" ASC);
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (

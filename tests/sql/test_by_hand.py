@@ -7,10 +7,7 @@ from collections import Counter
 import duckdb
 import pytest
 
-from sqlanon.queries.kit.macros import macros
-from tests.benchmarks.macros import Comparison, compared_macros, comparisons, make_tables
-
-TABLES = {"source", "original", "released", "cells"}
+from tests.benchmarks.macros import Comparison, comparisons, make_tables
 
 every_comparison = pytest.mark.parametrize("comparison", comparisons(), ids=lambda comparison: comparison.name)
 
@@ -37,9 +34,3 @@ def spelled(value: object) -> str:
 def test_macro_has_the_rows_of_sql_by_hand(invented: duckdb.DuckDBPyConnection, comparison: Comparison) -> None:
     """Both make the same rows, so that their times may be compared."""
     assert rows(invented, comparison.macro) == rows(invented, comparison.by_hand)
-
-
-def test_every_macro_that_reads_a_source_is_compared() -> None:
-    """A new macro is measured, too."""
-    reading = {macro.name for macro in macros().values() if TABLES & set(macro.parameters)}
-    assert reading <= compared_macros()

@@ -67,9 +67,7 @@ def at(rows: Rows, table: exp.Table) -> Stored | None:
 
 def all_at(rows: Rows, tables: Sequence[exp.Table]) -> list[Stored | None]:
     """The tables or views of some fully qualified names; None where there is none."""
-    wanted = [_key(table.catalog, table.db, table.name) for table in tables]
-    found = _found(rows, wanted)
-    return [_stored(found[key]) if key in found else None for key in wanted]
+    return _found(rows, [(table.catalog, table.db, table.name) for table in tables])
 
 
 def place_new(rows: Rows, name: str) -> exp.Table:
@@ -187,23 +185,15 @@ def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
 
 def _first(rows: Rows, places: Sequence[Place]) -> Stored | None:
     """The table or view of the first of some places that has one."""
-    wanted = [_key(*place) for place in places]
-    found = _found(rows, wanted)
-    return next((_stored(found[key]) for key in wanted if key in found), None)
+    return next((found for found in _found(rows, places) if found), None)
 
 
-def _found(rows: Rows, wanted: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """What is known of the tables and views at some places, by their keys."""
-    return {_key(*row[:3]): row for row in rows(query_text("engines", "find_relations"), (wanted,))}
-
-
-def _stored(row: tuple[Any, ...]) -> Stored:
-    return Stored(_table(*row[:3]), *row[3:])
-
-
-def _key(*place: str) -> str:
-    """A place as DuckDB compares it; no name has a NUL in it."""
-    return "\0".join(map(folded, place))
+def _found(rows: Rows, places: Sequence[Place]) -> list[Stored | None]:
+    """The tables or views at some places; None where there is none."""
+    wanted = [tuple(map(folded, place)) for place in places]
+    names = sorted({name for _, _, name in wanted})
+    there = {tuple(map(folded, row[:3])): row for row in rows(query_text("engines", "find_relations"), (names,))}
+    return [Stored(_table(*there[key][:3]), *there[key][3:]) if key in there else None for key in wanted]
 
 
 def _table(catalog: str, schema: str, name: str) -> exp.Table:

@@ -62,13 +62,15 @@ class Catalog:
     @property
     def members(self) -> tuple[Counts, Counts]:
         """The number of a group, from 0 on, and the identifier of a class in it; each of shape (members,)."""
-        return self._numbers, self.classes.identifiers[self._positions]
+        numbers, positions = self._members
+        return numbers, self.classes.identifiers[positions]
 
     @property
     def totals(self) -> tuple[Counts, Counts, Counts]:
         """The number of a group, a value, and how many counterfeits of it the group has, at least 1; shape (rows,)."""
         number_of = np.zeros(len(self.classes), dtype=np.int64)
-        number_of[self._positions] = self._numbers
+        numbers, positions = self._members
+        number_of[positions] = numbers
         entries = np.flatnonzero(self.classes.counterfeits)
         pairs = np.stack([number_of[self.classes.positions[entries]], self.classes.values[entries]])
         (numbers, values), row_of = np.unique(pairs, axis=1, return_inverse=True)
@@ -76,13 +78,10 @@ class Catalog:
         np.add.at(counts, row_of.ravel(), self.classes.counterfeits[entries])
         return numbers, values, counts
 
-    @property
-    def _numbers(self) -> Counts:
-        return np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
-
-    @property
-    def _positions(self) -> Positions:
-        return np.array([position for group in self.groups for position in group], dtype=np.intp)
+    @cached_property
+    def _members(self) -> tuple[Counts, Positions]:
+        numbers = np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
+        return numbers, np.array([position for group in self.groups for position in group], dtype=np.intp)
 
 
 def grouped(condition: Condition) -> Catalog | None:
@@ -198,8 +197,6 @@ TRIED_NODES = 8
 
 @dataclass(frozen=True)
 class Cataloged:
-    """What a catalog leaves of k."""
-
     groups: int  # the number of groups of classes
     effective_k: float  # the least effective k of a group, or a lower bound of it; k if there is no group
     is_exact: bool
@@ -295,18 +292,26 @@ def best_with_catalog(
 
 def judged(engine: Compute, filled: Filled) -> Candidate:
     """Make the catalog of a node that was filled up, and measure the reconstruction error with it."""
+    settings = filled.settings
     _number_classes(engine, filled)
-    classes = _classes(engine, filled)
-    catalog = grouped(ConditionF(classes) if filled.settings.catalog == "strict" else Lemma(classes))
+    # Counterfeits can be in, or be concealed by, classes of just k rows, or any by lemma 1.
+    is_asked: exp.Expr = exp.true()
+    if settings.catalog == "strict":
+        is_asked = column("anon_class_size", "anon_classes").eq(number(settings.k))
+    query = queries.about(filled.table.encoding, filled.levels).query("class_value_counts", is_asked=is_asked)
+    rows = engine.fetch(query, "values of classes with counterfeits", "class")
+    names = ("class", "value", "published", "counterfeits")
+    columns = (np.array([row[name] for row in rows], dtype=np.int64) for name in names)
+    classes = FilledClasses.of_columns(settings.k, *columns)
+    catalog = grouped(ConditionF(classes) if settings.catalog == "strict" else Lemma(classes))
     if catalog is None:
         return Candidate(filled, None, math.inf)
     _put_groups(engine, catalog)
-    query = catalog_error(filled.table.encoding, filled.levels)
-    return Candidate(filled, catalog, float(engine.fetch(query, "reconstruction error with a catalog")[0]["error"]))
+    error = catalog_error(filled.table.encoding, filled.levels)
+    return Candidate(filled, catalog, float(engine.fetch(error, "reconstruction error with a catalog")[0]["error"]))
 
 
 def catalog_rows(filled: Filled) -> exp.Query:
-    """Return the query of the catalog."""
     if filled.settings.has_catalog_of_values:
         return queries.catalog(filled.table.encoding, filled.levels)
     return queries.SQL.query("catalog_of_counts", k=filled.settings.k)
@@ -341,24 +346,6 @@ def _number_classes(engine: Compute, filled: Filled) -> None:
     encoding, levels = filled.table.encoding, filled.levels
     cells = queries.cells_by_key(encoding, levels, ROW_COUNT)
     engine.run(queries.about(encoding, levels).step(queries.CLASSES, "numbered_classes", cells=cells))
-
-
-def _classes(engine: Compute, filled: Filled) -> FilledClasses:
-    """Fetch the classes that counterfeits can be in, or that can conceal them: of just k rows, or any by lemma 1."""
-    settings = filled.settings
-    is_asked: exp.Expr = exp.true()
-    if settings.catalog == "strict":
-        is_asked = column("anon_class_size", "anon_classes").eq(number(settings.k))
-    rows = engine.fetch(
-        queries.about(filled.table.encoding, filled.levels).query("class_value_counts", is_asked=is_asked),
-        "values of classes with counterfeits",
-        "class",
-    )
-    columns = (
-        np.array([row[name] for row in rows], dtype=np.int64)
-        for name in ("class", "value", "published", "counterfeits")
-    )
-    return FilledClasses.of_columns(settings.k, *columns)
 
 
 def _put_groups(engine: Compute, catalog: Catalog) -> None:

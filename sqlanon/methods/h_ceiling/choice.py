@@ -29,7 +29,7 @@ from sqlanon.methods.progress import Stopped
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.counting import NodeCounter, node_summaries
 from sqlanon.model.criteria import Criteria
-from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.search import Inquiry, SearchOutcome
 from sqlanon.search.arrays import Bounds, Counts, Index, Mask, above, below, indexes, spread_downwards
@@ -80,7 +80,14 @@ def choose_node(
                 break
     assert search.best is not None
     if found[search.best].cost == OUT_OF_LIMIT:
-        raise _out_of_limit(table, [found[index] for index in found if search.keeps_to_ceiling(index)])
+        fewest = min(need.suppressed for index, need in found.items() if search.keeps_to_ceiling(index))
+        raise UnsatisfiableError(
+            f"no node below the ceiling suppresses {table.context.allowed_rows:,} rows or fewer, as many as may be:",
+            [
+                f"the one that suppresses the fewest leaves out {fewest:,} of {table.context.row_count:,} rows, in "
+                "classes of fewer than fewest_true_rows; raise suppression_limit or h, or lower fewest_true_rows"
+            ],
+        )
     best = found[search.best].node
     outcome = SearchOutcome(
         best=best,
@@ -103,19 +110,7 @@ def in_place_of(outcome: SearchOutcome, other: NodeSummary, counterfeits: int) -
     return replace(outcome, best=other, loss=float(counterfeits), ties=(other.levels,), proven_optimal=False)
 
 
-def _out_of_limit(table: EncodedTable, needs: Sequence[Need]) -> UnsatisfiableError:
-    fewest = min(need.suppressed for need in needs)
-    return UnsatisfiableError(
-        f"no node below the ceiling suppresses {table.context.allowed_rows:,} rows or fewer, as many as may be:",
-        [
-            f"the one that suppresses the fewest leaves out {fewest:,} of {table.context.row_count:,} rows, in classes "
-            "of fewer than fewest_true_rows; raise suppression_limit or h, or lower fewest_true_rows"
-        ],
-    )
-
-
 def ranked(table: EncodedTable, errors: Bounds) -> Counts:
-    """Rank all nodes by their reconstruction error, then by their LM, then in lexicographic order."""
     lattice = table.context.lattice
     by_level = zip(table.context.losses.lm, lattice.bottom, lattice.top, strict=True)
     lm = reduce(np.add.outer, [np.array(found)[least : most + 1] for found, least, most in by_level])
@@ -172,7 +167,6 @@ class FewestCounterfeits:
             yield nodes
 
     def learn(self, index: Index, cost: int, cost_below: int) -> None:
-        """Note the cost of a node, and the least cost of every less general one."""
         self._known[index] = cost
         self._at_least[index] = max(self._at_least[index], cost_below)
         if self.keeps_to_ceiling(index) and (self.best is None or self.order(index) < self.order(self.best)):
@@ -267,17 +261,16 @@ class Needs:
 
     def of(self, inquiry: Inquiry) -> list[Need]:
         found, k = self._counter.answer(inquiry), self._table.context.k
-        small = self._small_classes([node.levels for node in found]) if self._fewest > 1 else [None] * len(found)
+        small: Sequence[NodeSummary | None] = [None] * len(found)
+        if self._fewest > 1:
+            # The same nodes by their classes of fewer true rows than the policy asks for, which are suppressed.
+            criteria = Criteria(models=(KAnonymity(self._fewest),))
+            table = replace(self._table, encoding=replace(self._table.encoding, criteria=criteria))
+            small = node_summaries(self._engine, table, [node.levels for node in found], asked="counts")
         return [need_of(node, other, k, self._fewest, self._allowed) for node, other in zip(found, small, strict=True)]
 
     def counterfeits(self, cost: int) -> int:
         return cost // (self._allowed + 1)
-
-    def _small_classes(self, nodes: Sequence[Levels]) -> list[NodeSummary]:
-        """Summarize nodes by their classes of fewer true rows than the policy asks for, which are suppressed."""
-        criteria = Criteria(models=(KAnonymity(self._fewest),))
-        table = replace(self._table, encoding=replace(self._table.encoding, criteria=criteria))
-        return node_summaries(self._engine, table, nodes, asked="counts")
 
 
 # guarded: tests/unit/h_ceiling/test_needs.py

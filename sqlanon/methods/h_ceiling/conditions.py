@@ -91,7 +91,15 @@ class FilledClasses:
             published[order].astype(np.int64),
             counterfeits[order].astype(np.int64),
         )
-        filled._check()
+        if ((np.diff(filled.positions) == 0) & (np.diff(filled.values) == 0)).any():
+            raise ValueError("a class has a value twice")
+        of_value, fakes = filled.published, filled.counterfeits
+        if (of_value < 1).any() or (fakes < 0).any() or (fakes > of_value).any():
+            raise ValueError("a class has fewer rows of a value than counterfeits, or none at all")
+        if ((filled.filled_by > 0) & (filled.sizes != k)).any():
+            raise ValueError(f"a class has counterfeits, but not {k} rows")
+        if (filled.filled_by == filled.sizes).any():
+            raise ValueError("a class has no rows but counterfeits")
         return filled
 
     def __len__(self) -> int:
@@ -114,12 +122,10 @@ class FilledClasses:
 
     @cached_property
     def positions(self) -> Positions:
-        """The position of the class of each entry; shape (entries,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     @cached_property
     def own_counterfeits(self) -> Mapping[int, Amounts]:
-        """The counterfeits of each class that has any, by position."""
         return self.by_position(self.counterfeits)
 
     def by_position(self, counts: Counts) -> Mapping[int, Amounts]:
@@ -144,19 +150,7 @@ class FilledClasses:
         return np.repeat(self.starts[positions] - before, lengths) + np.arange(lengths.sum())
 
     def sums(self, counts: Counts) -> Counts:
-        """Sum up counts by entry for each class."""
         return np.add.reduceat(counts, self.starts[:-1]) if len(self) else np.zeros(0, dtype=np.int64)
-
-    def _check(self) -> None:
-        repeated = (np.diff(self.positions) == 0) & (np.diff(self.values) == 0)
-        if repeated.any():
-            raise ValueError("a class has a value twice")
-        if (self.published < 1).any() or (self.counterfeits < 0).any() or (self.counterfeits > self.published).any():
-            raise ValueError("a class has fewer rows of a value than counterfeits, or none at all")
-        if ((self.filled_by > 0) & (self.sizes != self.k)).any():
-            raise ValueError(f"a class has counterfeits, but not {self.k} rows")
-        if (self.filled_by == self.sizes).any():
-            raise ValueError("a class has no rows but counterfeits")
 
 
 class Condition(ABC):

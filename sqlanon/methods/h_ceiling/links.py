@@ -52,7 +52,6 @@ class Links:
         return self.highest(group, group)
 
     def highest(self, targets: Sequence[int], group: Sequence[int]) -> Link:
-        """Return the highest probability of a row of some classes of a group."""
         totals: Counter[int] = Counter()
         for position in group:
             totals.update(self._classes.own_counterfeits.get(position, {}))
@@ -145,7 +144,12 @@ class Worlds:
         ways = [1]
         inside = ((place, count) for place, count in enumerate(rows.counts) if count)
         for already, (place, count) in zip(full, inside, strict=True):
-            ways = _product(ways, self._values[place].ways(already, count, real=place == row))
+            of_value = self._values[place].ways(already, count, real=place == row)
+            product = [0] * (len(ways) + len(of_value) - 1)
+            for i, a in enumerate(ways):
+                for j, b in enumerate(of_value):
+                    product[i + j] += a * b
+            ways = product
         return ways
 
     def _ways_of(self, full: Vector, places: Iterable[int] | None = None) -> int:
@@ -184,8 +188,6 @@ class Worlds:
 
 
 class _Value:
-    """The rows of one value in all hosts."""
-
     def __init__(self, total: int, pool: int, furthest: int) -> None:
         self._total = total  # of them that are counterfeits
         self._pool = pool  # all of them
@@ -209,11 +211,3 @@ class _Value:
                 for fakes in range(free + 1)
             ]
         return self._known[key]
-
-
-def _product(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    found = [0] * (len(left) + len(right) - 1)
-    for i, a in enumerate(left):
-        for j, b in enumerate(right):
-            found[i + j] += a * b
-    return found

@@ -65,8 +65,6 @@ PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of the node that was chosen."""
-
     outcome: SearchOutcome
     catalog: catalogs.Cataloged | None
     degree: float  # the largest degree of generalization of a row
@@ -115,11 +113,15 @@ class HCeilingRun(Run):
             counterfeits.refuse_rows(self.engine, self.table)
 
     def search(self, stages: Stages) -> None:
-        """See :meth:`Run.search`; no node may keep to the ceiling."""
         engine, table = self.engine, self.table
         with stages.stage("search"):
             degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
-            allowed = _nodes_below(degrees, self.settings.h)
+            allowed = degrees <= (1 if self.settings.h is None else self.settings.h) + WITHIN
+            if not allowed.any():
+                raise UnsatisfiableError(
+                    f"no node keeps to the ceiling h = {self.settings.h:g}:",
+                    [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
+                )
             outcome, nodes = self._checked(allowed, errors, stages)
             candidate = None
             if self.settings.has_catalog_of_values:
@@ -235,19 +237,28 @@ def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:
 
     Source: Lee et al. 2017, equation 3.
     """
+    encoding = table.encoding
+    named = queries.about(encoding)
     with engine.scratch():
-        profiles, rows = _profiles_of_rows(engine, table)
+        engine.run(named.step(queries.PROFILES, "profiles"))
+        profiles: list[dict[int, tuple[float, ...]]] = [{} for _ in encoding.spec.shapes]
+        for row in engine.fetch(named.query("distinct_profiles"), "what labels lose at all levels", "node"):
+            profiles[row["position"]][row["anon_profile"]] = tuple(row["anon_losses"])
+        for position, shape in enumerate(encoding.spec.shapes):
+            if not profiles[position]:  # values alone, which lose nothing
+                profiles[position][1] = (0.0,) * (shape.height + 1)
+        several = [position for position, found in enumerate(profiles) if len(found) > 1]
+        only = tuple(next(iter(found)) for found in profiles)
+        rows = [only]
+        if table.context.row_count == 0:
+            rows = []
+        elif several:
+            query = queries.profiles_of_rows(encoding, several)
+            rows = [
+                tuple(row.get(f"profile_{position}", number) for position, number in enumerate(only))
+                for row in engine.fetch(query, "how general rows are", "node")
+            ]
     return degrees_of(table.context.lattice, profiles, rows)
-
-
-def _nodes_below(degrees: Bounds, h: float | None) -> Mask:
-    allowed: Mask = degrees <= (1 if h is None else h) + WITHIN
-    if not allowed.any():
-        raise UnsatisfiableError(
-            f"no node keeps to the ceiling h = {h:g}:",
-            [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
-        )
-    return allowed
 
 
 def degrees_of(lattice: Lattice, profiles: Profiles, rows: Sequence[Sequence[int]]) -> Bounds:
@@ -278,28 +289,6 @@ def _undominated(profiles: Profiles, rows: Sequence[Sequence[int]]) -> list[Sequ
         if not kept or not (losses[kept] >= losses[index]).all(axis=1).any():
             kept.append(int(index))
     return [rows[index] for index in kept]
-
-
-def _profiles_of_rows(engine: Compute, table: EncodedTable) -> tuple[Profiles, list[tuple[int, ...]]]:
-    encoding = table.encoding
-    named = queries.about(encoding)
-    engine.run(named.step(queries.PROFILES, "profiles"))
-    profiles: list[dict[int, tuple[float, ...]]] = [{} for _ in encoding.spec.shapes]
-    for row in engine.fetch(named.query("distinct_profiles"), "what labels lose at all levels", "node"):
-        profiles[row["position"]][row["anon_profile"]] = tuple(row["anon_losses"])
-    for position, shape in enumerate(encoding.spec.shapes):
-        if not profiles[position]:  # values alone, which lose nothing
-            profiles[position][1] = (0.0,) * (shape.height + 1)
-    several = [position for position, found in enumerate(profiles) if len(found) > 1]
-    only = tuple(next(iter(found)) for found in profiles)
-    if table.context.row_count == 0:
-        return profiles, []
-    if not several:
-        return profiles, [only]
-    rows = engine.fetch(queries.profiles_of_rows(encoding, several), "how general rows are", "node")
-    return profiles, [
-        tuple(row.get(f"profile_{position}", number) for position, number in enumerate(only)) for row in rows
-    ]
 
 
 def level_errors(engine: Compute, table: EncodedTable) -> Bounds:

@@ -137,12 +137,10 @@ def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
 
 
 def cells_by_key(encoding: Encoding, levels: Levels, *carried: str) -> exp.Expr:
-    """Return the cells with the keys of their classes at a node, and other columns."""
     return by_key(encoding, levels, carried=carried).cells()
 
 
 def value_column(encoding: Encoding) -> str:
-    """Return the column of cells with the code of the sensitive value."""
     (name,) = encoding.spec.protected
     return encoding.sensitive(name)
 
@@ -169,7 +167,6 @@ def kept_cells(encoding: Encoding, levels: Levels, fewest: int) -> Step:
 
 
 def filled_cells(encoding: Encoding, levels: Levels) -> Step:
-    """Make :data:`FILLED`: a cell for each class and value, true rows and counterfeits together."""
     keys = by_key(encoding, levels).keys
     names = (encoding.key(word) for word in range(encoding.keys.word_count))
     words = [column(name, "anon_counts") if name in keys else aliased(number(0), name) for name in names]
@@ -275,16 +272,6 @@ class Ancestors:
     def keys(self) -> tuple[str, ...]:
         return tuple(map(self.encoding.key, self.words))
 
-    def rows_by_value(self, place: int) -> exp.Select:
-        """Select key, value and rows of the classes of one node, by class and value."""
-        columns = [*map(column, self.keys), column(value_column(self.encoding)), column(ROW_COUNT)]
-        return select(columns, self.values.table).where(column(NODE).eq(number(place)), copy=False)
-
-    def rows_of_classes(self, place: int) -> exp.Select:
-        """Select key and rows of the classes of one node."""
-        query = select([*map(column, self.keys), row_sum()], self.values.table)
-        return grouped(query.where(column(NODE).eq(number(place)), copy=False), [*map(column, self.keys)])
-
     def is_above(self, place: int, alias: str, table: str) -> exp.Expr:
         """Return whether the class of a table is in a class of one node, which has that alias."""
         masks = self.encoding.keys.node_masks(self.nodes[place])
@@ -307,8 +294,9 @@ def urns(encoding: Encoding, levels: Levels, chain: Ancestors, *, has_barred: bo
         own = own - f.coalesce(column(ROW_COUNT, "anon_barred_rows"), 0)
     query = query.select(aliased(own, "anon_own_rows"), copy=False)
     for place in range(len(chain.nodes)):
-        above = _above(place)
-        rows = subquery(chain.rows_of_classes(place), above)
+        above, key = _above(place), [*map(column, chain.keys)]
+        of_node = select([*key, row_sum()], chain.values.table).where(column(NODE).eq(number(place)), copy=False)
+        rows = subquery(grouped(of_node, copies(key)), above)
         query = left_join(query, rows, chain.is_above(place, above, "anon_lacking"))
         query = query.select(aliased(column(ROW_COUNT, above), above), copy=False)
     return queries.step(URNS, "urns", urns=subquery(query, "anon_classes"))
@@ -340,7 +328,6 @@ def chances(encoding: Encoding, levels: Levels, labels: Ancestors, chain: Ancest
 
 
 def is_barred(code: exp.Expr) -> exp.Expr:
-    """Return whether a class of the urns never gets a value."""
     return f.coalesce(f.list_contains(column("anon_barred_codes", "anon_urns"), code), exp.false())
 
 
@@ -352,9 +339,10 @@ def _above(place: int) -> str:
 def _with_rows_above(
     query: exp.Select, ancestors: Ancestors, place: int, alias: str, code: str, side: str | None
 ) -> exp.Select:
-    """Join the rows of the value in the class above at a node."""
     on = exp.and_(ancestors.is_above(place, alias, "anon_urns"), equal_in([code], alias, "anon_known"), copy=False)
-    query.append("joins", exp.Join(this=subquery(ancestors.rows_by_value(place), alias), side=side, on=on))
+    columns = [*map(column, ancestors.keys), column(code), column(ROW_COUNT)]
+    rows = select(columns, ancestors.values.table).where(column(NODE).eq(number(place)), copy=False)
+    query.append("joins", exp.Join(this=subquery(rows, alias), side=side, on=on))
     return query
 
 

@@ -83,15 +83,12 @@ LEMMA = (
 
 @dataclass(frozen=True)
 class Known:
-    """The numbers of a run that a guarantee may use."""
-
     fewest_true_rows: int  # of a class
     effective_k: float | None  # against release and catalog together; None if that is not known
     is_attained: bool  # whether these are what the run attained; else they are what its policy asks for at least
 
     @property
     def worst_link(self) -> str:
-        """The probability of finding a person's row once all counterfeits are recognized."""
         fewest = self.fewest_true_rows
         if fewest == 1:
             return f"certainty, since a class {'has' if self.is_attained else 'may have'} 1 true row alone"
@@ -146,7 +143,6 @@ def _claim_of_links(settings: HCeiling, known: Known) -> str:
 
 
 def _is_hidden(settings: HCeiling) -> bool:
-    """Return whether only those who expect other values in a class recognize counterfeits."""
     return settings.fill == "hidden" and not settings.has_catalog_of_values and not settings.impossible
 
 

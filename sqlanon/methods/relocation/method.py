@@ -102,7 +102,6 @@ class RelocationRun(Run):
         self.table = encode_table(self.engine, self.bound, label_losses=losses, may_be_empty=is_dry_run)
 
     def search(self, stages: Stages) -> None:
-        """See :meth:`Run.search`; also if no class is large enough."""
         engine, classes = self.engine, self.table.without_values()
         if self.request.is_dry_run:
             _, self.outcome, self.chosen = dry_run_choice(engine, classes)

@@ -15,11 +15,12 @@ from sqlanon.methods.cuts.diffgen.draws import (
     CHOICES,
     ITEM_SETS,
     SPLITS,
+    CountedRows,
     Draws,
     Scored,
     SetOfChildren,
+    specialized,
 )
-from sqlanon.methods.cuts.diffgen.specialize import Evidence, specialized
 from sqlanon.methods.cuts.shared.pieces import Axis, Piece
 from sqlanon.model.methods.cuts import DiffGen
 
@@ -98,7 +99,7 @@ def split_probabilities(interval: Piece, scored: Scored, scale: float) -> dict[i
 
 
 def path_probabilities(
-    axes: Sequence[Axis], classes: int, settings: DiffGen, evidence: Evidence
+    axes: Sequence[Axis], classes: int, settings: DiffGen, evidence: CountedRows
 ) -> dict[Path, tuple[float, Fraction]]:
     """Everything that can be drawn until the cut is there, with its probability and what was spent on it."""
     found: dict[Path, tuple[float, Fraction]] = {}

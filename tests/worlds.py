@@ -13,8 +13,8 @@ from random import Random
 
 import numpy as np
 
-from sqlanon.methods.h_ceiling.catalog.conditions import FilledClasses
-from sqlanon.methods.h_ceiling.catalog.grouping import Catalog
+from sqlanon.methods.h_ceiling.catalogs import Catalog
+from sqlanon.methods.h_ceiling.conditions import FilledClasses
 
 Rows = list[tuple[str, bool]]
 """The rows of a class: the sensitive value, and whether the row is a counterfeit."""

@@ -11,15 +11,23 @@ from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.mechanisms import AuditedPolicy, shown
 from sqlanon.mechanisms.accountant import Accountant, Portions
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, Scored, SetOfChildren, draw_leaves
-from sqlanon.methods.cuts.diffgen.encode import checked, encode, settings_of
+from sqlanon.methods.cuts.diffgen.draws import (
+    LEAVES,
+    Chosen,
+    CountedRows,
+    Draws,
+    Scored,
+    SetOfChildren,
+    draw_leaves,
+    specialized,
+)
+from sqlanon.methods.cuts.diffgen.method import checked, encode, settings_of
 from sqlanon.methods.cuts.diffgen.queries import SHOWN
-from sqlanon.methods.cuts.diffgen.specialize import Chosen, CountedRows, Evidence, specialized
 from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.shared.private.chance import bounded_source
@@ -43,7 +51,7 @@ class AuditedDiffGen(AuditedPolicy):
         settings = settings_of(bound)
         evidence = CountedRows(engine, settings.utility)
         pay = partial(accountant.charge_in_portions, settings.name, settings.budget)
-        for chosen, portions, count in branches(points, Remembered(evidence), self._source, pay, runs):
+        for chosen, portions, count in branches(points, Remembered(engine, settings.utility), self._source, pay, runs):
             with engine.scratch():
                 for partitions in chosen.cut.partitions.values():
                     evidence.partitioned(partitions)
@@ -55,28 +63,28 @@ class AuditedDiffGen(AuditedPolicy):
                 yield from shown(engine, runs_by_outcome(SHOWN.table, INDEX), drawn, count, (INDEX, NOISY))
 
 
-class Remembered:
+class Remembered(CountedRows):
     """Evidence that is asked each question once; the score of item sets depends on which of them are left."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        self._evidence = evidence
+    def __init__(self, engine: Compute, utility: str) -> None:
+        super().__init__(engine, utility)
         self._answers: dict[Hashable, Any] = {}
 
     def scores(self, cut: Cut, specializations: Sequence[Specialization]) -> list[int]:
+        counted = super().scores
+
         def score(partitions: Partitions | None, each: Specialization) -> Any:
-            ask = partial(self._evidence.scores, cut, [each])
+            ask = partial(counted, cut, [each])
             return self._answer(("score", partitions, each), partitions, ask)[0]
 
         return [score(cut.partitions.get(each.piece.position), each) for each in specializations]
 
     def split_scores(self, intervals: Sequence[Piece]) -> list[Scored]:
-        return [
-            self._answer(("splits", interval), None, partial(self._evidence.split_scores, [interval]))[0]
-            for interval in intervals
-        ]
+        counted = super().split_scores
+        return [self._answer(("splits", each), None, partial(counted, [each]))[0] for each in intervals]
 
     def set_counts(self, partitions: Partitions, specialization: Specialization) -> Mapping[SetOfChildren, int]:
-        ask = partial(self._evidence.set_counts, partitions, specialization)
+        ask = partial(super().set_counts, partitions, specialization)
         found: Mapping[SetOfChildren, int] = self._answer(("sets", partitions, specialization), partitions, ask)
         return found
 
@@ -86,7 +94,7 @@ class Remembered:
     def _answer(self, question: Hashable, partitions: Partitions | None, ask: Callable[[], Any]) -> Any:
         if question not in self._answers:
             if partitions is not None and partitions.specialized:
-                self._evidence.partitioned(partitions)
+                super().partitioned(partitions)
             self._answers[question] = ask()
         return self._answers[question]
 
@@ -116,13 +124,13 @@ class _Replayed(Draws):
 
 
 def branches(
-    points: Points, evidence: Evidence, source: RandomSource, pay: Callable[[], Portions], runs: int
+    points: Points, evidence: CountedRows, source: RandomSource, pay: Callable[[], Portions], runs: int
 ) -> Iterator[tuple[Chosen, Portions, int]]:
     """The cuts that ``runs`` runs draw, each with what it has left of its budget, and in how many runs it was drawn.
 
     Args:
         points: the rows, and what is known of them without looking.
-        evidence: answers questions about the rows.
+        evidence: counts of the rows.
         source: where chance comes from.
         pay: makes the portions of a run.
         runs: their number.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from sqlglot import exp
 
@@ -77,35 +77,16 @@ def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecor
         yield f"{found['differing']:,} classes have another number of rows than was released"
 
 
-class LabelsCheck(Protocol):
-    """Holds the labels of a table against recorded ones."""
-
-    @property
-    def labels(self) -> NodeRecord | CutRecord:
-        """Those that are recorded, of the columns that can be compared."""
-
-    def foreign(self, relation: exp.Expr) -> list[exp.Query]:
-        """Queries of the columns that have labels which are not recorded: attribute, foreign_labels, foreign_rows."""
-
-    def mismatch(self, column: str) -> str:
-        """What is wrong with such labels of a column, as the words between "labels that" and "of the release"."""
-
-
 @dataclass(frozen=True)
 class NodeCheck:
-    """Holds the labels of a table against the levels of a node.
-
-    Attributes:
-        labels: the levels.
-        taxonomy: the taxonomies.
-        roots: the label that unknown values have by the policy, by column.
-    """
+    """Holds the labels of a table against the levels of a node."""
 
     labels: NodeRecord
     taxonomy: exp.Table
-    roots: Mapping[str, str]
+    roots: Mapping[str, str]  # the labels that unknown values have by the policy, by column
 
     def foreign(self, relation: exp.Expr) -> list[exp.Query]:
+        """Ask for columns that have labels which are not recorded: attribute, foreign_labels, foreign_rows."""
         levels = self.labels.levels
         known = {name: level for name, level in levels.items() if name not in self.roots}
         asked: list[exp.Query] = [queries.foreign_labels(relation, known, self.taxonomy)] if known else []
@@ -115,12 +96,13 @@ class NodeCheck:
         return asked
 
     def mismatch(self, column: str) -> str:
+        """Return the words between "labels that" and "of the release" about such labels of a column."""
         return f"its taxonomy does not have at level {self.labels.levels[column]}, that"
 
 
 @dataclass(frozen=True)
 class CutCheck:
-    """Holds the labels of a table against those of cuts."""
+    """Holds the labels of a table against cuts, as :class:`NodeCheck` does."""
 
     labels: CutRecord
     taxonomy: exp.Table
@@ -138,6 +120,9 @@ class CutCheck:
         if column in self.labels.intervals:
             return "are none of the intervals"
         return "its taxonomy does not have in the cut"
+
+
+LabelsCheck: TypeAlias = NodeCheck | CutCheck
 
 
 def _check_of(engine: Engine, policy: Policy, labels: NodeRecord | CutRecord) -> LabelsCheck:

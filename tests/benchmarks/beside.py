@@ -27,10 +27,17 @@ from sqlanon.mechanisms.accountant import RhoPortions
 from sqlanon.mechanisms.scales import scale_in_rho
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.synthetic import measuring
-from sqlanon.methods.synthetic.bounds import NoisyMarginal
-from sqlanon.methods.synthetic.choosing import GRID, LAST_STEPS, Chosen, Problem, chosen, distance_on_grid
+from sqlanon.methods.synthetic.beliefs import Columns
+from sqlanon.methods.synthetic.choosing import (
+    GRID,
+    LAST_STEPS,
+    Chosen,
+    NoisyMarginal,
+    Problem,
+    chosen,
+    distance_on_grid,
+)
 from sqlanon.methods.synthetic.fitting import Measurement, fitted
-from sqlanon.methods.synthetic.tree import Columns
 from sqlanon.papers import adult
 from sqlanon.papers.diffgen import releases
 from tests.benchmarks.synthetic import CLASS, common, figures_of, make_adult

@@ -16,10 +16,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from sqlanon.methods.h_ceiling.catalog import links as worlds
-from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, FilledClasses, Lemma
-from sqlanon.methods.h_ceiling.catalog.grouping import grouped
-from sqlanon.methods.h_ceiling.catalog.links import Links
+from sqlanon.methods.h_ceiling import links as worlds
+from sqlanon.methods.h_ceiling.catalogs import grouped
+from sqlanon.methods.h_ceiling.conditions import ConditionF, FilledClasses, Lemma
+from sqlanon.methods.h_ceiling.links import Links
 
 T = TypeVar("T")
 

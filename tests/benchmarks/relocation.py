@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 import sqlanon as sa
 from sqlanon.methods.relocation import method, moving
-from sqlanon.methods.relocation.report import RelocationReport
+from sqlanon.methods.relocation.method import RelocationReport
 from tests.benchmarks.lakes import blow_up, load_taxonomies
 from tests.conftest import ARX_COLUMNS
 

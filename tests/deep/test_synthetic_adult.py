@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
+from sqlanon.methods.synthetic.beliefs import Columns
 from sqlanon.methods.synthetic.choosing import Problem, distance_on_grid
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 from sqlanon.methods.synthetic.measuring import checked, counted
-from sqlanon.methods.synthetic.tree import Columns
 from tests.benchmarks.synthetic import common, make_adult, policy
 from tests.conftest import UCI_COLUMNS, data_folder
 from tests.engines import engine_of

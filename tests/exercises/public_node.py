@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 import sqlanon as sa
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.methods.full_domain.given_node import given_levels
-from sqlanon.methods.full_domain.method import FullDomainRun
+from sqlanon.methods.full_domain.method import FullDomainRun, given_levels
 from sqlanon.model.base import Level, Share
 from sqlanon.model.methods.settings import MethodSettings
 

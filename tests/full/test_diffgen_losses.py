@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.evaluation.audited_diffgen import Remembered
-from sqlanon.methods.cuts.diffgen.encode import checked, encode, settings_of
-from sqlanon.methods.cuts.diffgen.specialize import CountedRows
+from sqlanon.methods.cuts.diffgen.method import checked, encode, settings_of
 from tests.effort import examples
 from tests.engines import engine_of
 from tests.exact_diffgen import Path, path_probabilities
@@ -34,7 +33,7 @@ def probabilities(case: Case, **options: Any) -> Iterator[dict[Path, tuple[float
         bound = checked(prepare(engine, engine.resolve("given"), policy(case, **options)))
         with engine.transaction(), engine.scratch():
             points = encode(engine, bound, bound.source)
-            evidence = Remembered(CountedRows(engine, settings_of(bound).utility))
+            evidence = Remembered(engine, settings_of(bound).utility)
             yield path_probabilities(points.axes, points.classes, settings_of(bound), evidence)
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.methods.relocation import queries
+from sqlanon.methods.relocation import moving as queries
 from tests.stories.test_relocation_release import people_policy, session_of_people
 
 POLICIES: list[tuple[dict[str, Any], str]] = [

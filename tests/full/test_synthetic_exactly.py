@@ -23,11 +23,10 @@ import sqlanon as sa
 from sqlanon.mechanisms.accountant import Accountant, RhoCharge
 from sqlanon.mechanisms.scales import scale_in_rho
 from sqlanon.methods.synthetic import choosing
-from sqlanon.methods.synthetic.candidates import candidates_of
-from sqlanon.methods.synthetic.choosing import GRID, Problem
+from sqlanon.methods.synthetic.beliefs import Columns
+from sqlanon.methods.synthetic.choosing import GRID, Problem, candidates_of
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 from sqlanon.methods.synthetic.measuring import Counted, measured
-from sqlanon.methods.synthetic.tree import Columns
 
 Counts = NDArray[np.int64]
 Table = tuple[int, ...]

@@ -12,7 +12,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.mechanisms.accountant import RhoCharge
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.synthetic import checks, choosing, fitting
+from sqlanon.methods.synthetic import choosing, fitting, measuring
 from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
 from tests.stories.test_synthetic import Silent, make_warehouse, policy
 
@@ -190,7 +190,7 @@ class Loud(sa.SeededSource):
 
 class TestScores:
     def test_more_rows_than_can_be_scored(self, warehouse: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(checks, "MAX_MODEL_ROWS", 1199)
+        monkeypatch.setattr(measuring, "MAX_MODEL_ROWS", 1199)
         with pytest.raises(sa.PolicyError, match="has more rows than the 1,199 that can be scored exactly"):
             warehouse.anonymize("patients", policy(), into="released", replace=True)
         assert warehouse.ledger.spent("patients") == sa.Budget(0)
@@ -214,4 +214,4 @@ class TestScores:
         monkeypatch.setattr(choosing, "LAST_STEPS", 5)
         warehouse.anonymize("patients", policy(rows=10), into="released", replace=True, random_source=Loud(1))
         assert max(seen) > 2**45
-        assert fitting.MAX_MODEL_ROWS * 2 * choosing.GRID * 2**13 < checks.LARGEST_SCORE
+        assert fitting.MAX_MODEL_ROWS * 2 * choosing.GRID * 2**13 < measuring.LARGEST_SCORE

@@ -7,9 +7,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
-from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
-from sqlanon.methods.h_ceiling.catalog.links import Links
+from sqlanon.methods.h_ceiling.catalogs import Catalog, grouped
+from sqlanon.methods.h_ceiling.conditions import ConditionF, Lemma
+from sqlanon.methods.h_ceiling.links import Links
 from tests.effort import examples
 from tests.worlds import Rows, every_class_can_be_without, filled, lemma_holds, links, published, worlds
 

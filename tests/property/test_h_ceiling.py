@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.h_ceiling import catalogs as candidates
-from sqlanon.methods.h_ceiling.catalog.links import Links
 from sqlanon.methods.h_ceiling.catalogs import Candidate
-from sqlanon.methods.h_ceiling.ceiling import Profiles, degrees_of, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.choice import OUT_OF_LIMIT, FewestCounterfeits
+from sqlanon.methods.h_ceiling.links import Links
+from sqlanon.methods.h_ceiling.method import Profiles, degrees_of, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.lattice import Lattice

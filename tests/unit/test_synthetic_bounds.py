@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods.synthetic.bounds import ERROR, NoisyMarginal, largest_noise
-from sqlanon.methods.synthetic.candidates import candidates_of
-from sqlanon.methods.synthetic.choosing import Problem, chosen
+from sqlanon.methods.synthetic.choosing import ERROR, NoisyMarginal, Problem, candidates_of, chosen, largest_noise
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +102,7 @@ class TestRuns:
 
     def test_a_bound_without_noise_is_not_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """So that the test above can fail."""
-        monkeypatch.setattr("sqlanon.methods.synthetic.bounds.largest_noise", lambda *_: 0.0)
+        monkeypatch.setattr("sqlanon.methods.synthetic.choosing.largest_noise", lambda *_: 0.0)
         assert runs_with_a_wrong_bound(7) > 5
 
     def test_the_last_measurement_has_the_least_noise(self) -> None:

@@ -1,4 +1,7 @@
-"""Full-domain generalization with suppression: one node of the lattice for the whole table."""
+"""Full-domain generalization with suppression: one node of the lattice for the whole table.
+
+A user may give the node in place of a search; it must meet the policy on the source.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,17 @@ from dataclasses import replace
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.base import Run
-from sqlanon.methods.full_domain.given_node import check_given, given_levels
 from sqlanon.methods.shared import publishing
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import choose_node, choose_with_alternatives, dry_run_choice, settled
+from sqlanon.methods.shared.choice import choose_node, choose_with_alternatives, dry_run_choice, only_checked, settled
+from sqlanon.methods.shared.counting import examine_nodes, node_summaries
 from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls, withhold_persons
 from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts, report, row_counts
 from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
+from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import FinerNode, Report
@@ -26,11 +31,11 @@ from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.earlier import persons_of_rows
 from sqlanon.queries.release.released_classes import NodeClasses
 from sqlanon.queries.release.rows import with_individuals
-from sqlanon.search import SearchOutcome
+from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.verification.measure import Beside, measured_beside
 
 LOCALLY = 'method = "local-recoding", by which each class has labels of its own, '
-"""What can help where a column says nothing any more."""
+"""The remedy where a column says nothing any more."""
 
 
 class FullDomainRun(Run):
@@ -63,7 +68,6 @@ class FullDomainRun(Run):
             refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
 
     def search(self, stages: Stages) -> None:
-        """See :meth:`Run.search`; the node that was given may not meet the policy either."""
         if self.request.is_dry_run:
             self.table, self.outcome, self.chosen = dry_run_choice(self.engine, self.table)
             return
@@ -142,3 +146,55 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
     counts = row_counts(table, node.suppressed_rows, masked=masked)
     attained = publishing.attained_at(engine, AtNode(table.encoding, node.levels))
     return Decision(outcome, node, masked, counts, attained, tuple(notes))
+
+
+def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
+    """Return the levels of a node that was given.
+
+    Raises:
+        PolicyError: it is not one of the lattice, or the policy leaves to the search what is to be guaranteed.
+    """
+    if not isinstance(node, Mapping) or not all(isinstance(name, str) for name in node):
+        raise PolicyError("a node is a mapping from quasi-identifiers to their levels")
+    names = bound.policy.quasi_identifiers
+    node = respelled(dict(node), names)
+    problems = [f'"{name}" has no level' for name in names if name not in node]
+    problems += [f'"{name}" is not a quasi-identifier{meant}' for name, meant in unknown_names(node, names)]
+    lattice = bound.lattice
+    problems += [
+        f'"{name}" has levels {least} to {most}, so not {node[name]}'
+        for name, least, most in zip(names, lattice.bottom, lattice.top, strict=True)
+        if name in node and (not _is_whole(node[name]) or not least <= node[name] <= most)
+    ]
+    if bound.policy.objective == "privacy":
+        problems.append('objective "privacy" finds how private a release can be by searching: give no node')
+    if problems:
+        raise PolicyError("the node that was given does not fit the policy:", problems)
+    return tuple(node[name] for name in names)
+
+
+def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchOutcome:
+    """Check a node that was given, and return it as the outcome of a search.
+
+    Raises:
+        UnsatisfiableError: it does not meet the policy; names the models that stand in the way.
+    """
+    context, policy = table.context, table.bound.policy
+    node = node_summaries(engine, table, [levels])[0]
+    if not SearchProblem(policy.quality, context).satisfies(node):
+        problems = [
+            f"{node.suppressed_rows:,} of {context.row_count:,} rows are in classes that fall short; "
+            f"{context.allowed_rows:,} may be suppressed (suppression_limit {100 * policy.suppression_limit:g} %)",
+        ]
+        blocked = examine_nodes(engine, table, [levels])[0].blocked_rows
+        problems += [
+            f"{model}: {rows:,} rows are in classes that violate it"
+            for model, rows in zip(policy.privacy, blocked, strict=True)
+            if rows
+        ]
+        raise UnsatisfiableError("the node that was given does not meet the policy:", problems)
+    return only_checked(node, policy.quality.loss(node, context))
+
+
+def _is_whole(level: object) -> bool:
+    return isinstance(level, int) and not isinstance(level, bool)

@@ -1,4 +1,4 @@
-"""Why a search found no node, and the smallest changes of the policy with which there is one.
+"""The reasons why a search found no node, and the smallest changes of the policy with which there is one.
 
 Each change that is named was checked with the query of a node. That it is the smallest of its kind is said only where
 it is proven: where the most general node is the best of all, or where every node was examined.
@@ -43,7 +43,7 @@ Examined = Callable[[int, int], None]
 def unsatisfiable(
     engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined
 ) -> UnsatisfiableError:
-    """The error of a search that found no node; ``examined`` is called with the nodes that are looked at for it."""
+    """Explain that a search found no node; ``examined`` is called with the nodes that are looked at for it."""
     if not outcome.unsatisfiable:
         return _not_found(table, outcome)
     relaxer = _Relaxer.examining(engine, table, outcome, examined)
@@ -57,7 +57,6 @@ def unsatisfiable(
 
 
 def _not_found(table: EncodedTable, outcome: SearchOutcome) -> UnsatisfiableError:
-    """The error of a search that was stopped too early, or that looks at some nodes only."""
     policy, context = table.bound.policy, table.context
     lines = [f"required: {_listed(policy.privacy)}"]
     if outcome.closest is not None:
@@ -92,22 +91,14 @@ _NOTHING_ELSE = "no change of a single value was found that would do: ask for le
 
 @dataclass(frozen=True)
 class _Relaxer:
-    """A policy that no node satisfies, and the nodes that were examined for what they could satisfy.
-
-    Attributes:
-        engine, table, nodes: the cells, and the nodes that were examined.
-        top_is_best: whether the most general node is at least as good as all others, whatever threshold is changed.
-        top_suppresses_least: whether it also suppresses the fewest rows.
-        least_suppressed_rows: what the search has proven to be at most what any node suppresses that can be met.
-        all_examined: whether the nodes are all that are allowed.
-    """
+    """A policy that no node satisfies, and the nodes that were examined for what they could satisfy."""
 
     engine: Compute
     table: EncodedTable
     nodes: tuple[Examination, ...]
-    top_is_best: bool
+    top_is_best: bool  # the most general node is at least as good as all others, whatever threshold is changed
     top_suppresses_least: bool
-    least_suppressed_rows: int
+    least_suppressed_rows: int  # a lower bound of the rows that a node suppresses, which the search has proven
     all_examined: bool
 
     @classmethod
@@ -131,7 +122,6 @@ class _Relaxer:
         return cls(engine, table, tuple(nodes), top_is_best, monotonic, proven, len(nodes) == lattice.size)
 
     def explanation(self) -> Explanation:
-        """What blocks the best node, and what would do."""
         context = self.table.context
         # Of equals the most general one: what blocks it is what generalization cannot help.
         best = min(self.nodes, key=lambda node: (node.summary.suppressed_rows, -sum(node.summary.levels)))
@@ -159,7 +149,7 @@ class _Relaxer:
 
     @property
     def _proven(self) -> bool:
-        """Whether no node that was not examined can do with a smaller change of a threshold."""
+        """Whether no other node can do with a smaller change of a threshold."""
         return self.top_is_best or self.all_examined
 
     def _of_suppression(self) -> Iterator[Relaxation]:
@@ -186,7 +176,7 @@ class _Relaxer:
         )
 
     def _of_thresholds(self) -> Iterator[Relaxation]:
-        """What the privacy models other than k-anonymity can ask for, one bound at a time."""
+        """Relax privacy models other than k-anonymity, one bound at a time."""
         levels = [node.summary.levels for node in self.nodes]
         found = [
             row
@@ -216,7 +206,7 @@ class _Relaxer:
                 )
 
     def _of_levels(self) -> Iterator[Relaxation]:
-        """A larger maximum of a single level, or else no maximum at all."""
+        """Raise the maximum of a single level, or else drop all maxima."""
         lattice, most = self.table.context.lattice, self._policy.maximum_levels
         enough = False
         for position, (name, height) in enumerate(zip(lattice.quasi_identifiers, lattice.heights, strict=True)):
@@ -235,7 +225,7 @@ class _Relaxer:
             )
 
     def _of_loss(self) -> Iterator[Relaxation]:
-        """For Inverse OLA: the loss of a node that satisfies the rest of the policy."""
+        """For Inverse OLA, raise the loss to that of a node that satisfies the rest of the policy."""
         if self._policy.max_loss is None:
             return
         context = self.table.context
@@ -266,7 +256,6 @@ class _Relaxer:
         *,
         superlative: str = "smallest",
     ) -> Iterator[Relaxation]:
-        """The relaxation, if the node does satisfy the relaxed policy."""
         try:
             relaxed = self.table.under(self._policy.changed(changes))
         except PolicyError:
@@ -289,7 +278,7 @@ class _Relaxer:
 
 
 def _satisfies(table: EncodedTable, summary: NodeSummary) -> bool:
-    """Whether a run could publish a node: with Inverse OLA its loss counts too, and it has to protect somebody."""
+    """Return whether a run could publish a node; with Inverse OLA its loss counts, and it has to protect somebody."""
     policy = table.bound.policy
     if not SearchProblem(policy.quality, table.context).satisfies(summary):
         return False

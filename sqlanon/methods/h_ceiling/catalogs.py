@@ -1,22 +1,36 @@
-"""The node with a catalog: of those that need few counterfeits, the one of least reconstruction error.
+"""Catalogs: which classes are put together, and which node has the catalog of least reconstruction error.
 
 A catalog shows recipients which rows may be invented, so that counterfeits cost the true rows beside them: if half
 the rows of a value in a group were invented, each is true with even odds. That decides between nodes, whereas
 without a catalog counterfeits cost nothing (spec/hceiling.md (b) 5 and H13). It depends on the values that are drawn,
 which is why nodes are filled up to be judged, and the best one is made again from what was drawn for it.
+
+The grouping is greedy, by condition F or, as published, by lemma 1. The classes with counterfeits are taken in turn,
+those with the most first. Each is a group, and while the condition fails for a class of that group, it is merged with
+the other group that offers most of what that class is short of. It finds groups if there are any: what holds in a group
+holds in every larger one, so that the condition fails for all classes together where no group has anything to offer.
+They need not be the best groups.
+
+An adversary who runs the algorithm again may rule out some of the worlds that the condition counts: what is merged
+depends on where the counterfeits are. The condition, and what :mod:`sqlanon.methods.h_ceiling.links` measures, are as
+the specification has them, against an adversary who does not.
+
+Source: spec/hceiling.md (G); Lee, Kim, Kim & Chung 2017, algorithm 2.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
@@ -24,49 +38,202 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.h_ceiling import queries
-from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, FilledClasses, Lemma
-from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
-from sqlanon.methods.h_ceiling.catalog.links import Link, Links
 from sqlanon.methods.h_ceiling.choice import DIGITS
+from sqlanon.methods.h_ceiling.conditions import Condition, ConditionF, Counts, FilledClasses, Lemma, Positions
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again, settings_of
+from sqlanon.methods.h_ceiling.links import Link, Links
 from sqlanon.methods.h_ceiling.queries import catalog_error
 from sqlanon.methods.progress import Stopped
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import NodeSummary, total
-from sqlanon.model.methods.h_ceiling import HCeiling
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, number
 
+
+@dataclass(frozen=True, eq=False)
+class Catalog:
+    """How many counterfeits of each value are in which groups of classes."""
+
+    classes: FilledClasses  # the classes that are published
+    # The positions of their classes, ascending, in the order of the first of each. Each class that has counterfeits
+    # is in one of them, and no class is in two.
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def members(self) -> tuple[Counts, Counts]:
+        """The number of a group, from 0 on, and the identifier of a class in it; each of shape (members,)."""
+        numbers, positions = self._members
+        return numbers, self.classes.identifiers[positions]
+
+    @property
+    def totals(self) -> tuple[Counts, Counts, Counts]:
+        """The number of a group, a value, and how many counterfeits of it the group has, at least 1; shape (rows,)."""
+        number_of = np.zeros(len(self.classes), dtype=np.int64)
+        numbers, positions = self._members
+        number_of[positions] = numbers
+        entries = np.flatnonzero(self.classes.counterfeits)
+        pairs = np.stack([number_of[self.classes.positions[entries]], self.classes.values[entries]])
+        (numbers, values), row_of = np.unique(pairs, axis=1, return_inverse=True)
+        counts = np.zeros(len(numbers), dtype=np.int64)
+        np.add.at(counts, row_of.ravel(), self.classes.counterfeits[entries])
+        return numbers, values, counts
+
+    @cached_property
+    def _members(self) -> tuple[Counts, Positions]:
+        numbers = np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
+        return numbers, np.array([position for group in self.groups for position in group], dtype=np.intp)
+
+
+def grouped(condition: Condition) -> Catalog | None:
+    """Return a catalog whose groups all meet the condition, None if the greedy grouping finds none.
+
+    Of the groups that offer equally much, the one with fewest rows is taken, of these the one whose first class is.
+    """
+    classes = condition.classes
+    offers = Offers(classes, condition.offered)
+    turn = {position: rank for rank, position in enumerate(classes.deficient.tolist())}
+    groups: dict[int, list[int]] = {}
+    while turn:
+        first = next(iter(turn))
+        group, members = first, groups.pop(first, [first])
+        pending = [first]
+        while pending:
+            target = pending[0]
+            missing = condition.missing(target, members)
+            if not missing:
+                del turn[pending.pop(0)]
+                continue
+            other = offers.best(missing, group)
+            if other is None:
+                other = offers.best(condition.wanted(target, members), group)
+            if other is None:
+                return None
+            joined = groups.pop(other, [other])
+            pending = sorted(pending + [position for position in joined if position in turn], key=turn.__getitem__)
+            offers.merge(min(group, other), max(group, other))
+            # The few are appended to the many. A class may find in any of them what it is short of.
+            longer, shorter = (members, joined) if len(members) >= len(joined) else (joined, members)
+            longer += shorter
+            group, members = min(group, other), longer
+        groups[group] = members
+    return Catalog(classes, tuple(sorted(tuple(sorted(members)) for members in groups.values())))
+
+
+MAX_BYTES = 1 << 28
+"""The memory of kept counts; values that were not asked for lately are counted anew."""
+
+
+class Offers:
+    """Counts of what groups offer, by value: the first class of a group identifies it, and at first each is a group.
+
+    A class asks for at most k - 1 rows, and counts above that are alike. So they are kept as small integers, and one
+    request is a few passes over an array with an element a group.
+    """
+
+    def __init__(self, classes: FilledClasses, offered: Counts) -> None:
+        self._classes = classes
+        self._offered = offered  # the rows that each class offers of each value; shape (entries,)
+        self._most = classes.k - 1
+        self._rows = classes.sizes.copy()
+        self._group_of = np.arange(len(classes))
+        self._by_value = np.argsort(classes.values, kind="stable")
+        self._sorted_values = classes.values[self._by_value]
+        kind = np.min_scalar_type(-2 * classes.k)  # two counts fit into it
+        values = len(np.unique(classes.values[classes.counterfeits > 0]))
+        slots = min(values, max(1, MAX_BYTES // (kind.itemsize * max(1, len(classes)))))
+        self._counts = np.zeros((slots, len(classes)), dtype=kind)
+        self._slot_of: dict[int, int] = {}  # the value that was asked for last comes last
+        self._gain, self._part = np.empty((2, len(classes)), dtype=kind)
+
+    def best(self, wanted: Mapping[int, int], group: int) -> int | None:
+        """Return the other group that has most of the rows that a group wants, by value; None if no other has any.
+
+        Of all values together, k - 1 rows count at most. Of equals the group with the fewest rows is taken, of these
+        the first.
+        """
+        gain, part = self._gain, self._part
+        gain[:] = 0
+        for value, count in wanted.items():
+            np.minimum(self._of(value), min(count, self._most), out=part)
+            np.add(gain, part, out=gain)
+            np.minimum(gain, self._most, out=gain)
+        gain[group] = 0
+        most = gain.max(initial=0)
+        if most == 0:
+            return None
+        candidates = np.flatnonzero(gain == most)
+        return int(candidates[self._rows[candidates].argmin()])
+
+    def merge(self, kept: int, gone: int) -> None:
+        """Make one group of two, identified by the first class of both."""
+        used = self._counts[: len(self._slot_of)]
+        used[:, kept] = np.minimum(used[:, kept] + used[:, gone], self._most)
+        used[:, gone] = 0
+        self._rows[kept] += self._rows[gone]
+        self._group_of[gone] = kept
+
+    def _of(self, value: int) -> NDArray[Any]:
+        """Return the rows of a value that each group offers, k - 1 standing for more; shape (classes,)."""
+        slot = self._slot_of.pop(value, None)
+        if slot is None:
+            full = len(self._slot_of) == len(self._counts)
+            slot = self._slot_of.pop(next(iter(self._slot_of))) if full else len(self._slot_of)
+            first, end = np.searchsorted(self._sorted_values, [value, value + 1])
+            entries = self._by_value[first:end]
+            # A group that was merged points to the one that it was merged into.
+            while (further := self._group_of[self._group_of] != self._group_of).any():
+                self._group_of[further] = self._group_of[self._group_of[further]]
+            counts = np.zeros(len(self._classes), dtype=np.int64)
+            np.add.at(counts, self._group_of[self._classes.positions[entries]], self._offered[entries])
+            self._counts[slot] = np.minimum(counts, self._most)
+        self._slot_of[value] = slot
+        row: NDArray[Any] = self._counts[slot]
+        return row
+
+
 TRIED_NODES = 8
-"""Of how many nodes a catalog is looked for: each takes a while, and the values that are drawn decide as much."""
+"""The nodes that may get a catalog: each takes a while, and the values that are drawn decide as much."""
+
+
+@dataclass(frozen=True)
+class Cataloged:
+    groups: int  # the number of groups of classes
+    effective_k: float  # the least effective k of a group, or a lower bound of it; k if there is no group
+    is_exact: bool
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A node that was filled up to be judged.
-
-    Attributes:
-        filled: what is needed to fill it up again.
-        catalog: its groups; None if its classes cannot be grouped.
-        error: the mean reconstruction error of true rows with that catalog, in [0, 1]; infinite without one.
-    """
+    """A node that was filled up to be judged."""
 
     filled: Filled
-    catalog: Catalog | None
-    error: float
+    catalog: Catalog | None  # None if its classes cannot be grouped
+    error: float  # the mean reconstruction error of true rows with that catalog, in [0, 1]; infinite without one
 
     @property
     def order(self) -> tuple[float, ...]:
-        """What candidates are compared by: of two, the one with less is better (spec/hceiling.md (b) 5)."""
+        """The key that candidates are compared by: less is better (spec/hceiling.md (b) 5)."""
         filled = self.filled
         lm = total(filled.table.context.losses.lm, filled.levels)
         return (round(self.error, DIGITS), filled.added.count, round(lm, DIGITS), *filled.levels)
 
     @cached_property
     def cataloged(self) -> Cataloged:
-        """The rows of the catalog, and what they imply."""
+        """What the catalog leaves of k, which may take a while to reckon.
+
+        It ends with the first group that leaves too little for a strict catalog.
+        """
         assert self.catalog is not None
-        return linked(self.catalog, self.filled.settings)
+        settings = self.filled.settings
+        links, least = Links(self.catalog.classes), settings.least_effective_k if settings.catalog == "strict" else 0
+        found = [Link(Fraction(1, settings.k), exact=True)]
+        # Groups of few classes take the least time.
+        for group in sorted(self.catalog.groups, key=len):
+            found.append(links.of(group))
+            if float(found[-1].effective_k) < least:
+                break
+        highest = max(found, key=lambda link: (link.probability, link.exact))
+        return Cataloged(len(self.catalog.groups), float(highest.effective_k), highest.exact)
 
     @property
     def problem(self) -> str | None:
@@ -87,14 +254,12 @@ def best_with_catalog(
     """Fill up the node of least reconstruction error, and make its catalog.
 
     Args:
-        engine: the database.
-        table: the cells.
         nodes: those that keep to the ceiling, those first that need the fewest counterfeits.
-        source: where the values of counterfeits are drawn from.
+        source: of the values of counterfeits.
         stopped: asked before every node but the first whether to make do with those so far, if one has a catalog.
 
     Raises:
-        UnsatisfiableError: there is no catalog of any that was tried.
+        UnsatisfiableError: no node that was tried has a catalog.
     """
     untried, problems = deque(nodes[:TRIED_NODES]), list[str]()
     while untried:
@@ -109,7 +274,11 @@ def best_with_catalog(
         # The best one first: what keeps a node from having a catalog may take a while to know.
         for candidate in sorted(candidates, key=lambda each: each.order):
             if candidate.problem is None:
-                _make_again(engine, table, candidate)
+                assert candidate.catalog is not None
+                # Make its tables again, with the values and groups that it was judged by.
+                fill_again(engine, table, candidate.filled)
+                _number_classes(engine, candidate.filled)
+                _put_groups(engine, candidate.catalog)
                 return candidate
             count = candidate.filled.added.count
             problems.append(f"{count:,} counterfeits at {tuple(candidate.filled.levels)}: {candidate.problem}")
@@ -121,79 +290,35 @@ def best_with_catalog(
     )
 
 
-def _make_again(engine: Compute, table: EncodedTable, candidate: Candidate) -> None:
-    """Make the tables of a candidate, with the values and groups that it was judged by."""
-    assert candidate.catalog is not None
-    fill_again(engine, table, candidate.filled)
-    group_again(engine, candidate.filled, candidate.catalog)
-
-
 def judged(engine: Compute, filled: Filled) -> Candidate:
-    """A node that was filled up, with its catalog and the reconstruction error of that."""
-    catalog = group_classes(engine, filled)
-    if catalog is None:
-        return Candidate(filled, None, math.inf)
-    query = catalog_error(filled.table.encoding, filled.levels)
-    return Candidate(filled, catalog, float(engine.fetch(query, "reconstruction error with a catalog")[0]["error"]))
-
-
-@dataclass(frozen=True)
-class Cataloged:
-    """A catalog that can be published.
-
-    Attributes:
-        groups: how many groups of classes it describes.
-        effective_k: the least effective k of a group, or a number that it is at least; k if there is no group.
-        is_exact: whether it is just that.
-    """
-
-    groups: int
-    effective_k: float
-    is_exact: bool
-
-
-def group_classes(engine: Compute, filled: Filled) -> Catalog | None:
-    """Group the classes of a node, and make the tables of the groups; None if they cannot be grouped."""
+    """Make the catalog of a node that was filled up, and measure the reconstruction error with it."""
     settings = filled.settings
     _number_classes(engine, filled)
-    classes = _classes(engine, filled, settings)
-    found = grouped(ConditionF(classes) if settings.catalog == "strict" else Lemma(classes))
-    if found is not None:
-        _put(engine, found)
-    return found
-
-
-def group_again(engine: Compute, filled: Filled, catalog: Catalog) -> None:
-    """Make the tables of the groups of a node again, whose classes are filled up as before."""
-    _number_classes(engine, filled)
-    _put(engine, catalog)
-
-
-def linked(catalog: Catalog, settings: HCeiling) -> Cataloged:
-    """What a catalog leaves of k, which may take a while to reckon.
-
-    Of a strict one that leaves too little: what the first group leaves that is found to.
-    """
-    links, least = Links(catalog.classes), settings.least_effective_k if settings.catalog == "strict" else 0
-    found = [Link(Fraction(1, settings.k), exact=True)]
-    # Those of few classes take the least time.
-    for group in sorted(catalog.groups, key=len):
-        found.append(links.of(group))
-        if float(found[-1].effective_k) < least:
-            break
-    highest = max(found, key=lambda link: (link.probability, link.exact))
-    return Cataloged(len(catalog.groups), float(highest.effective_k), highest.exact)
+    # Counterfeits can be in, or be concealed by, classes of just k rows, or any by lemma 1.
+    is_asked: exp.Expr = exp.true()
+    if settings.catalog == "strict":
+        is_asked = column("anon_class_size", "anon_classes").eq(number(settings.k))
+    query = queries.about(filled.table.encoding, filled.levels).query("class_value_counts", is_asked=is_asked)
+    rows = engine.fetch(query, "values of classes with counterfeits", "class")
+    names = ("class", "value", "published", "counterfeits")
+    columns = (np.array([row[name] for row in rows], dtype=np.int64) for name in names)
+    classes = FilledClasses.of_columns(settings.k, *columns)
+    catalog = grouped(ConditionF(classes) if settings.catalog == "strict" else Lemma(classes))
+    if catalog is None:
+        return Candidate(filled, None, math.inf)
+    _put_groups(engine, catalog)
+    error = catalog_error(filled.table.encoding, filled.levels)
+    return Candidate(filled, catalog, float(engine.fetch(error, "reconstruction error with a catalog")[0]["error"]))
 
 
 def catalog_rows(filled: Filled) -> exp.Query:
-    """The rows of the catalog."""
     if filled.settings.has_catalog_of_values:
         return queries.catalog(filled.table.encoding, filled.levels)
     return queries.SQL.query("catalog_of_counts", k=filled.settings.k)
 
 
 def with_class_ids(filled: Filled, groups: exp.Query) -> exp.Query:
-    """Groups of equal rows, with the ids of classes if a catalog names these."""
+    """Add the ids of classes to groups of equal rows if a catalog names them."""
     if not filled.settings.has_catalog:
         return groups
     groups.set("order", None)  # that of the query around it
@@ -201,7 +326,7 @@ def with_class_ids(filled: Filled, groups: exp.Query) -> exp.Query:
 
 
 def catalog_shortfalls(engine: Compute, filled: Filled, release: ResolvedSource, written: ResolvedSource) -> list[str]:
-    """How the catalog that was written is not the one that was to be, or does not fit the rows beside it."""
+    """List how the catalog that was written differs from the one that was made, or does not fit the rows beside it."""
     wanted = catalog_rows(filled)
     wanted.set("order", None)
     mismatches = queries.SQL.query(
@@ -223,26 +348,9 @@ def _number_classes(engine: Compute, filled: Filled) -> None:
     engine.run(queries.about(encoding, levels).step(queries.CLASSES, "numbered_classes", cells=cells))
 
 
-def _classes(engine: Compute, filled: Filled, settings: HCeiling) -> FilledClasses:
-    """The classes that counterfeits can be in, or that can conceal them: of just k rows, or any by lemma 1."""
-    is_asked: exp.Expr = exp.true()
-    if settings.catalog == "strict":
-        is_asked = column("anon_class_size", "anon_classes").eq(number(settings.k))
-    rows = engine.fetch(
-        queries.about(filled.table.encoding, filled.levels).query("class_value_counts", is_asked=is_asked),
-        "values of classes with counterfeits",
-        "class",
-    )
-    columns = (
-        np.array([row[name] for row in rows], dtype=np.int64)
-        for name in ("class", "value", "published", "counterfeits")
-    )
-    return FilledClasses.of_columns(settings.k, *columns)
-
-
-def _put(engine: Compute, found: Catalog) -> None:
-    numbers, identifiers = found.members
+def _put_groups(engine: Compute, catalog: Catalog) -> None:
+    numbers, identifiers = catalog.members
     engine.put(queries.GROUPS, pa.table({"anon_group": numbers, "anon_class_number": identifiers}))
-    group, value, count = found.totals
+    group, value, count = catalog.totals
     totals = {"anon_group": group, "anon_value_code": value, "anon_counterfeit_count": count}
     engine.put(queries.TOTALS, pa.table(totals))

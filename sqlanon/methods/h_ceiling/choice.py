@@ -29,7 +29,7 @@ from sqlanon.methods.progress import Stopped
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.counting import NodeCounter, node_summaries
 from sqlanon.model.criteria import Criteria
-from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.search import Inquiry, SearchOutcome
 from sqlanon.search.arrays import Bounds, Counts, Index, Mask, above, below, indexes, spread_downwards
@@ -38,7 +38,7 @@ from sqlanon.search.informative import count_below, most_informative
 from sqlanon.search.problem import BATCH_SIZE
 
 DIGITS = 12
-"""To how many digits nodes are compared: a database adds in any order, and equal runs are to choose equal nodes."""
+"""Nodes are compared to this many digits: a database adds in any order, and equal runs are to choose equal nodes."""
 
 Observer = Callable[[int, int, Inquiry], None]
 """Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
@@ -47,15 +47,10 @@ Observer = Callable[[int, int, Inquiry], None]
 def choose_node(
     engine: Compute, table: EncodedTable, allowed: Mask, errors: Bounds, observer: Observer, stopped: Stopped
 ) -> tuple[SearchOutcome, list[NodeSummary]]:
-    """Choose a node of those that keep to the ceiling; there must be one.
+    """Choose a node of those that keep to the ceiling, which are allowed; there must be one.
 
-    Args:
-        engine: the database.
-        table: the cells, whose classes are to have k rows.
-        allowed: whether each node keeps to the ceiling; an array of the shape of the lattice.
-        errors: the mean reconstruction error of each, which decides between nodes that need equally many.
-        observer: called with the progress.
-        stopped: asked after every batch whether to make do with the best node so far.
+    Of nodes that need equally many counterfeits, the mean reconstruction error decides. The search makes do with the
+    best node so far if it is stopped after a batch.
 
     Returns:
         the outcome, whose loss is the number of counterfeits, and the nodes below the ceiling and within the limit of
@@ -85,7 +80,14 @@ def choose_node(
                 break
     assert search.best is not None
     if found[search.best].cost == OUT_OF_LIMIT:
-        raise _out_of_limit(table, [found[index] for index in found if search.keeps_to_ceiling(index)])
+        fewest = min(need.suppressed for index, need in found.items() if search.keeps_to_ceiling(index))
+        raise UnsatisfiableError(
+            f"no node below the ceiling suppresses {table.context.allowed_rows:,} rows or fewer, as many as may be:",
+            [
+                f"the one that suppresses the fewest leaves out {fewest:,} of {table.context.row_count:,} rows, in "
+                "classes of fewer than fewest_true_rows; raise suppression_limit or h, or lower fewest_true_rows"
+            ],
+        )
     best = found[search.best].node
     outcome = SearchOutcome(
         best=best,
@@ -102,37 +104,20 @@ def choose_node(
 
 
 def in_place_of(outcome: SearchOutcome, other: NodeSummary, counterfeits: int) -> SearchOutcome:
-    """The outcome where another node is taken than the best one; what is known of the best one holds."""
+    """Return the outcome with another node than the best one; what is known of the best one holds."""
     if other == outcome.best:
         return outcome
     return replace(outcome, best=other, loss=float(counterfeits), ties=(other.levels,), proven_optimal=False)
 
 
-def _out_of_limit(table: EncodedTable, needs: Sequence[Need]) -> UnsatisfiableError:
-    fewest = min(need.suppressed for need in needs)
-    return UnsatisfiableError(
-        f"no node below the ceiling suppresses {table.context.allowed_rows:,} rows or fewer, as many as may be:",
-        [
-            f"the one that suppresses the fewest leaves out {fewest:,} of {table.context.row_count:,} rows, in classes "
-            "of fewer than fewest_true_rows; raise suppression_limit or h, or lower fewest_true_rows"
-        ],
-    )
-
-
 def ranked(table: EncodedTable, errors: Bounds) -> Counts:
-    """The place of every node by its reconstruction error, then by its LM, then in lexicographic order."""
     lattice = table.context.lattice
-    losses = [np.array(found)[least : most + 1] for found, least, most in _by_level(table)]
-    lm = reduce(np.add.outer, losses)
+    by_level = zip(table.context.losses.lm, lattice.bottom, lattice.top, strict=True)
+    lm = reduce(np.add.outer, [np.array(found)[least : most + 1] for found, least, most in by_level])
     order = np.lexsort((np.round(lm, DIGITS).ravel(), np.round(errors, DIGITS).ravel()))
     ranks: Counts = np.empty(lattice.size, dtype=np.int64)
     ranks[order] = np.arange(lattice.size)
     return ranks.reshape(lattice.shape)
-
-
-def _by_level(table: EncodedTable) -> Iterator[tuple[tuple[float, ...], int, int]]:
-    lattice = table.context.lattice
-    return zip(table.context.losses.lm, lattice.bottom, lattice.top, strict=True)
 
 
 UNKNOWN = -1
@@ -158,62 +143,53 @@ MOST = 50.0
 
 
 class FewestCounterfeits:
-    """What is known of the counterfeits that the nodes of a lattice need.
-
-    Args:
-        allowed: the nodes that keep to the ceiling; with a node, all that are less general. An array of the shape of
-            the lattice, as the next two.
-        ranks: the order of nodes that need equally many, the best one first.
-        lost: by quasi-identifier and level, the share of information that its labels lose: needs are forecast by it.
-
-    Attributes:
-        best: the best node below the ceiling that was looked at, None before any was.
-    """
+    """A search for the node below the ceiling that needs the fewest counterfeits, by what others are known to need."""
 
     def __init__(self, allowed: Mask, ranks: Counts, lost: Sequence[Bounds]) -> None:
-        self.best: Index | None = None
-        self._allowed = allowed
-        self._ranks = ranks
-        self._lost = lost
+        self.best: Index | None = None  # of the nodes below the ceiling that were looked at
+        self._allowed = allowed  # the nodes that keep to the ceiling; with a node, all that are less general
+        self._ranks = ranks  # the order of nodes that need equally many, the best one first
+        self._lost = lost  # by quasi-identifier and level, the information that labels lose: needs are forecast by it
         self._at_least: Counts = np.zeros(allowed.shape, dtype=np.int64)
         self._known: Counts = np.full(allowed.shape, UNKNOWN, dtype=np.int64)
 
     def batches(self) -> Iterator[list[Index]]:
-        """The nodes to look at, in batches; what a batch needs is to be learnt before the next."""
+        """Yield the nodes to look at, in batches; the needs of a batch are to be learnt before the next."""
         most_general = _most_general(self._allowed)
-        yield sorted(indexes(most_general), key=self._lost_at, reverse=True)[:AT_ONCE]
+
+        def lost_at(index: Index) -> float:
+            return float(sum(lost[step] for lost, step in zip(self._lost, index, strict=True)))
+
+        yield sorted(indexes(most_general), key=lost_at, reverse=True)[:AT_ONCE]
         while (left := self._open() & most_general).any():
             yield self._ruling_out(left)
         while nodes := most_informative(self._open(), self._ranks, BATCH_SIZE):
             yield nodes
 
     def learn(self, index: Index, cost: int, cost_below: int) -> None:
-        """Take note of what a node costs, and of what every less general one costs at least."""
         self._known[index] = cost
         self._at_least[index] = max(self._at_least[index], cost_below)
         if self.keeps_to_ceiling(index) and (self.best is None or self.order(index) < self.order(self.best)):
             self.best = index
 
     def fewest(self) -> int:
-        """Proven to be at most what any node below the ceiling needs."""
+        """Return a lower bound of the costs of all nodes below the ceiling."""
         spread_downwards(self._at_least)
         at_least = np.where(self._known == UNKNOWN, self._at_least, self._known)
         return int(at_least[self._allowed].min())
 
     def keeps_to_ceiling(self, index: Index) -> bool:
-        """Whether a node may be published."""
         return bool(self._allowed[index])
 
     def order(self, index: Index) -> tuple[int, int]:
-        """What nodes that were looked at are compared by: of two, the one with less is better."""
+        """Return the key that nodes that were looked at are compared by: less is better."""
         return int(self._known[index]), int(self._ranks[index])
 
     def is_proven(self) -> bool:
-        """Whether no other node can be better."""
         return self.best is not None and not self._open().any()
 
     def _open(self) -> Mask:
-        """The nodes below the ceiling that were not looked at and may be better than the best one."""
+        """Return the nodes below the ceiling that were not looked at and may be better than the best one."""
         assert self.best is not None
         spread_downwards(self._at_least)
         needed, rank = self.order(self.best)
@@ -222,7 +198,7 @@ class FewestCounterfeits:
         return is_open
 
     def _ruling_out(self, left: Mask) -> list[Index]:
-        """Nodes, no two comparable, that are expected to rule out most of those that are left, or to be the best.
+        """Return nodes, no two comparable, that are expected to rule out most of those left, or to be the best.
 
         One of those that are left rules out itself, whatever it needs; one above the ceiling all below it if it needs
         more than the best one.
@@ -239,7 +215,7 @@ class FewestCounterfeits:
         return batch
 
     def _needs_more(self) -> Bounds:
-        """How likely each node is to need more than the best one: a guess, by what others need."""
+        """Guess by what others need how likely each node is to need more than the best one."""
         known = np.argwhere(self._known != UNKNOWN)
         most = self._known[self._known < OUT_OF_LIMIT].max()
         needed = np.clip(self._known, 0.5, max(most, 0.5))  # a root of 0 is far from all others
@@ -249,9 +225,6 @@ class FewestCounterfeits:
         apart = (forecast.everywhere() - target ** (1 / POWER)) / max(forecast.error, MIN_ERROR)
         likely: Bounds = 1 / (1 + np.exp(-np.clip(apart, -MOST, MOST)))
         return likely
-
-    def _lost_at(self, index: Index) -> float:
-        return float(sum(lost[step] for lost, step in zip(self._lost, index, strict=True)))
 
 
 def _most_general(allowed: Mask) -> Mask:
@@ -266,31 +239,17 @@ def _most_general(allowed: Mask) -> Mask:
 
 @dataclass(frozen=True)
 class Need:
-    """What a node needs.
-
-    Attributes:
-        node: the node.
-        counterfeits: how many it needs.
-        suppressed: how many rows are in classes of fewer true rows than the policy asks for.
-        cost: what nodes are compared by, first counterfeits, then suppressed rows; :data:`OUT_OF_LIMIT` if it
-            suppresses too many.
-        cost_below: what every less general node costs at least.
-    """
+    """The counterfeits that a node needs, and the rows that it suppresses."""
 
     node: NodeSummary
     counterfeits: int
-    suppressed: int
-    cost: int
-    cost_below: int
+    suppressed: int  # the rows of classes of fewer true rows than the policy asks for
+    cost: int  # first counterfeits, then suppressed rows; OUT_OF_LIMIT if it suppresses too many
+    cost_below: int  # the least cost of a less general node
 
 
 class Needs:
-    """Counts what nodes need, with tables that are made for it in the scratch scope around it.
-
-    Args:
-        engine: the database.
-        table: the cells.
-    """
+    """Counts what nodes need, with tables that are made for it in the scratch scope around it."""
 
     def __init__(self, engine: Compute, table: EncodedTable) -> None:
         self._engine = engine
@@ -301,36 +260,33 @@ class Needs:
         self._allowed = min(table.context.allowed_rows, table.context.row_count - 1) if self._fewest > 1 else 0
 
     def of(self, inquiry: Inquiry) -> list[Need]:
-        """What some nodes need, in their order."""
         found, k = self._counter.answer(inquiry), self._table.context.k
-        small = self._small_classes([node.levels for node in found]) if self._fewest > 1 else [None] * len(found)
+        small: Sequence[NodeSummary | None] = [None] * len(found)
+        if self._fewest > 1:
+            # The same nodes by their classes of fewer true rows than the policy asks for, which are suppressed.
+            criteria = Criteria(models=(KAnonymity(self._fewest),))
+            table = replace(self._table, encoding=replace(self._table.encoding, criteria=criteria))
+            small = node_summaries(self._engine, table, [node.levels for node in found], asked="counts")
         return [need_of(node, other, k, self._fewest, self._allowed) for node, other in zip(found, small, strict=True)]
 
     def counterfeits(self, cost: int) -> int:
-        """How many counterfeits are in a cost."""
         return cost // (self._allowed + 1)
-
-    def _small_classes(self, nodes: Sequence[Levels]) -> list[NodeSummary]:
-        """The same nodes by their classes of fewer true rows than the policy asks for, which are suppressed."""
-        criteria = Criteria(models=(KAnonymity(self._fewest),))
-        table = replace(self._table, encoding=replace(self._table.encoding, criteria=criteria))
-        return node_summaries(self._engine, table, nodes, asked="counts")
 
 
 # guarded: tests/unit/h_ceiling/test_needs.py
 def need_of(node: NodeSummary, small: NodeSummary | None, k: int, fewest: int, allowed: int) -> Need:
-    """What a node needs whose classes of fewer than ``fewest`` true rows are suppressed.
+    """Return the need of a node whose classes of fewer than ``fewest`` true rows are suppressed.
 
     A less general node suppresses the same rows, and maybe more. It parts the classes that are filled up here: one of n
     true rows needs k - n counterfeits at least if some part of it is not suppressed, or else n rows more are, which
     saves (k - n) / n a row, at most (k - fewest) / fewest.
 
     Args:
-        node: by its classes of fewer than k rows.
-        small: by those of fewer than ``fewest`` rows; None if there are none.
-        k: how many rows a class has at least.
-        fewest: how many true rows a class has at least.
-        allowed: how many rows may be suppressed.
+        node: summarized by its classes of fewer than k rows.
+        small: summarized by its classes of fewer than ``fewest`` rows; None if there are none.
+        k: the rows that a class is to have.
+        fewest: the true rows that a class is to have.
+        allowed: the rows that may be suppressed.
     """
     counterfeits, suppressed = k * _dropped(node) - node.suppressed_rows, 0
     if small is not None:

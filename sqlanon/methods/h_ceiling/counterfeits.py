@@ -1,9 +1,14 @@
-"""Counterfeits: how many a node needs is counted in SQL, chance comes from here, and rows are rebuilt in SQL.
+"""Counterfeits: what a node needs is counted in SQL, chance comes from here, and rows are rebuilt in SQL.
 
 Counterfeits are known by their number alone: they are counted together with true rows of the same class and value
 before any row is written, and rows are in the order of their own columns.
 
 Entries of impossible combinations, which no counterfeit gets, go down once, and what they bar is counted.
+
+The fill "hidden" draws from Pólya's urn, which decides which of the rows that a class has so far a counterfeit copies,
+or that it gets a value of its own. The sequence of the values of a class, true rows first, is then exchangeable: its
+probability depends on how often it has each value, and not on their order. Given the values that are published, every
+set of rows is as likely as any other of its size to be the true ones (spec/hceiling_fill.md, T2).
 """
 
 from __future__ import annotations
@@ -15,74 +20,53 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.mechanisms.source import Floats, RandomSource
-from sqlanon.methods.h_ceiling import hidden, queries
+from sqlanon.methods.h_ceiling import queries
+from sqlanon.methods.h_ceiling.queries import PRIOR_ROWS, Ancestors
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.model.lattice import Levels
+from sqlanon.model.lattice import Levels, with_level
 from sqlanon.model.methods.h_ceiling import COUNTERFEITS, HCeiling, entry_name
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.nodes import Relation, number, values
+from sqlanon.queries.kit.nodes import Relation, column, number, values
 
 Drawn = NDArray[np.uint32] | Floats
-"""What was drawn for all counterfeits, in their places: the codes of values, or of what hides as urns have it."""
+"""The draws for all counterfeits, in their places: codes of values, or draws from urns."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """What was added to a node.
-
-    Attributes:
-        count: how many counterfeits.
-        classes: how many classes they are in.
-        fewest_true_rows: how many true rows the class has that has the fewest.
-        suppressed: how many rows are left out, those of classes of fewer true rows than the policy asks for.
-    """
+    """The counterfeits that were added to a node, and the rows that were left out."""
 
     count: int
-    classes: int
-    fewest_true_rows: int
-    suppressed: int
+    classes: int  # with counterfeits
+    fewest_true_rows: int  # of a class
+    suppressed: int  # the rows of classes of fewer true rows than the policy asks for
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A node whose classes all have k rows.
+    """A node whose classes all have k rows."""
 
-    Attributes:
-        table: its cells, counterfeits among them.
-        true: its cells without counterfeits.
-        levels: the node.
-        added: what was added.
-        drawn: what was drawn for its counterfeits.
-    """
-
-    table: EncodedTable
-    true: EncodedTable
+    table: EncodedTable  # its cells, counterfeits among them
+    true: EncodedTable  # its cells without counterfeits
     levels: Levels
     added: Added
     drawn: Drawn
 
     @property
     def settings(self) -> HCeiling:
-        """What was asked for."""
         return settings_of(self.table)
 
 
 def settings_of(table: EncodedTable) -> HCeiling:
-    """What was asked for."""
     assert isinstance(table.bound.policy.method, HCeiling)
     return table.bound.policy.method
-
-
-def rows_without_value(engine: Compute, table: EncodedTable) -> int:
-    """How many rows have NULL for a sensitive value."""
-    query = queries.about(table.encoding).query("rows_without_value")
-    return int(engine.fetch(query, "rows without a value")[0]["rows"])
 
 
 def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSource) -> Filled:
@@ -99,7 +83,11 @@ def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSou
     _put_in(engine, true, levels, drawn)
     fewest = settings.k if totals["smallest"] is None else int(totals["smallest"])
     filled = replace(table.encoding, cells=queries.FILLED, added=settings.added_columns)
-    added = Added(len(drawn), int(totals["classes"]), fewest, _suppressed(engine, true))
+    suppressed = 0
+    if settings.fewest_true_rows > 1:
+        kept = engine.fetch(queries.about(true.encoding).query("row_count"), "true rows")[0]["rows"]
+        suppressed = true.context.row_count - int(kept)
+    added = Added(len(drawn), int(totals["classes"]), fewest, suppressed)
     return Filled(replace(table, encoding=filled), true, levels, added, drawn)
 
 
@@ -118,23 +106,22 @@ def _true_rows(engine: Compute, table: EncodedTable, levels: Levels) -> EncodedT
     return replace(table, encoding=replace(table.encoding, cells=queries.KEPT_CELLS))
 
 
-def _suppressed(engine: Compute, true: EncodedTable) -> int:
-    """How many rows are not in the cells of the classes that are left."""
-    if settings_of(true).fewest_true_rows == 1:
-        return 0
-    query = queries.about(true.encoding).query("row_count")
-    return true.context.row_count - int(engine.fetch(query, "true rows")[0]["rows"])
-
-
 def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
     settings, named = settings_of(table), queries.about(table.encoding, levels)
     engine.run(named.step(queries.KNOWN, "known_values"))
     cells = queries.cells_by_key(table.encoding, levels, ROW_COUNT)
     engine.run(named.step(queries.LACKING, "lacking", cells=cells, k=settings.k))
     if settings.impossible:
-        place_by_barred_values(engine, table, levels)
+        # Order the classes that lack rows by the values that they never get.
+        mentioned = {name for entry in settings.impossible for name in entry}
+        positions = [at for at, name in enumerate(table.bound.policy.quasi_identifiers) if name in mentioned]
+        depths = ([number(place), number(at)] for place, at in enumerate(levels))
+        node = values("anon_node", ("position", "depth"), depths)
+        engine.run(named.step(queries.BARRING, "barring_labels", node=node))
+        engine.run(queries.barred(table.encoding, levels, positions))
+        engine.run(named.step(queries.PLACED, "placed"))
     if settings.fill == "hidden":
-        hidden.put_urns(engine, table, levels, has_barred=bool(settings.impossible))
+        put_urns(engine, table, levels, has_barred=bool(settings.impossible))
 
 
 def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Drawn) -> None:
@@ -155,21 +142,17 @@ def _drawn(
     settings = settings_of(table)
     if settings.fill == "hidden":
         if settings.impossible:
-            _refuse_without_values(levels, hidden.classes_without_values(engine, table, levels))
-        return hidden.draws(engine, source)
+            query = queries.about(table.encoding, levels).query("classes_without_chances")
+            _refuse_without_values(levels, int(engine.fetch(query, "classes without a value")[0]["classes"]))
+        sizes = engine.fetch(queries.SQL.query("urn_sizes"), "classes by what they lack", "class")
+        of_urns = [drawn_from_urns(each["own"], each["missing"], each["classes"], source) for each in sizes]
+        return np.concatenate([np.empty(0), *of_urns])
     sets: Sequence[Mapping[str, Any]] = [totals]
     if settings.impossible:
         sets = engine.fetch(queries.SQL.query("barred_sets"), "sets of values that classes never get")
-    return _drawn_from_all(engine, table, levels, sets, source)
-
-
-def _drawn_from_all(
-    engine: Compute, table: EncodedTable, levels: Levels, sets: Sequence[Mapping[str, Any]], source: RandomSource
-) -> Drawn:
-    """The codes of values that are drawn from those of all rows: for each set of barred values from what is left."""
     known = engine.fetch(queries.about(table.encoding).query("value_counts"), "sensitive values")
     codes, rows = (np.array([row[name] for row in known], dtype=np.int64) for name in ("value", "rows"))
-    weights = rows if settings_of(table).fill == "marginal" else np.ones_like(rows)
+    weights = rows if settings.fill == "marginal" else np.ones_like(rows)
     drawn, classes = [np.empty(0, dtype=np.uint32)], 0
     for each in sets:
         left = np.where(np.isin(codes, each.get("barred", [])), 0, weights)
@@ -192,7 +175,8 @@ def _refuse_without_values(levels: Levels, classes: int) -> None:
 def put_entries(engine: Compute, policy: Policy) -> None:
     """Make the tables of the entries of a policy, if it has any; they are there until the run is over."""
     labels, sensitive = [], []
-    for place, entry in enumerate(_entries(policy)):
+    assert isinstance(policy.method, HCeiling)
+    for place, entry in enumerate(policy.method.impossible):
         positions = [at for at, name in enumerate(policy.quasi_identifiers) if name in entry]
         labels += [(place, len(positions), at, entry[policy.quasi_identifiers[at]]) for at in positions]
         sensitive += [(place, entry[name]) for name in policy.sensitive]
@@ -201,45 +185,15 @@ def put_entries(engine: Compute, policy: Policy) -> None:
         _put(engine, queries.ENTRY_VALUES, ("anon_entry", "anon_entry_value"), sensitive)
 
 
-def unknown_labels(engine: Compute, table: EncodedTable) -> list[str]:
-    """The labels of entries that their taxonomies do not have, a sentence each."""
-    policy = table.bound.policy
-    if not _entries(policy):
-        return []
-    found = engine.fetch(queries.about(table.encoding).query("unknown_labels"), "labels of impossible combinations")
-    return [
-        f'{entry_name(row["entry"])}: the taxonomy of "{policy.quasi_identifiers[row["position"]]}" has no such label'
-        for row in found
-    ]
-
-
-def place_by_barred_values(engine: Compute, table: EncodedTable, levels: Levels) -> None:
-    """Order the classes of a node that lack rows by the values that they never get."""
-    policy, encoding = table.bound.policy, table.encoding
-    mentioned = {name for entry in _entries(policy) for name in entry}
-    positions = [at for at, name in enumerate(policy.quasi_identifiers) if name in mentioned]
-    named = queries.about(encoding, levels)
-    node = values("anon_node", ("position", "depth"), ([number(place), number(at)] for place, at in enumerate(levels)))
-    engine.run(named.step(queries.BARRING, "barring_labels", node=node))
-    engine.run(queries.barred(encoding, levels, positions))
-    engine.run(named.step(queries.PLACED, "placed"))
-
-
 def values_of_no_row(engine: Compute, table: EncodedTable) -> tuple[str, ...]:
-    """A note on the entries whose sensitive value no row has, which is right if another table may have it."""
-    policy = table.bound.policy
-    if not _entries(policy):
+    """Note the entries whose sensitive value no row has, which is right if another table may have it."""
+    if not settings_of(table).impossible:
         return ()
     found = engine.fetch(queries.about(table.encoding).query("values_of_no_row"), "values of impossible combinations")
     if not found:
         return ()
     entries = ", ".join(entry_name(row["entry"]) for row in found)
-    return (f'no row has the value of "{policy.sensitive[0]}" in {entries}: check its spelling',)
-
-
-def _entries(policy: Policy) -> Sequence[dict[str, str]]:
-    assert isinstance(policy.method, HCeiling)
-    return policy.method.impossible
+    return (f'no row has the value of "{table.bound.policy.sensitive[0]}" in {entries}: check its spelling',)
 
 
 def _put(engine: Compute, relation: Relation, names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
@@ -258,9 +212,7 @@ def refuse_table_of_counterfeits(policy: Policy) -> None:
 
 
 def refuse_rows(engine: Compute, table: EncodedTable) -> None:
-    """Refuse a table that has fewer rows than a class is to have, or rows without a sensitive value.
-
-    And labels of impossible combinations that its taxonomies do not have.
+    """Refuse too few rows for a class, rows without a sensitive value, and impossible labels no taxonomy has.
 
     Raises:
         PolicyError: listing all.
@@ -268,11 +220,100 @@ def refuse_rows(engine: Compute, table: EncodedTable) -> None:
     problems, k = [], table.context.k
     if k > table.context.row_count:
         problems.append(f"k is {k:,}, and there are {table.context.row_count:,} rows: no class could be true")
-    if nameless := rows_without_value(engine, table):
+    without_value = queries.about(table.encoding).query("rows_without_value")
+    if nameless := int(engine.fetch(without_value, "rows without a value")[0]["rows"]):
         (name,) = table.bound.policy.sensitive
         problems.append(
             f'"{name}" is NULL in {nameless:,} rows: give them a value in a view or a query, or leave them out'
         )
-    problems += unknown_labels(engine, table)
+    if settings_of(table).impossible:
+        unknown = queries.about(table.encoding).query("unknown_labels")
+        names = table.bound.policy.quasi_identifiers
+        problems += [
+            f'{entry_name(row["entry"])}: the taxonomy of "{names[row["position"]]}" has no such label'
+            for row in engine.fetch(unknown, "labels of impossible combinations")
+        ]
     if problems:
         raise PolicyError(f"the policy does not fit {table.bound.description}:", problems)
+
+
+DIGITS = 12
+"""Digits to which entropies are compared: a database adds in any order, and equal runs are to choose equal chains."""
+
+
+def put_urns(engine: Compute, table: EncodedTable, levels: Levels, *, has_barred: bool) -> None:
+    """Make the tables that counterfeits are drawn by, for the classes of a node that lack rows.
+
+    They have a row for each of these classes and each value that it may get.
+
+    Args:
+        table: the cells of true rows.
+        has_barred: whether there are values that classes never get.
+    """
+    encoding, named = table.encoding, queries.about(table.encoding, levels)
+    cells = queries.cells_by_key(encoding, levels, queries.value_column(encoding), ROW_COUNT)
+    engine.run(named.step(queries.CLASS_VALUES, "class_values", cells=cells))
+    heights = table.context.lattice.heights
+    # The nodes at which one quasi-identifier alone is below its top, in its own level.
+    alone = [
+        with_level(heights, place, level)
+        for place, (level, height) in enumerate(zip(levels, heights, strict=True))
+        if level < height
+    ]
+    labels = Ancestors(encoding, alone or [heights], queries.LABEL_VALUES)
+    engine.run(labels.step("values of labels"))
+    chain = Ancestors(encoding, _chain(engine, table, levels, labels), queries.ANCESTOR_VALUES)
+    engine.run(chain.step("values of more general classes"))
+    engine.run(queries.urns(encoding, levels, chain, has_barred=has_barred))
+    engine.run(queries.chances(encoding, levels, labels, chain, has_barred=has_barred))
+    own = column(queries.value_column(encoding), "anon_own")
+    may_be_copied = queries.is_barred(own).not_() if has_barred else exp.true()
+    engine.run(named.step(queries.BOUNDS, "bounds", may_be_copied=may_be_copied))
+
+
+def _chain(engine: Compute, table: EncodedTable, levels: Levels, labels: Ancestors) -> list[Levels]:
+    """List the nodes from the top of the lattice down to a node, without it, each one level lower than the last.
+
+    Quasi-identifiers are lowered one after the other to their level: first the one whose labels leave least uncertain
+    of the sensitive value, of equal ones the first of the policy.
+    """
+    heights = table.context.lattice.heights
+    lowered = [place for place, (level, height) in enumerate(zip(levels, heights, strict=True)) if level < height]
+    entropies = queries.SQL.query("entropies", label_values=labels.values, keys=labels.keys)
+    found = engine.fetch(entropies, "entropies of values by label", "node")
+    by_node = {row["node"]: round(row["entropy"], DIGITS) for row in found}
+    order = sorted(range(len(lowered)), key=lambda at: (by_node.get(at, 0.0), at))
+    chain = [heights]
+    for place in (lowered[at] for at in order):
+        for level in reversed(range(levels[place], heights[place])):
+            chain.append(with_level(chain[-1], place, level))
+    # The class without its own rows is empty at the node itself, which then says nothing.
+    return chain[:-1] or chain
+
+
+# guarded: tests/unit/h_ceiling/test_urn.py
+def drawn_from_urns(own: int, missing: int, urns: int, source: RandomSource) -> Floats:
+    """Draw what the counterfeits of some classes are, before the values of the classes are looked up.
+
+    A counterfeit copies each of the m rows that its class has so far with probability 1 / (m + :data:`PRIOR_ROWS`), and
+    gets a value from the distribution that is expected of the class otherwise.
+
+    Args:
+        own: the true rows of each class that may be copied, 0 or more.
+        missing: the counterfeits that each class gets.
+        urns: the number of classes.
+        source: of the draws.
+
+    Returns:
+        for each counterfeit, class after class, the number of the true row that it copies, from 0 on, or u - 1 in
+        (-1, 0), where u is the place in (0, 1) of its value in the distribution; shape (urns * missing,).
+    """
+    rows = np.empty((urns, own + missing))
+    rows[:, :own] = np.arange(own)
+    for size in range(own, own + missing):
+        copied = source.sampled(np.array([1] * size + [PRIOR_ROWS], dtype=np.int64), urns)
+        is_new = copied == size
+        copies = np.flatnonzero(~is_new)
+        rows[copies, size] = rows[copies, copied[copies]]
+        rows[is_new, size] = source.uniform(int(is_new.sum())) - 1
+    return rows[:, own:].ravel()

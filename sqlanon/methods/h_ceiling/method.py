@@ -1,36 +1,75 @@
-"""h-ceiling: a node below the ceiling, and counterfeits where its classes have too few rows."""
+"""h-ceiling: a node below the ceiling, and counterfeits where its classes have too few rows.
+
+A node keeps to the ceiling if the labels of no row are more general than it allows. The degree of generalization of a
+row is the mean of what its labels lose, a number that follows from taxonomies. Rows whose labels lose the same at all
+levels, in all quasi-identifiers, are alike to every node, so that few combinations determine the largest degree of
+every node. It does not decrease with the node, so that nodes are pruned from below.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, reduce
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
+from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.sources import SystemSource
 from sqlanon.methods.base import Run
-from sqlanon.methods.h_ceiling import catalogs, counterfeits
-from sqlanon.methods.h_ceiling.ceiling import largest_degrees, level_errors, nodes_below
+from sqlanon.methods.h_ceiling import catalogs, counterfeits, queries
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.queries import invented_rows
-from sqlanon.methods.h_ceiling.report import CeilingReport, Decision, Facts, ceiling_record, guarantee, report
-from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.h_ceiling.report import CeilingReport, guarantee
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.choice import only_checked
 from sqlanon.methods.shared.counting import node_summaries
 from sqlanon.methods.shared.publishing import Publication, attained_at, group_rows, keep_classes
-from sqlanon.methods.shared.reports import columns_at_the_top
+from sqlanon.methods.shared.reports import columns_at_the_top, report_at_node
+from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
-from sqlanon.model.lattice import NodeSummary
-from sqlanon.model.methods.h_ceiling import CATALOG, INVENTED, HCeiling
+from sqlanon.model.labels import NodeRecord
+from sqlanon.model.lattice import Lattice, NodeSummary, total
+from sqlanon.model.methods.h_ceiling import CATALOG, COUNTERFEITS, INVENTED, HCeiling
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import Inputs, Record
-from sqlanon.model.release import Guarantee, Report
+from sqlanon.model.record import Inputs, Record, RowsRecord
+from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.publish.provenance import attained_bounds, record_by
+from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.kit.nodes import number, values
 from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask
+
+Profiles = Sequence[Mapping[int, tuple[float, ...]]]
+"""By quasi-identifier and number of a profile, the losses of labels at every level."""
+
+WITHIN = 1e-12
+"""The excess of a degree over the ceiling that sums of floats may be off by (spec/hceiling.md (a))."""
+
+
+UNPROVEN = (
+    "another node below the ceiling may need fewer counterfeits: it was not looked at, has no catalog, or a larger "
+    "reconstruction error with it"
+)
+
+PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size")
+"""What travels with a release: not how many of its rows are true, from which recipients could find these."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    outcome: SearchOutcome
+    catalog: catalogs.Cataloged | None
+    degree: float  # the largest degree of generalization of a row
+    error: float  # the mean reconstruction error, with the catalog if there is one
+    allowed_nodes: int  # the number of nodes that keep to the ceiling
 
 
 class HCeilingRun(Run):
@@ -44,7 +83,6 @@ class HCeilingRun(Run):
 
     @property
     def random_source(self) -> RandomSource:
-        """Where values are drawn from: the entropy of the system, if nothing else is asked for."""
         return self.request.random_source or SystemSource()
 
     @property
@@ -75,13 +113,22 @@ class HCeilingRun(Run):
             counterfeits.refuse_rows(self.engine, self.table)
 
     def search(self, stages: Stages) -> None:
-        """See :meth:`Run.search`; no node may keep to the ceiling."""
         engine, table = self.engine, self.table
         with stages.stage("search"):
             degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
-            allowed = nodes_below(degrees, self.settings.h)
+            allowed = degrees <= (1 if self.settings.h is None else self.settings.h) + WITHIN
+            if not allowed.any():
+                raise UnsatisfiableError(
+                    f"no node keeps to the ceiling h = {self.settings.h:g}:",
+                    [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
+                )
             outcome, nodes = self._checked(allowed, errors, stages)
-            self.filled, candidate = self._filled(nodes)
+            candidate = None
+            if self.settings.has_catalog_of_values:
+                candidate = catalogs.best_with_catalog(engine, table, nodes, self.random_source, self.stopped)
+                self.filled = candidate.filled
+            else:
+                self.filled = counterfeits.fill(engine, table, nodes[0].levels, self.random_source)
             (node,) = (node for node in nodes if node.levels == self.filled.levels)
             outcome = in_place_of(outcome, node, self.filled.added.count)
             stages.concluded(outcome)
@@ -89,26 +136,15 @@ class HCeilingRun(Run):
             degrees, errors = largest_degrees(engine, self.filled.true), level_errors(engine, self.filled.true)
         index = table.context.lattice.index(self.filled.levels)
         catalog, error = (None, errors[index]) if candidate is None else (candidate.cataloged, candidate.error)
-        self.facts = Facts(outcome, catalog, self.filled.added, float(degrees[index]), float(error), int(allowed.sum()))
+        self.facts = Facts(outcome, catalog, float(degrees[index]), float(error), int(allowed.sum()))
 
     def _checked(self, allowed: Mask, errors: Bounds, stages: Stages) -> tuple[SearchOutcome, list[NodeSummary]]:
-        """The outcome of the search, and the nodes that it has checked, the best first; in a dry run the bottom."""
+        """Search, and return the outcome with the nodes that were checked, the best first; in a dry run the bottom."""
         if self.request.is_dry_run:
             bottom = NodeSummary(self.table.context.lattice.bottom, 1, 1, 0, 0)
             node_summaries(self.engine, self.table, [bottom.levels], asked="counts")
             return only_checked(bottom, 0), [bottom]
         return choose_node(self.engine, self.table.without_values(), allowed, errors, stages.checked, self.stopped)
-
-    def _filled(self, nodes: Sequence[NodeSummary]) -> tuple[counterfeits.Filled, catalogs.Candidate | None]:
-        """The first of some nodes filled up; if there is to be a catalog the best one of them by it.
-
-        Raises:
-            UnsatisfiableError: there is no catalog of any that was tried.
-        """
-        if not self.settings.has_catalog_of_values:
-            return counterfeits.fill(self.engine, self.table, nodes[0].levels, self.random_source), None
-        best = catalogs.best_with_catalog(self.engine, self.table, nodes, self.random_source, self.stopped)
-        return best.filled, best
 
     def make(self) -> Publication:
         engine, table, added = self.engine, self.filled.table, self.filled.added
@@ -119,11 +155,10 @@ class HCeilingRun(Run):
         publication = group_rows(
             engine, table, recoding, masked=False, with_added=partial(catalogs.with_class_ids, self.filled)
         )
-        notes = (
+        self.notes = (
             *columns_at_the_top(table.context.lattice, self.filled.levels),
             *counterfeits.values_of_no_row(engine, table),
         )
-        self.decision = Decision(self.facts, self.filled.levels, tuple(self.attained), notes)
         self.row_count = table.context.row_count - added.suppressed + added.count
         return publication
 
@@ -138,13 +173,134 @@ class HCeilingRun(Run):
         return [] if catalog is None else catalogs.catalog_shortfalls(self.engine, self.filled, written, catalog)
 
     def record(self, report: Report, inputs: Inputs | None) -> Record:
-        return ceiling_record(self.filled.table.bound, self.decision, report)
+        """Make the record, without what would distinguish counterfeits from true rows."""
+        assert report.rows is not None
+        bound = self.filled.table.bound
+        policy = bound.policy
+        return record_by(
+            policy,
+            taxonomy_sha256={name: bound.taxonomy_hashes[name] for name in policy.quasi_identifiers},
+            labels=NodeRecord(levels=report.node),
+            privacy=attained_bounds(policy, self.attained),
+            rows=RowsRecord(released=report.rows.released),
+            report=report.model_dump(mode="json", include=set(PUBLISHED)),
+        )
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        return report(self.filled.table, self.decision, self.measured, into, seconds)
+        table, levels, added = self.filled.table, self.filled.levels, self.filled.added
+        facts, catalog, settings = self.facts, self.facts.catalog, self.settings
+        unknown, released = table.unknown, self.measured.row_count
+        doubts = () if facts.outcome.proven_optimal else (UNPROVEN,)
+        return report_at_node(
+            CeilingReport,
+            table,
+            levels,
+            facts.outcome,
+            self.measured,
+            into,
+            seconds,
+            quality=COUNTERFEITS,
+            loss=added.count,
+            losses={name: total(getattr(table.context.losses, name), levels) for name in ("lm", "ncp")},
+            rows=RowCounts(
+                source=table.context.row_count + unknown.suppressed,
+                released=released,
+                masked=0,
+                dropped=added.suppressed,
+                unknown=unknown.suppressed,
+            ),
+            suppressed_rows=added.suppressed,
+            search=settings.name,
+            notes=(*doubts, *self.notes, *unknown_notes(table.bound.policy, unknown)),
+            ceiling=settings.h,
+            degree=facts.degree,
+            allowed_nodes=facts.allowed_nodes,
+            counterfeits=added.count,
+            counterfeit_share=added.count / max(released, 1),
+            filled_classes=added.classes,
+            fewest_true_rows=added.fewest_true_rows,
+            reconstruction_error=facts.error,
+            catalog=settings.catalog,
+            groups=None if catalog is None else catalog.groups,
+            effective_k=None if catalog is None else catalog.effective_k,
+        )
 
     def guarantee(self, report: Report) -> Guarantee:
         return guarantee(self.bound.policy, report, for_recipients=False)
 
     def recorded_guarantee(self, report: Report) -> Guarantee:
         return guarantee(self.bound.policy, report, for_recipients=True)
+
+
+def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:
+    """Return the largest degree of generalization of a row at every node, in [0, 1], or 0 without rows.
+
+    Source: Lee et al. 2017, equation 3.
+    """
+    encoding = table.encoding
+    named = queries.about(encoding)
+    with engine.scratch():
+        engine.run(named.step(queries.PROFILES, "profiles"))
+        profiles: list[dict[int, tuple[float, ...]]] = [{} for _ in encoding.spec.shapes]
+        for row in engine.fetch(named.query("distinct_profiles"), "what labels lose at all levels", "node"):
+            profiles[row["position"]][row["anon_profile"]] = tuple(row["anon_losses"])
+        for position, shape in enumerate(encoding.spec.shapes):
+            if not profiles[position]:  # values alone, which lose nothing
+                profiles[position][1] = (0.0,) * (shape.height + 1)
+        several = [position for position, found in enumerate(profiles) if len(found) > 1]
+        only = tuple(next(iter(found)) for found in profiles)
+        rows = [only]
+        if table.context.row_count == 0:
+            rows = []
+        elif several:
+            query = queries.profiles_of_rows(encoding, several)
+            rows = [
+                tuple(row.get(f"profile_{position}", number) for position, number in enumerate(only))
+                for row in engine.fetch(query, "how general rows are", "node")
+            ]
+    return degrees_of(table.context.lattice, profiles, rows)
+
+
+def degrees_of(lattice: Lattice, profiles: Profiles, rows: Sequence[Sequence[int]]) -> Bounds:
+    """Return the largest degrees by the profiles of labels, where a kind of row has one in each quasi-identifier."""
+    largest: Bounds = np.zeros(lattice.shape)
+    terms = [
+        {number: _allowed(np.array(losses) / len(profiles), lattice, position) for number, losses in found.items()}
+        for position, found in enumerate(profiles)
+    ]
+    for row in _undominated(profiles, rows):
+        degrees = reduce(np.add.outer, (terms[position][number] for position, number in enumerate(row)))
+        np.maximum(largest, degrees, out=largest)
+    return largest
+
+
+def _allowed(losses: NDArray[np.float64], lattice: Lattice, position: int) -> NDArray[np.float64]:
+    return losses[lattice.bottom[position] : lattice.top[position] + 1]
+
+
+def _undominated(profiles: Profiles, rows: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """Leave out kinds of rows that lose no more than another kind at every level of every quasi-identifier."""
+    if len(rows) < 2:
+        return list(rows)
+    losses = np.array([[loss for place, number in enumerate(row) for loss in profiles[place][number]] for row in rows])
+    order = np.argsort(-losses.sum(axis=1), kind="stable")
+    kept: list[int] = []
+    for index in order:
+        if not kept or not (losses[kept] >= losses[index]).all(axis=1).any():
+            kept.append(int(index))
+    return [rows[index] for index in kept]
+
+
+def level_errors(engine: Compute, table: EncodedTable) -> Bounds:
+    """Return the mean reconstruction error of every node, in [0, 1], over rows known to be real (spec/metrics.md).
+
+    A mean over rows, quasi-identifiers and the sensitive value, which is published as it is: a sum over levels.
+    """
+    lattice, width = table.context.lattice, len(table.encoding.spec.shapes) + 1
+    terms = [np.zeros(height + 1) for height in lattice.heights]
+    sizes = ([number(position), number(shape.domain_size)] for position, shape in enumerate(table.encoding.spec.shapes))
+    domains = values("anon_domains", ("position", "domain_size"), sizes)
+    query = queries.SQL.query("level_errors", levels=labelled_values(table.encoding), domains=domains)
+    for row in engine.fetch(query, "reconstruction errors of levels", "node"):
+        terms[row["position"]][row["depth"]] = row["error"] / width
+    return reduce(np.add.outer, (_allowed(each, lattice, position) for position, each in enumerate(terms)))

@@ -1,4 +1,4 @@
-"""What h-ceiling asks of cells: ``sql/h_ceiling.sql``, and queries whose shape depends on the policy and the node."""
+"""The queries of h-ceiling: ``sql/h_ceiling.sql``, and those whose shape depends on the policy and the node."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from sqlanon.queries.kit.nodes import (
     all_of,
     c,
     column,
+    copies,
     cross_join,
     equal_in,
     f,
@@ -39,37 +40,37 @@ from sqlanon.queries.release.kept_columns import plain_value
 from sqlanon.queries.release.rows import EQUAL_ROWS
 
 PRIOR_ROWS = 10
-"""What the distribution of values that is expected of a class weighs, in rows (spec/hceiling_fill.md, *a*)."""
+"""The weight in rows of the expected distribution of values of a class (spec/hceiling_fill.md, *a*)."""
 
 PROFILES = Relation("anon_profiles", "node")
-"""For the labels of level 1 of every quasi-identifier what they and the labels above lose, and a number for that."""
+"""The losses of the labels of level 1 of every quasi-identifier and of those above, each with a number."""
 
 KEPT_CELLS = Relation("anon_kept_cells", "cell")
 """The cells of the classes that have as many true rows as the policy asks for."""
 
 LACKING = Relation("anon_lacking", "class")
-"""The classes of fewer than k rows: how many each lacks, and how many all those before it do."""
+"""The classes of fewer than k rows: the rows that each lacks, and that all before it lack."""
 
 KNOWN = Relation("anon_known_values", "row")
-"""The sensitive values by their codes, with how many rows of the table have each."""
+"""The sensitive values by their codes, with their rows in the table."""
 
 DRAWN = Relation("anon_drawn_values", "row")
 """The value of every counterfeit, by its place."""
 
 COUNTERFEITS = Relation("anon_counterfeits", "cell")
-"""How many counterfeits of each value a class has."""
+"""The counterfeits of each value in a class."""
 
 FILLED = Relation("anon_filled_cells", "cell")
 """The cells of a node, and counterfeits among them."""
 
 CLASSES = Relation("anon_filled_classes", "class")
-"""The classes of the filled cells, each with a number and how many rows it has."""
+"""The classes of the filled cells, each with a number and its rows."""
 
 GROUPS = Relation("anon_groups", "class")
-"""Which classes are in which group of the catalog, by their numbers."""
+"""The classes in each group of the catalog, by their numbers."""
 
 TOTALS = Relation("anon_group_totals", "class")
-"""How many counterfeits of each value a group has."""
+"""The counterfeits of each value in a group."""
 
 CLASS_VALUES = Relation("anon_class_values", "cell")
 """The true rows of each class and value of a node."""
@@ -84,13 +85,13 @@ URNS = Relation("anon_urns", "class")
 """The classes that lack rows; those with equally many rows to copy and equally many missing come together."""
 
 CHANCES = Relation("anon_chances", "cell")
-"""How likely each value is in each of these classes, by all rows but those of the class."""
+"""The chance of each value in each of these classes, by all rows but those of the class."""
 
 BOUNDS = Relation("anon_urn_bounds", "cell")
-"""Where each value begins in what is drawn: those of rows to copy from 0 on, those that are expected from -1 to 0."""
+"""The start of each value in what is drawn: of rows to copy from 0 on, of expected values from -1 to 0."""
 
 ENTRY_LABELS = Relation("anon_entry_labels", "node")
-"""The labels of entries: by entry, how many labels it has, and position of the quasi-identifier."""
+"""The labels of entries: by entry, its number of labels, and position of the quasi-identifier."""
 
 ENTRY_VALUES = Relation("anon_entry_values", "node")
 """The sensitive value of each entry."""
@@ -122,7 +123,6 @@ SQL = Queries(
 
 
 def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
-    """The queries about an encoding, and about the classes of a node."""
     (sensitive,) = encoding.spec.protected
     return SQL.given(
         cells=encoding.cells,
@@ -137,18 +137,16 @@ def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
 
 
 def cells_by_key(encoding: Encoding, levels: Levels, *carried: str) -> exp.Expr:
-    """The cells with the keys of their classes at a node, and other columns."""
     return by_key(encoding, levels, carried=carried).cells()
 
 
 def value_column(encoding: Encoding) -> str:
-    """The column of cells with the code of the sensitive value."""
     (name,) = encoding.spec.protected
     return encoding.sensitive(name)
 
 
 def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
-    """The combinations of profiles that rows have in some quasi-identifiers, each once: ``profile_<position>``."""
+    """Select the combinations of profiles of rows in some quasi-identifiers, each once: ``profile_<position>``."""
     grouping = by_key(encoding, tuple(min(shape.height, 1) for shape in encoding.spec.shapes), carried=[])
     classes = grouping.select([], grouping.cells()) if grouping.keys else select([number(1)], grouping.cells())
     query = select([], subquery(classes, "anon_classes"))
@@ -163,14 +161,12 @@ def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
 
 
 def kept_cells(encoding: Encoding, levels: Levels, fewest: int) -> Step:
-    """The step that makes :data:`KEPT_CELLS` of a node."""
     is_of = has_bits(encoding, encoding.keys.node_masks(levels), "anon_all", "anon_classes")
     cells = cells_by_key(encoding, levels, ROW_COUNT)
     return about(encoding, levels).step(KEPT_CELLS, "kept_cells", cells_by_key=cells, is_of_class=is_of, fewest=fewest)
 
 
 def filled_cells(encoding: Encoding, levels: Levels) -> Step:
-    """The step that makes :data:`FILLED`: a cell for each class and value, true rows and counterfeits together."""
     keys = by_key(encoding, levels).keys
     names = (encoding.key(word) for word in range(encoding.keys.word_count))
     words = [column(name, "anon_counts") if name in keys else aliased(number(0), name) for name in names]
@@ -182,7 +178,7 @@ def filled_cells(encoding: Encoding, levels: Levels) -> Step:
 
 
 def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
-    """The catalog: the classes of a group by their ids, a value, and how many counterfeits of it they have."""
+    """Select the catalog: the classes of a group by their ids, a value, and its number of counterfeits in them."""
     queries = about(encoding)
     labelled = select([column("anon_group", "anon_groups")], exp.alias_(GROUPS.table, "anon_groups", table=True))
     on = equal_in(["anon_class_number"], "anon_classes", "anon_groups")
@@ -192,7 +188,7 @@ def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
 
 
 def invented_rows(encoding: Encoding, levels: Levels) -> exp.Query:
-    """How many counterfeits of each value every class has, by the labels of the class: for nobody but the custodian."""
+    """Count the counterfeits of each value in every class, by its labels: for nobody but the custodian."""
     (name,) = encoding.spec.protected
     value = aliased(column(encoding.raw(name), "anon_known"), name)
     invented = exp.alias_(COUNTERFEITS.table, "anon_invented", table=True)
@@ -209,7 +205,7 @@ def invented_rows(encoding: Encoding, levels: Levels) -> exp.Query:
 
 
 def with_labels(recoding: AtNode, query: exp.Select, table: str) -> exp.Select:
-    """The query of a table with keys of classes, and all labels of these."""
+    """Join all labels of classes to the query of a table with their keys."""
     encoding, with_code = recoding.encoding, dict(recoding.code_columns())
     for position, name in enumerate(encoding.label_columns):
         if position in with_code:
@@ -221,10 +217,10 @@ def with_labels(recoding: AtNode, query: exp.Select, table: str) -> exp.Select:
 
 
 def catalog_error(encoding: Encoding, levels: Levels) -> exp.Query:
-    """One row, ``error``: the mean reconstruction error of true rows, each as true as the catalog says, in [0, 1].
+    """Select one row, ``error``: the mean reconstruction error of true rows, each as true as the catalog says.
 
-    Over quasi-identifiers and the sensitive value, from cells that are filled up and the groups of their classes.
-    0 for a table without rows.
+    The mean, in [0, 1], is over quasi-identifiers and the sensitive value, from cells that are filled up and the groups
+    of their classes; 0 for a table without rows.
     """
     cells = "anon_true_cells"
     query = select([], subquery(about(encoding, levels).query("true_cells"), cells))
@@ -264,39 +260,26 @@ class Ancestors:
     values: Relation
 
     def step(self, purpose: str) -> Step:
-        """The step that makes :attr:`values`."""
         grouping = by_keys(self.encoding, self.nodes, CLASS_VALUES)
         query = grouping.select([row_sum()], grouping.cells(), column(value_column(self.encoding)))
         return Step(self.values, query, purpose)
 
     @cached_property
     def words(self) -> list[int]:
-        """The words of the keys of classes."""
         return words_of(map(self.encoding.keys.node_masks, self.nodes))
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns with these."""
         return tuple(map(self.encoding.key, self.words))
 
-    def rows_by_value(self, place: int) -> exp.Select:
-        """Key, value and rows of the classes of one node, by class and value."""
-        columns = [*map(column, self.keys), column(value_column(self.encoding)), column(ROW_COUNT)]
-        return select(columns, self.values.table).where(column(NODE).eq(number(place)), copy=False)
-
-    def rows_of_classes(self, place: int) -> exp.Select:
-        """Key and rows of the classes of one node."""
-        query = select([*map(column, self.keys), row_sum()], self.values.table)
-        return grouped(query.where(column(NODE).eq(number(place)), copy=False), [*map(column, self.keys)])
-
     def is_above(self, place: int, alias: str, table: str) -> exp.Expr:
-        """Whether the class of a table is in a class of one node, which has that alias."""
+        """Return whether the class of a table is in a class of one node, which has that alias."""
         masks = self.encoding.keys.node_masks(self.nodes[place])
         return has_bits(self.encoding, {word: masks.get(word, 0) for word in self.words}, table, alias)
 
 
 def urns(encoding: Encoding, levels: Levels, chain: Ancestors, *, has_barred: bool) -> Step:
-    """The step that makes :data:`URNS`, with how many rows the class above has at each node of a chain."""
+    """Make :data:`URNS`, with the rows of the class above at each node of a chain."""
     queries = about(encoding, levels)
     keys = by_key(encoding, levels).keys
     lacking = exp.alias_(LACKING.table, "anon_lacking", table=True)
@@ -311,17 +294,18 @@ def urns(encoding: Encoding, levels: Levels, chain: Ancestors, *, has_barred: bo
         own = own - f.coalesce(column(ROW_COUNT, "anon_barred_rows"), 0)
     query = query.select(aliased(own, "anon_own_rows"), copy=False)
     for place in range(len(chain.nodes)):
-        above = _above(place)
-        rows = subquery(chain.rows_of_classes(place), above)
+        above, key = _above(place), [*map(column, chain.keys)]
+        of_node = select([*key, row_sum()], chain.values.table).where(column(NODE).eq(number(place)), copy=False)
+        rows = subquery(grouped(of_node, copies(key)), above)
         query = left_join(query, rows, chain.is_above(place, above, "anon_lacking"))
         query = query.select(aliased(column(ROW_COUNT, above), above), copy=False)
     return queries.step(URNS, "urns", urns=subquery(query, "anon_classes"))
 
 
 def chances(encoding: Encoding, levels: Levels, labels: Ancestors, chain: Ancestors, *, has_barred: bool) -> Step:
-    """The step that makes :data:`CHANCES`.
+    """Make :data:`CHANCES`: none for a value that no true row has with one of the labels of the class.
 
-    None for a value that no true row has with one of the labels of the class, unless the others are all barred.
+    Unless the others are all barred.
     """
     queries = about(encoding, levels)
     keys, code = by_key(encoding, levels).keys, value_column(encoding)
@@ -344,26 +328,26 @@ def chances(encoding: Encoding, levels: Levels, labels: Ancestors, chain: Ancest
 
 
 def is_barred(code: exp.Expr) -> exp.Expr:
-    """Whether a class of the urns never gets a value."""
     return f.coalesce(f.list_contains(column("anon_barred_codes", "anon_urns"), code), exp.false())
 
 
 def _above(place: int) -> str:
-    """What the class above at a node of a chain is called, and the column of :data:`URNS` with its rows."""
+    """The alias of the class above at a node of a chain, and the column of :data:`URNS` with its rows."""
     return f"anon_above_{place}"
 
 
 def _with_rows_above(
     query: exp.Select, ancestors: Ancestors, place: int, alias: str, code: str, side: str | None
 ) -> exp.Select:
-    """The query of urns and values, with the rows of the value in the class above at a node."""
     on = exp.and_(ancestors.is_above(place, alias, "anon_urns"), equal_in([code], alias, "anon_known"), copy=False)
-    query.append("joins", exp.Join(this=subquery(ancestors.rows_by_value(place), alias), side=side, on=on))
+    columns = [*map(column, ancestors.keys), column(code), column(ROW_COUNT)]
+    rows = select(columns, ancestors.values.table).where(column(NODE).eq(number(place)), copy=False)
+    query.append("joins", exp.Join(this=subquery(rows, alias), side=side, on=on))
     return query
 
 
 def _expected(nodes: int) -> exp.Expr:
-    """The chance of a value, from all values alike to rows that share all labels but the last."""
+    """Return the chance of a value, from all values alike to rows that share all labels but the last."""
     expected: exp.Expr = number(1) / exp.paren(exp.Subquery(this=select([f.count(exp.Star())], KNOWN.table)))
     own = f.coalesce(column(ROW_COUNT, "anon_own"), 0)
     for place in range(nodes):
@@ -377,17 +361,14 @@ def _expected(nodes: int) -> exp.Expr:
 
 
 def barred(encoding: Encoding, levels: Levels, positions: Iterable[int]) -> Step:
-    """The step that makes :data:`BARRED`, of entries with labels of some quasi-identifiers."""
-    met = union_all(_labels_met(encoding, levels, position) for position in positions)
-    return about(encoding, levels).step(BARRED, "barred_values", met=met)
-
-
-def _labels_met(encoding: Encoding, levels: Levels, position: int) -> exp.Select:
-    """The classes that lack rows whose label of a quasi-identifier an entry is of, with that entry."""
-    of_position = select([exp.Star()], BARRING.table).where(c.position.eq(number(position)), copy=False)
-    masks = encoding.keys.label_masks(position, levels[position])
-    on = has_bits(encoding, masks, "anon_lacking", "anon_barring")
+    """Make :data:`BARRED`, of entries with labels of some quasi-identifiers."""
     columns = by_key(encoding, levels).columns("anon_lacking")
     columns += [column(name, "anon_barring") for name in ("anon_entry", "anon_entry_size")]
-    query = select(columns, exp.alias_(LACKING.table, "anon_lacking", table=True))
-    return query.join(subquery(of_position, "anon_barring"), on=on, copy=False)
+    met = []
+    for position in positions:
+        of_position = select([exp.Star()], BARRING.table).where(c.position.eq(number(position)), copy=False)
+        masks = encoding.keys.label_masks(position, levels[position])
+        on = has_bits(encoding, masks, "anon_lacking", "anon_barring")
+        query = select(copies(columns), exp.alias_(LACKING.table, "anon_lacking", table=True))
+        met.append(query.join(subquery(of_position, "anon_barring"), on=on, copy=False))
+    return about(encoding, levels).step(BARRED, "barred_values", met=union_all(met))

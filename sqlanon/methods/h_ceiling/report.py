@@ -1,37 +1,18 @@
-"""The report of a run, the part that travels with the release, and what the release promises.
+"""The report of a run, and what its release promises.
 
 Nobody learns how many of the rows of its classes of k rows are true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import Field
 
-from sqlanon.binding.bound import BoundPolicy
-from sqlanon.methods.h_ceiling.catalogs import Cataloged
-from sqlanon.methods.h_ceiling.counterfeits import Added
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.reports import report_at_node
-from sqlanon.methods.shared.unknown import unknown_notes
-from sqlanon.model.labels import NodeRecord
-from sqlanon.model.lattice import Levels, total
-from sqlanon.model.methods.h_ceiling import COUNTERFEITS, HCeiling
+from sqlanon.model.methods.h_ceiling import HCeiling
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import Record, RowsRecord
-from sqlanon.model.release import Guarantee, Measurement, Report, RowCounts
-from sqlanon.publish.provenance import attained_bounds, record_by
-from sqlanon.search import SearchOutcome
-
-UNPROVEN = (
-    "another node below the ceiling may need fewer counterfeits: it was not looked at, has no catalog, or a larger "
-    "reconstruction error with it"
-)
-
-PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size")
-"""What travels with a release: not how many of its rows are true, from which recipients could find these."""
+from sqlanon.model.release import Guarantee, Report
 
 
 class CeilingReport(Report):
@@ -79,104 +60,12 @@ class CeilingReport(Report):
         )
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What is known of the node that was chosen.
-
-    Attributes:
-        outcome: how it was found.
-        catalog: its catalog, if it has one.
-        added: its counterfeits.
-        degree: the largest degree of generalization of a row.
-        error: the mean reconstruction error, with the catalog if there is one.
-        allowed_nodes: how many nodes keep to the ceiling.
-    """
-
-    outcome: SearchOutcome
-    catalog: Cataloged | None
-    added: Added
-    degree: float
-    error: float
-    allowed_nodes: int
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What is to be published: a node, what is known of it, what its classes attain by the policy's bounds, notes."""
-
-    facts: Facts
-    levels: Levels
-    attained: tuple[float, ...]
-    notes: tuple[str, ...]
-
-
-def report(
-    table: EncodedTable, decision: Decision, measured: Measurement, into: str, seconds: Mapping[str, float]
-) -> CeilingReport:
-    """The report of a run."""
-    bound, facts = table.bound, decision.facts
-    added, catalog = facts.added, facts.catalog
-    policy, by_level = bound.policy, table.context.losses
-    settings = policy.method
-    assert isinstance(settings, HCeiling)
-    unknown, released = table.unknown, measured.row_count
-    doubts = () if facts.outcome.proven_optimal else (UNPROVEN,)
-    return report_at_node(
-        CeilingReport,
-        table,
-        decision.levels,
-        facts.outcome,
-        measured,
-        into,
-        seconds,
-        quality=COUNTERFEITS,
-        loss=added.count,
-        losses={name: total(getattr(by_level, name), decision.levels) for name in ("lm", "ncp")},
-        rows=RowCounts(
-            source=table.context.row_count + unknown.suppressed,
-            released=released,
-            masked=0,
-            dropped=added.suppressed,
-            unknown=unknown.suppressed,
-        ),
-        suppressed_rows=added.suppressed,
-        search=settings.name,
-        notes=(*doubts, *decision.notes, *unknown_notes(policy, unknown)),
-        ceiling=settings.h,
-        degree=facts.degree,
-        allowed_nodes=facts.allowed_nodes,
-        counterfeits=added.count,
-        counterfeit_share=added.count / max(released, 1),
-        filled_classes=added.classes,
-        fewest_true_rows=added.fewest_true_rows,
-        reconstruction_error=facts.error,
-        catalog=settings.catalog,
-        groups=None if catalog is None else catalog.groups,
-        effective_k=None if catalog is None else catalog.effective_k,
-    )
-
-
-def ceiling_record(bound: BoundPolicy, decision: Decision, report: Report) -> Record:
-    """The record of a release, without what would distinguish counterfeits from true rows."""
-    assert isinstance(report, CeilingReport)
-    assert report.rows is not None
-    policy = bound.policy
-    return record_by(
-        policy,
-        taxonomy_sha256={name: bound.taxonomy_hashes[name] for name in policy.quasi_identifiers},
-        labels=NodeRecord(levels=report.node),
-        privacy=attained_bounds(policy, decision.attained),
-        rows=RowsRecord(released=report.rows.released),
-        report=report.model_dump(mode="json", include=set(PUBLISHED)),
-    )
-
-
 RECOGNIZED = {
     "marginal": "as often as they are in the whole table: a classifier that learns from larger classes "
     "separates counterfeits from true rows, on UCI Adult with an area under the curve of .83",
     "uniform": "each as likely as any other: counterfeits of rare values are easy to recognize",
 }
-"""How values are drawn by the fills that do not hide, and who recognizes them (spec/hceiling_fill.md)."""
+"""How the fills that do not hide draw values, and who recognizes them (spec/hceiling_fill.md)."""
 
 WITH_STRICT = (
     "an attacker with the catalog knows k and that classes are filled up to it, and does not run the grouping again, "
@@ -194,21 +83,12 @@ LEMMA = (
 
 @dataclass(frozen=True)
 class Known:
-    """What a guarantee may say of the numbers of a run.
-
-    Attributes:
-        fewest_true_rows: of a class.
-        effective_k: against release and catalog together; None if that is not known.
-        is_attained: whether these are what the run attained; else they are what its policy asks for at least.
-    """
-
-    fewest_true_rows: int
-    effective_k: float | None
-    is_attained: bool
+    fewest_true_rows: int  # of a class
+    effective_k: float | None  # against release and catalog together; None if that is not known
+    is_attained: bool  # whether these are what the run attained; else they are what its policy asks for at least
 
     @property
     def worst_link(self) -> str:
-        """How likely a person's row is found once all counterfeits are recognized."""
         fewest = self.fewest_true_rows
         if fewest == 1:
             return f"certainty, since a class {'has' if self.is_attained else 'may have'} 1 true row alone"
@@ -217,10 +97,9 @@ class Known:
 
 
 def guarantee(policy: Policy, report: Report, *, for_recipients: bool) -> Guarantee:
-    """The claims of a release (spec/hceiling.md: verdict, and H2 to H9).
+    """Make the claims of a release (spec/hceiling.md: verdict, and H2 to H9).
 
     Args:
-        policy: the policy.
         report: the report of the run.
         for_recipients: whether recipients may read it: then it has what the policy asks for in place of what the run
             attained, from which they could find how many rows are true.
@@ -252,7 +131,7 @@ def guarantee(policy: Policy, report: Report, *, for_recipients: bool) -> Guaran
 
 
 def _claim_of_links(settings: HCeiling, known: Known) -> str:
-    """How likely a person's row is found (spec/hceiling_fill.md, T1 and T2)."""
+    """Claim how likely a person's row is found (spec/hceiling_fill.md, T1 and T2)."""
     worst = known.worst_link
     if not _is_hidden(settings):
         return f"whoever could separate all invented rows from true ones finds a person's row with probability {worst}"
@@ -264,7 +143,6 @@ def _claim_of_links(settings: HCeiling, known: Known) -> str:
 
 
 def _is_hidden(settings: HCeiling) -> bool:
-    """Whether counterfeits are recognized only by whoever expects other values in a class."""
     return settings.fill == "hidden" and not settings.has_catalog_of_values and not settings.impossible
 
 
@@ -298,7 +176,11 @@ def _not_covered(policy: Policy, settings: HCeiling, known: Known) -> Iterator[s
             "the row A is a person's with a probability of 7/24, more than 1/4"
         )
     if settings.impossible:
-        yield _of_impossible(settings)
+        yield (
+            f"no counterfeit has one of the {len(settings.impossible)} combinations of the policy that are impossible, "
+            "a list that is published with it: a row that has one is known to be true, and others are likelier to be "
+            "invented"
+        )
     yield f"only classes of just {settings.k} rows can have counterfeits: all rows of larger ones are true"
     yield f'values of "{sensitive}" that all rows of a class share are disclosed'
     yield "syntactic models bound no attacker's inference: this is not differential privacy"
@@ -306,7 +188,7 @@ def _not_covered(policy: Policy, settings: HCeiling, known: Known) -> Iterator[s
 
 
 def _of_hidden(sensitive: str) -> Iterator[str]:
-    """What counterfeits that hide give away (spec/hceiling_fill.md, T2, T3 and *Not held*)."""
+    """Say what counterfeits that hide give away (spec/hceiling_fill.md, T2, T3 and *Not held*)."""
     yield (
         f'who expects other values of "{sensitive}" in a class than the fill does can recognize counterfeits in part: '
         "if the two differ by a factor of e^ε at most for every choice of true rows, a person's row is found with a "
@@ -319,11 +201,4 @@ def _of_hidden(sensitive: str) -> Iterator[str]:
     yield (
         f'a person\'s value of "{sensitive}": counterfeits repeat what is likely in a class, so that its most frequent '
         "value is as often the person's as in a class without counterfeits"
-    )
-
-
-def _of_impossible(settings: HCeiling) -> str:
-    return (
-        f"no counterfeit has one of the {len(settings.impossible)} combinations of the policy that are impossible, a "
-        "list that is published with it: a row that has one is known to be true, and others are likelier to be invented"
     )

@@ -87,7 +87,7 @@ PLACED_CELLS = Relation("anon_placed_cells", "cell")
 """The cells with their place in the order of their keys."""
 
 SAMPLED_ROWS = Relation("anon_sample", "cell")
-"""How many rows of the cells are in a sample, by place."""
+"""The rows of the cells that are in a sample, by place."""
 
 SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
 """The cells of the sample."""
@@ -153,7 +153,7 @@ class EpsilonSafeRun(NoisyNodeRun):
 
 # guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
-    """δ must be enough for a node that is drawn on the sample, among ``nodes``."""
+    """Refuse a δ that is too small for a node that is drawn on the sample, among ``nodes``."""
     sampling, budget = settings.sampling, settings.budget
     node = settings.budgets[NODE]
     found = delta_on_sample(
@@ -168,17 +168,16 @@ def refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
 
 
 Choice = Callable[[Compute, EncodedTable, Draws, int, int], list[tuple[Levels, int]]]
-"""What draws nodes on a table in some runs, whose classes of fewer rows than a threshold are not shown."""
+"""Draws nodes on a table in some runs, whose classes of fewer rows than a threshold are not shown."""
 
 
 def epsilon_safe(policy: Policy) -> EpsilonSafe:
-    """The method of a policy that has this one."""
     assert isinstance(policy.method, EpsilonSafe)
     return policy.method
 
 
 def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int) -> Iterator[DrawnNode]:
-    """The nodes that are drawn on the whole table, or the public one, each with how its classes are sampled."""
+    """Draw nodes on the whole table, or take the public one, each with how its classes are sampled."""
     settings = epsilon_safe(table.bound.policy)
     k, beta = settings.sampling.k, settings.sampling.beta
     if (node := public_node(table.bound)) is not None:
@@ -194,7 +193,7 @@ def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int
 def drawn_on_sample(
     engine: Compute, table: EncodedTable, draws: Draws, runs: int, choose: Choice | None = None
 ) -> Iterator[DrawnNode]:
-    """The nodes that are drawn on samples, by their scores if nothing else chooses; equal samples share them."""
+    """Draw nodes on samples, by their scores if nothing else chooses; equal samples share them."""
     sampling = epsilon_safe(table.bound.policy).sampling
     k = sampling.k
     for sample, times in samples(engine, table, draws.source, sampling.beta, runs):
@@ -207,12 +206,11 @@ def drawn_on_sample(
 
 @dataclass(frozen=True)
 class Sample:
-    """How many rows of each cell are in a sample; shape (cells,)."""
+    """The rows of each cell that are in a sample; shape (cells,)."""
 
     counts: Integers
 
     def table(self, engine: Compute, table: EncodedTable) -> EncodedTable:
-        """The cells of the sample, which are made."""
         places = np.arange(len(self.counts))
         engine.put(SAMPLED_ROWS, pa.table({private.PLACE: places, "anon_sampled_rows": self.counts}))
         engine.run(SQL.step(SAMPLED_CELLS, "sampled_cells"))
@@ -225,7 +223,6 @@ class Sample:
 def samples(
     engine: Compute, table: EncodedTable, source: RandomSource, beta: Fraction, runs: int
 ) -> list[tuple[Sample, int]]:
-    """The samples that are drawn, each with in how many runs."""
     encoding = table.encoding
     keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
     placed = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
@@ -239,7 +236,6 @@ def samples(
 def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
 ) -> list[tuple[Levels, int]]:
-    """The nodes that are drawn by their scores, each with in how many runs."""
     lattice, charge = table.bound.lattice, draws.charges[NODE]
     weight = epsilon_safe(table.bound.policy).suppressed_weight
     sensitivity = weight * WHOLE
@@ -249,7 +245,7 @@ def chosen_nodes(
 
 
 def _draw_classes(engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, runs: int) -> list[Relation]:
-    """Draw how many rows of each class of a node are in the sample; those of k or more are shown."""
+    """Draw the rows of each class of a node that are in the sample; classes of k or more are shown."""
     sampling = epsilon_safe(table.bound.policy).sampling
     places, sizes = _classes(engine, table, levels, sampling.k, runs)
     kept = draws.source.thinned(sizes, sampling.beta)
@@ -264,7 +260,7 @@ def _show_classes(
 
 
 def _classes(engine: Compute, table: EncodedTable, levels: Levels, k: int, runs: int) -> tuple[Integers, Integers]:
-    """The places and the sizes of the classes of a node that have k rows or more, run after run."""
+    """Return the places and the sizes of the classes of a node that have k rows or more, run after run."""
     engine.run(private.combinations(AtNode(table.encoding, levels)))
     found = engine.fetch(SQL.query("class_sizes", k=k), "classes", "class")
     places, sizes = (np.array([row[name] for row in found], dtype=np.int64) for name in ("place", "rows"))
@@ -272,7 +268,7 @@ def _classes(engine: Compute, table: EncodedTable, levels: Levels, k: int, runs:
 
 
 def _shown(engine: Compute, places: Integers, missing: Integers, runs: int, k: int) -> list[Relation]:
-    """Put what chance takes from the classes that can be shown, run after run; the others are left out."""
+    """Put the rows that chance takes from classes that can be shown, run after run; other classes are left out."""
     of_runs = np.repeat(np.arange(runs), len(places) // max(1, runs))
     noise = {private.RUN: of_runs, private.PLACE: places, private.NOISE: missing}
     engine.put(private.NOISE_OF_COMBINATIONS, pa.table(noise))
@@ -282,19 +278,17 @@ def _shown(engine: Compute, places: Integers, missing: Integers, runs: int, k: i
 
 # guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def most_rows(weight: int) -> int:
-    """How many rows scores can count."""
     return MAX_ROWS // weight
 
 
 def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int, reach: int) -> Integers:
-    """The scores of all nodes in lexicographic order; those that are too far below the best are raised to ``reach``.
+    """Score all nodes in lexicographic order; scores too far below the best are raised to ``reach``.
 
     Args:
-        engine: the database.
         table: the cells, of :func:`most_rows` rows at most.
-        threshold: K, how many rows a class must have not to be at risk in whole.
-        weight: W, what a row loses that is not shown.
-        reach: how far below the best scores are distinguished.
+        threshold: K, the rows that a class must have not to be at risk in whole.
+        weight: W, the loss of a row that is not shown.
+        reach: the distance from the best within which scores are distinguished.
 
     Returns:
         integers in parts of :data:`WHOLE` of a row; one row changes each by at most ``weight * WHOLE``; shape
@@ -313,7 +307,7 @@ def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int,
 
 
 def precision_losses(lattice: Lattice) -> Parts:
-    """What the labels of every level lose of a row: level / height / quasi-identifiers, in parts of :data:`WHOLE`."""
+    """Return the losses of a row by level: level / height / quasi-identifiers, in parts of :data:`WHOLE`."""
     count = len(lattice.heights)
     return {
         (position, level): WHOLE * level // (count * height)
@@ -325,7 +319,7 @@ def precision_losses(lattice: Lattice) -> Parts:
 def rows_of_nodes(
     engine: Compute, table: EncodedTable, roll_ups: RollUps, counted: str, threshold: int, nodes: Sequence[Levels]
 ) -> Iterator[tuple[Levels, int]]:
-    """Some nodes, each with the rows that a query counts by their classes: none if there are no rows at all."""
+    """Yield nodes with the rows that a query counts by their classes: none if there are no rows at all."""
 
     def sized(grouping: Grouping) -> exp.Select:
         return grouping.select([row_sum(name="anon_rows")], grouping.cells())

@@ -30,7 +30,6 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
@@ -44,7 +43,6 @@ from sqlanon.methods.noisy_node.shared import (
     Draws,
     Losses,
     NoisyNodeRun,
-    Parts,
     nodes_by_scores,
     public_node,
     reach,
@@ -71,14 +69,22 @@ class NoisyCountsOfNodes(Algorithm):
     label_losses = ("ncp",)
 
     def public_domains(self, engine: Compute, table: EncodedTable) -> Domains:
-        """What is known of the domain, after a refusal of all that cannot be drawn; nothing is charged yet.
+        """Refuse all that cannot be drawn while nothing is charged, and return the sizes of the domain.
 
         Raises:
-            PolicyError: the domain is too large, an ε too small, or the table has too many rows for exact scores.
+            PolicyError: the domain is too large, an ε is too small for noise of 64 bits, or the table has too many rows
+                for exact scores.
         """
         bound = table.bound
-        domains = public_domains(engine, table)
-        _refuse_what_cannot_be_drawn(bound, domains, table.context.row_count)
+        domains, wanted = public_domains(engine, table), noisy_counts(bound.policy)
+        if wanted.chooses_node and table.context.row_count > MAX_ROWS:
+            most = f"{MAX_ROWS:,}"
+            raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
+        with refusing_small_budgets(wanted):
+            thresholds(wanted, domains.at(public_node(bound) or bound.lattice.bottom))
+            for step, budget in wanted.budgets.items():
+                whole = 2 * WHOLE if step == NODE else 1
+                scale_for(budget.epsilon, whole * wanted.rows_per_individual)
         return domains
 
     def drawn_nodes(
@@ -112,23 +118,6 @@ class NoisyCountsRun(NoisyNodeRun):
             self.diagnostics = self.engine.fetch(query, "diagnostics")[0]
 
 
-def _refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count: int) -> None:
-    """Find out before anything is charged.
-
-    Raises:
-        PolicyError: an ε is too small for noise of 64 bits, or the table has too many rows for exact scores.
-    """
-    wanted = noisy_counts(bound.policy)
-    if wanted.chooses_node and row_count > MAX_ROWS:
-        most = f"{MAX_ROWS:,}"
-        raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
-    with refusing_small_budgets(wanted):
-        thresholds(wanted, domains.at(public_node(bound) or bound.lattice.bottom))
-        for step, budget in wanted.budgets.items():
-            whole = 2 * queries.WHOLE if step == NODE else 1
-            scale_for(budget.epsilon, whole * wanted.rows_per_individual)
-
-
 SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"
 THEOREMS = {
     ("ipa", False): f"{SELECTION}; geometric mechanism with a threshold on combinations, and on what they do not show; "
@@ -138,38 +127,31 @@ THEOREMS = {
     ("histogram", False): "geometric mechanism with a threshold",
     ("histogram", True): "geometric mechanism on all combinations of the domain",
 }
-"""What proves the claim of each method, without δ or with δ = 0; the proofs are above."""
+"""The proof of the claim of each method, with δ or with δ = 0; the proofs are above."""
 
 
 MAX_COMBINATIONS = 1 << 62
-"""How many combinations of labels and value a domain may have, to be numbered in 63 bits."""
+"""The combinations of labels and value of a domain that can be numbered in 63 bits."""
 
 
 @dataclass(frozen=True)
 class Domains:
-    """How many labels each level has, and how many values there are: public numbers.
+    """The numbers of labels of each level, and of values, which are public."""
 
-    Attributes:
-        labels: by quasi-identifier and depth, for depths below the top.
-        values: of the sensitive column; 0 if they are not declared.
-    """
-
-    labels: Mapping[tuple[int, int], int]
-    values: int
+    labels: Mapping[tuple[int, int], int]  # by quasi-identifier and depth, for depths below the top
+    values: int  # of the sensitive column; 0 if they are not declared
 
     def at(self, levels: Levels) -> Domain:
-        """The domain of a node."""
         return Domain(tuple(self.labels.get(place, 1) for place in enumerate(levels)), self.values)
 
 
 def noisy_counts(policy: Policy) -> NoisyCounts:
-    """The method of a policy that has one."""
     assert isinstance(policy.method, NoisyCounts)
     return policy.method
 
 
 def public_domains(engine: Compute, table: EncodedTable) -> Domains:
-    """The numbers of labels and values, for a method that shows combinations that nobody has.
+    """Count labels and values, for a method that shows combinations that nobody has.
 
     Raises:
         PolicyError: there are more combinations than can be numbered.
@@ -191,7 +173,7 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
 
 # guarded: tests/unit/test_methods.py::TestThresholds
 def thresholds(method: NoisyCounts, domain: Domain) -> dict[str, int]:
-    """For each step that shows counts: the least noisy count that it shows at a node, from public numbers alone."""
+    """Return the least noisy count that each step shows at a node, from public numbers alone."""
     rows, found = method.rows_per_individual, {}
     for step, size in ((CELLS, domain.size), (ROLLED_UP, domain.values)):
         if (budget := method.budgets.get(step)) is not None:
@@ -206,7 +188,7 @@ def thresholds(method: NoisyCounts, domain: Domain) -> dict[str, int]:
 def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
 ) -> list[tuple[Levels, int]]:
-    """The nodes that are drawn, each with in how many runs it is.
+    """Draw nodes, each with the number of runs that it is drawn in.
 
     Their score counts with the threshold of the least general node: it must be public, not the same for all.
     """
@@ -225,7 +207,7 @@ def chosen_nodes(
 def draw_counts(
     engine: Compute, table: EncodedTable, recoding: Recoding, draws: Draws, domain: Domain, runs: int = 1
 ) -> list[Relation]:
-    """Draw what is shown of a recoding: combinations with noise and, of what they do not show, values with noise.
+    """Draw the shown counts of a recoding: combinations with noise and, of what they do not show, values with noise.
 
     Returns:
         the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`.
@@ -245,36 +227,34 @@ def draw_counts(
         engine.run(private.unseen(recoding, domain))
         combinations.append(private.UNSEEN)
     if ROLLED_UP in least:
-        _draw_left_over(engine, table, draws, least[ROLLED_UP], runs)
+        engine.run(private.left_over(table.encoding, runs if method.needs_value_domain else 0))
+        count = row_count(engine, private.LEFT_OVER)
+        noise = draws.noise(ROLLED_UP, count)
+        engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))
+        engine.run(private.noisy_left_over(least[ROLLED_UP]))
     return combinations
 
 
-def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:
-    engine.run(private.left_over(table.encoding, runs if draws.method.needs_value_domain else 0))
-    count = row_count(engine, private.LEFT_OVER)
-    noise = draws.noise(ROLLED_UP, count)
-    engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))
-    engine.run(private.noisy_left_over(threshold))
-
-
 def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> Integers:
-    """The scores of all nodes in lexicographic order; those that are too far below the best are raised to ``reach``.
+    """Score all nodes in lexicographic order; scores too far below the best are raised to ``reach``.
 
     A row changes none of them by more than it changes a score: the larger of two numbers, and the largest of many,
     changes by no more than one of these does.
 
     Args:
-        engine: the database.
         table: the cells, with the NCP of their labels and up to :data:`MAX_ROWS` rows.
-        threshold: how many rows a combination must have not to be at risk in whole.
-        reach: how far below the best scores are distinguished.
+        threshold: the rows that a combination must have not to be at risk in whole.
+        reach: the distance from the best within which scores are distinguished.
 
     Returns:
         integers in parts of :data:`WHOLE` of a row, shape (nodes,).
     """
-    context = table.context
-    lattice = context.lattice
-    lost, most = (sums(lattice, parts) for parts in _level_losses(engine, table))
+    context, lattice = table.context, table.context.lattice
+    rows = engine.fetch(queries.level_losses(table.encoding), "losses of levels", "node")
+    lost, most = (
+        sums(lattice, {(int(row["position"]), int(row["depth"])): int(row[name]) for row in rows})
+        for name in ("lost", "most")
+    )
     losses = Losses(lattice, context.row_count, whole=WHOLE, lost=lost, most=most, reach=reach)
     with engine.scratch():
         combined = _by_combination(engine, table)
@@ -285,19 +265,10 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
     return losses.scores()
 
 
-def _level_losses(engine: Compute, table: EncodedTable) -> tuple[Parts, Parts]:
-    """What the labels of every level lose, by all rows together and by a row at most."""
-    rows = engine.fetch(queries.level_losses(table.encoding), "losses of levels", "node")
-    lost, most = (
-        {(int(row["position"]), int(row["depth"])): int(row[name]) for row in rows} for name in ("lost", "most")
-    )
-    return lost, most
-
-
 def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
-    """The table with combinations for classes.
+    """Take combinations for classes.
 
-    To their number belong the sensitive values, as if they were labels of the first quasi-identifier.
+    Sensitive values belong to their numbers, as if they were labels of the first quasi-identifier.
     """
     (name,) = table.encoding.spec.protected
     largest = queries.SQL.query("largest_value", cells=table.encoding.cells, value=table.encoding.sensitive(name))
@@ -313,7 +284,7 @@ def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
 def _counted(
     engine: Compute, table: EncodedTable, roll_ups: RollUps, threshold: int, nodes: Sequence[Levels]
 ) -> Iterator[tuple[Levels, int, int]]:
-    """Some nodes, each with its rows at risk in whole and what it loses.
+    """Count the rows of some nodes at risk in whole, and what each node loses.
 
     A node that is not answered has no combination that reaches the threshold.
     """

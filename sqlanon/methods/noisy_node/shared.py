@@ -48,47 +48,37 @@ from sqlanon.search.problem import batches
 
 
 def node_method(policy: Policy) -> NodeMethod:
-    """The method of a policy that has one of these."""
     assert isinstance(policy.method, NodeMethod)
     return policy.method
 
 
 def public_node(bound: BoundPolicy) -> Levels | None:
-    """The node that the policy gives, None if it gives none."""
+    """Return the node that the policy gives, None if it gives none."""
     given = node_method(bound.policy).node
     return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What is drawn for a release: by which method, from which source of chance, and what was paid for each step."""
+    """The draws for a release: its method, the source of chance, and the charge of each step."""
 
     method: NodeMethod
     source: RandomSource
     charges: Mapping[str, Charge]
 
     def noise(self, step: str, size: int) -> Integers:
-        """Noise for ``size`` counts."""
         return self.source.discrete_laplace(size, self.charges[step], sensitivity=self.method.rows_per_individual)
 
 
 @dataclass(frozen=True)
 class DrawnNode:
-    """A node, and how its counts are drawn.
-
-    Attributes:
-        levels: the node.
-        runs: in how many runs it is drawn: a release is one, an audit makes a hundred thousand at once.
-        draw_counts: draws them, and returns the relations that combinations are in.
-        with_left_over: whether what they do not show is drawn as well.
-        thresholds: the least count that a step shows.
-    """
+    """A node, and how its counts are drawn."""
 
     levels: Levels
-    runs: int
-    draw_counts: Callable[[], list[Relation]]
-    with_left_over: bool
-    thresholds: Mapping[str, int]
+    runs: int  # that it is drawn in: a release is one, an audit makes a hundred thousand at once
+    draw_counts: Callable[[], list[Relation]]  # returns the relations that combinations are in
+    with_left_over: bool  # whether rows that are not shown are drawn by value as well
+    thresholds: Mapping[str, int]  # the least count that a step shows
 
 
 class Algorithm(ABC):
@@ -99,7 +89,7 @@ class Algorithm(ABC):
 
     @abstractmethod
     def public_domains(self, engine: Compute, table: EncodedTable) -> Any:
-        """What is known of the domain, after a refusal of all that cannot be drawn; nothing is charged yet.
+        """Refuse all that cannot be drawn while nothing is charged, and return what is known of the domain.
 
         Raises:
             PolicyError: something cannot be drawn.
@@ -113,7 +103,7 @@ class Algorithm(ABC):
 
 
 def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
-    """A policy with a private method, bound to a source.
+    """Bind a policy with a private method to a source.
 
     Raises:
         PolicyError: as :func:`sqlanon.binding.prepare.prepare`; or the sensitive column is not categorical.
@@ -123,7 +113,7 @@ def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPol
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """A bound policy whose node is in the lattice, whose taxonomies are public, and whose sensitive columns fit.
+    """Refuse a node out of the lattice, observed taxonomies and unfit sensitive columns; else return the policy.
 
     Raises:
         PolicyError, TaxonomyError: as :func:`prepared`.
@@ -135,7 +125,7 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
 
 
 def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSpec:
-    """Cells that count rows: no more of each individual than the method allows, if it knows individuals.
+    """Return cells that count no more rows of each individual than the method allows, if it knows individuals.
 
     Raises:
         PolicyError: rows belong to no individual.
@@ -229,10 +219,10 @@ class NoisyNodeRun(PrivateRun):
 
 
 MAX_ROWS = 1 << 32
-"""How many rows scores can count, as integers of 63 bits in parts of a row."""
+"""The rows that scores can count, as integers of 63 bits in parts of a row."""
 
 TELLING_NODES = 8
-"""How many nodes are scored before it is looked which ones are still near the best."""
+"""The nodes to score before another look at which are still near the best."""
 
 
 FAILURE_PROBABILITY = 2.0**-64
@@ -244,15 +234,15 @@ Parts = Mapping[tuple[int, int], int]
 
 
 class Losses:
-    """What all nodes of a lattice lose, as far as it is known: scores without their sign, in parts of a row.
+    """The losses of all nodes of a lattice, as far as they are known: scores without their sign, in parts of a row.
 
     Args:
         lattice: the lattice.
         row_count: rows of the source.
-        whole: what a row loses that is at risk.
-        lost: what all rows together lose by the labels of each node; shape of the lattice.
-        most: what a row loses by them at most.
-        reach: how far above the least loss losses are distinguished.
+        whole: the loss of a row at risk.
+        lost: the losses of all rows together by the labels of each node; shape of the lattice.
+        most: the largest loss of a row by them.
+        reach: the distance from the least loss within which losses are distinguished.
     """
 
     def __init__(
@@ -268,14 +258,13 @@ class Losses:
         self._least = self._largest
 
     def learn(self, levels: Levels, at_risk: int, loss: int) -> None:
-        """Take note of the rows of a node that are at risk in whole, and of what it loses."""
         index = self._lattice.index(levels)
         self._at_risk[index] = at_risk
         self._known[index] = loss
         self._least = min(self._least, loss)
 
     def batches(self) -> Iterator[list[Levels]]:
-        """The nodes to count, in batches; what a batch loses is to be learnt before the next.
+        """Yield the nodes to count, in batches; the losses of a batch are to be learnt before the next.
 
         If nothing can be out of reach, bounds are of no use.
         """
@@ -286,13 +275,12 @@ class Losses:
                 yield [self._lattice.node(index) for index in telling]
 
     def scores(self) -> Integers:
-        """All losses, with their sign, in lexicographic order of the nodes: what is not known is out of reach."""
+        """Return all losses, with their sign, in lexicographic order of nodes: what is not known is out of reach."""
         above = np.where(self._known < 0, self._reach, np.minimum(self._known - self._least, self._reach))
         scores: Integers = -(self._least + above).ravel()
         return scores
 
     def _open(self) -> Mask:
-        """The nodes that are not known and may be within reach."""
         spread_downwards(self._at_risk)
         bounds = self._lost + self._at_risk * self._spared
         is_open: Mask = (self._known < 0) & (bounds - self._least < self._reach)
@@ -300,7 +288,7 @@ class Losses:
 
 
 def sums(lattice: Lattice, table: Parts) -> Integers:
-    """For every node the sum over its levels of a number for each; 0 for those that no row has."""
+    """Sum a number of each level of every node; 0 for levels that no row has."""
     terms = [
         np.array([table.get((position, depth), 0) for depth in range(least, most + 1)], dtype=np.int64)
         for position, (least, most) in enumerate(zip(lattice.bottom, lattice.top, strict=True))
@@ -309,7 +297,7 @@ def sums(lattice: Lattice, table: Parts) -> Integers:
 
 
 def reach(charge: Charge, sensitivity: int, nodes: int) -> int:
-    """How far below the best score nodes are distinguished, for scores of this sensitivity: a public number.
+    """Return how far below the best score nodes are distinguished, for scores of this sensitivity: a public number.
 
     One further below would have to beat the best by noise alone. Each does with a probability of at most
     exp(-reach / scale) / 2, all of them together with no more than :data:`FAILURE_PROBABILITY`.
@@ -321,7 +309,7 @@ def reach(charge: Charge, sensitivity: int, nodes: int) -> int:
 def nodes_by_scores(
     lattice: Lattice, scores: Integers, source: RandomSource, charge: Charge, *, sensitivity: int, runs: int
 ) -> list[tuple[Levels, int]]:
-    """The nodes that are drawn by the scores of all, in lexicographic order; each with in how many runs it is."""
+    """Draw nodes by the scores of all in lexicographic order, each with the number of runs that it is drawn in."""
     drawn = source.exponential_mechanism(scores, charge, sensitivity=sensitivity, runs=runs)
     places, times = np.unique(drawn, return_counts=True)
     nodes = [lattice.node(np.unravel_index(place, lattice.shape)) for place in places]

@@ -1,74 +1,213 @@
-"""Moving rows: the classes of a node that are too small go to large ones, all of it in SQL on classes."""
+"""Move rows: the classes of a node that are too small go to large ones, by ``sql/relocation.sql``.
+
+Classes are compared by the bits of their keys, in which the labels of all levels stand: two labels are under the same
+label of a level if they agree in its bits and in those of all levels above.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.relocation import queries
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
+from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding
+from sqlanon.queries.cells.labels import has_bits
+from sqlanon.queries.classes.classes import KEPT, class_relation, within
+from sqlanon.queries.classes.grouping import by_key
+from sqlanon.queries.kit.macros import exact_text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_columns,
+    all_of,
+    bits,
+    c,
+    column,
+    double,
+    f,
+    filtered,
+    grouped,
+    left_join,
+    number,
+    select,
+    subquery,
+)
 
 MAX_PAIRS = 10_000_000
-"""How many pairs of classes are compared at most, unless :data:`MIN_NEIGHBOURS` make more: a second's work.
+"""The pairs of classes to compare, unless :data:`MIN_NEIGHBOURS` make more: a second's work.
 
 Measured by tests.benchmarks.relocation.
 """
 
 MIN_NEIGHBOURS = 64
-"""With how many large classes on either side, in the order of keys, an outlier class is compared at least.
+"""The large classes on either side, in the order of keys, that an outlier class is compared with.
 
 Measured by tests.benchmarks.relocation: rows then go less than 2 % further than if all were compared.
 """
 
 
+RANKED = Relation("anon_ranked_classes", "class")
+"""The classes of the node, those of k rows first, larger ones before smaller ones."""
+
+OUTLIERS = Relation("anon_outlier_classes", "class")
+"""The classes of fewer than k rows, with what their labels and those above lose."""
+
+MOVES = Relation("anon_moves", "class")
+"""The class that each outlier class goes to, and how far that is."""
+
+MOVED = Relation("anon_moved_cells", "cell")
+"""The cells of the node, each in the class that it goes to."""
+
+SQL = Queries("relocation", {"ranked": RANKED, "outliers": OUTLIERS, "moves": MOVES})
+
+DIGITS = 12
+"""To how many digits distances are compared: equal ones are to be equal, in whatever order their terms were added."""
+
+
 @dataclass(frozen=True)
 class Moves:
-    """What was moved.
-
-    Attributes:
-        rows: how many rows.
-        classes: how many classes they were in.
-        mean_distance: how far a row was moved, as a mean; None if none was.
-        is_exact: whether each class was compared with all that it could go to.
-    """
+    """The rows that were moved: their number, and that of the classes they were in."""
 
     rows: int
     classes: int
-    mean_distance: float | None
-    is_exact: bool
+    mean_distance: float | None  # None if no row was moved
+    is_exact: bool  # whether each class was compared with all that it could go to
 
 
 def move(engine: Compute, table: EncodedTable, levels: Levels) -> tuple[EncodedTable, Moves]:
-    """Move the rows of the classes of a node that are too small; some class is not.
+    """Move the rows of the classes of a node that are too small, and return the table with its new cells.
 
-    Returns:
-        the table with the cells of the node in place of its own, and what was moved.
+    Some class must be large enough.
     """
     encoding = table.encoding
-    engine.run(queries.ranked(encoding, levels))
-    counts = engine.fetch(queries.SQL.query("class_counts"), "classes that are too small")[0]
+    engine.run(ranked(encoding, levels))
+    counts = engine.fetch(SQL.query("class_counts"), "classes that are too small")[0]
     neighbours = max(MIN_NEIGHBOURS, MAX_PAIRS // (2 * max(counts["small"], 1)))
     for step in (
-        queries.outliers(encoding, levels),
-        queries.moves(encoding, levels, min(neighbours, max(counts["large"], 1))),
-        queries.moved(encoding, levels),
+        outliers(encoding, levels),
+        moves(encoding, levels, min(neighbours, max(counts["large"], 1))),
+        moved(encoding, levels),
     ):
         engine.run(step)
-    distance = engine.fetch(queries.SQL.query("mean_distance"), "how far they go")[0]["distance"]
+    distance = engine.fetch(SQL.query("mean_distance"), "how far they go")[0]["distance"]
     made = Moves(int(counts["rows"]), int(counts["small"]), distance, neighbours >= counts["large"])
-    return replace(table, encoding=replace(encoding, cells=queries.MOVED)), made
+    return replace(table, encoding=replace(encoding, cells=MOVED)), made
 
 
-def stay(table: EncodedTable) -> tuple[EncodedTable, Moves]:
-    """The same of a node whose classes are all large enough."""
-    return table, Moves(0, 0, None, is_exact=True)
+def ranked(encoding: Encoding, levels: Levels) -> Step:
+    grouping = by_key(encoding, levels, carried=[ROW_COUNT])
+    sizes = subquery(class_relation(grouping, with_keys=True), "anon_sizes")
+    judged = select([exp.Star(), aliased(within(encoding, encoding.criteria.bounds), KEPT)], sizes)
+    return SQL.step(RANKED, "ranked", keys=grouping.keys, judged=judged)
+
+
+def outliers(encoding: Encoding, levels: Levels) -> Step:
+    query = select([all_columns("anon_classes")], exp.alias_(RANKED.table, "anon_classes", table=True))
+    for position, level in enumerate(levels):
+        alias = f"anon_losses_{position}"
+        on = has_bits(encoding, encoding.keys.label_masks(position, level), "anon_classes", alias)
+        query = left_join(query, subquery(_losses_above(encoding, position, level), alias), on)
+        depths = range(level, encoding.spec.shapes[position].height + 1)
+        query = query.select(*(column(_loss(position, depth), alias) for depth in depths), copy=False)
+    query = query.where(column(KEPT, "anon_classes").not_(), copy=False)
+    return Step(OUTLIERS, query, "classes that are too small")
+
+
+def moves(encoding: Encoding, levels: Levels, neighbours: int) -> Step:
+    """Make :data:`MOVES`, comparing each outlier class with this number of large classes on either side."""
+    keys = by_key(encoding, levels).keys
+    both = {key: (column(key, "anon_outliers"), column(key, "anon_large")) for key in keys}
+    losses = [
+        column(_loss(position, depth), "anon_outliers")
+        for position, level in enumerate(levels)
+        for depth in range(level, encoding.spec.shapes[position].height + 1)
+    ]
+    terms = [_shared_loss(encoding, position, level) for position, level in enumerate(levels)]
+    return SQL.step(
+        MOVES,
+        "moves",
+        keys=keys,
+        targets=[aliased(large, _target(key)) for key, (_, large) in both.items()],
+        differing=[
+            aliased(exp.BitwiseXor(this=outlier, expression=large), key) for key, (outlier, large) in both.items()
+        ],
+        losses=losses,
+        distance=f.round(exp.paren(reduce(add, terms)) / number(len(terms)), DIGITS),
+        neighbours=neighbours,
+    )
+
+
+def moved(encoding: Encoding, levels: Levels) -> Step:
+    """Make :data:`MOVED`: a cell for each class and each combination of the other columns."""
+    codes = [encoding.sensitive(name) for name in encoding.spec.protected]
+    raw = [encoding.raw(name) for name in encoding.spec.protected]
+    grouping = by_key(encoding, levels, carried=[*codes, *raw, ROW_COUNT])
+    words = (encoding.key(word) for word in range(encoding.keys.word_count))
+    there = {key: f.coalesce(column(_target(key), "anon_moves"), column(key, "anon_here")) for key in grouping.keys}
+    return SQL.step(
+        MOVED,
+        "moved",
+        cells=grouping.cells(),
+        keys=grouping.keys,
+        new_keys=[aliased(word, key) for key, word in there.items()],
+        codes=codes,
+        raw=raw,
+        unused_words=[aliased(number(0), key) for key in words if key not in grouping.keys],
+        values=[aliased(f.any_value(column(name)), name) for name in raw],
+    )
 
 
 def changed_values(engine: Compute, table: EncodedTable, written: exp.Expr) -> int:
-    """How many rows of the source have values beside the quasi-identifiers that what was written does not have."""
-    return int(
-        engine.fetch(queries.changed_values(table.encoding, written), "values that were written")[0]["rows"] or 0
+    """Count the rows of the source whose values beside the quasi-identifiers are not among what was written."""
+    encoding = table.encoding
+    names = encoding.spec.protected
+    query = SQL.query(
+        "changed_values",
+        cells=encoding.cells,
+        written=written,
+        names=names,
+        given=[aliased(exact_text(column(encoding.raw(name))), name) for name in names],
+        found=[aliased(exact_text(column(name)), name) for name in names],
     )
+    return int(engine.fetch(query, "values that were written")[0]["rows"] or 0)
+
+
+def _losses_above(encoding: Encoding, position: int, level: int) -> exp.Select:
+    """What the labels of a level and those above them lose, a row per label, with the bits in the words of its key."""
+    depths = range(level, encoding.spec.shapes[position].height + 1)
+    words = [encoding.key(word) for word in encoding.keys.label_masks(position, level)]
+    columns = [aliased(filtered(f.max(column(word)), c.depth.eq(number(level))), word) for word in words]
+    columns += [aliased(filtered(f.max(c.lm), c.depth.eq(number(depth))), _loss(position, depth)) for depth in depths]
+    labels = select(columns, encoding.labels.table).where(c.position.eq(number(position)), copy=False)
+    return grouped(labels, [column(VALUE)]).distinct(copy=False)
+
+
+def _shared_loss(encoding: Encoding, position: int, level: int) -> exp.Expr:
+    """What the lowest label of a quasi-identifier loses that two classes are both under; all if there is none."""
+    ifs: list[exp.If] = []
+    for depth in range(level, encoding.spec.shapes[position].height + 1):
+        masks = encoding.keys.label_masks(position, depth)
+        loss = column(_loss(position, depth))
+        if not masks:
+            return exp.Case(ifs=ifs, default=loss) if ifs else loss
+        agree = [
+            exp.Paren(this=bits(column(encoding.key(word)), number(mask))).eq(number(0)) for word, mask in masks.items()
+        ]
+        ifs.append(exp.If(this=all_of(agree), true=loss))
+    return exp.Case(ifs=ifs, default=double(1))
+
+
+def _loss(position: int, depth: int) -> str:
+    return f"anon_loss_{position}_{depth}"
+
+
+def _target(key: str) -> str:
+    """The column of moves with a word of the key of the class that an outlier class goes to."""
+    return f"{key}_there"

@@ -1,4 +1,7 @@
-"""The distribution of a graphical model: what its cliques hold, and the marginal of any columns."""
+"""The distribution of a graphical model in a junction tree, and the marginal of any columns.
+
+In the tree, cliques of columns, inference is exact (Lauritzen & Spiegelhalter 1988).
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,135 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from string import ascii_letters
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.methods.synthetic.tree import Columns, JunctionTree, cells_of
+Columns = tuple[int, ...]
+"""The numbers of some columns, ascending."""
+
+
+@dataclass(frozen=True)
+class JunctionTree:
+    """Cliques of columns, as a tree in which the cliques that hold a column hang together."""
+
+    sizes: tuple[int, ...]  # the number of values of each column
+    cliques: tuple[Columns, ...]  # the root first, each after its parent; no clique holds another one
+    parents: tuple[int, ...]  # the number of each clique's parent; -1 for the root
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], sets: Iterable[Columns]) -> JunctionTree:
+        """Make the tree of a model that has a potential for each of some sets; its root has the most cells."""
+        cliques = [columns_of(mask) for mask in maximal_cliques(sizes, sets)]
+        cliques.sort(key=lambda clique: (-cells_of(sizes, clique), clique))
+        order, parents = _spanning_tree(cliques)
+        return cls(tuple(sizes), tuple(cliques[each] for each in order), parents)
+
+    @cached_property
+    def cells(self) -> int:
+        return sum(cells_of(self.sizes, clique) for clique in self.cliques)
+
+    @cached_property
+    def separators(self) -> tuple[Columns, ...]:
+        """The columns that each clique shares with its parent; none for the root."""
+        return tuple(
+            tuple(each for each in clique if parent >= 0 and each in self.cliques[parent])
+            for clique, parent in zip(self.cliques, self.parents, strict=True)
+        )
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(child for child, parent in enumerate(self.parents) if parent == number)
+            for number in range(len(self.cliques))
+        )
+
+    @cached_property
+    def below(self) -> tuple[frozenset[int], ...]:
+        """The columns of each clique and of all that hang on it."""
+        found = [frozenset(clique) for clique in self.cliques]
+        for number in range(len(found) - 1, 0, -1):
+            found[self.parents[number]] |= found[number]
+        return tuple(found)
+
+    def shape(self, columns: Columns) -> tuple[int, ...]:
+        return tuple(self.sizes[each] for each in columns)
+
+    def holder(self, columns: Columns) -> int | None:
+        wanted = set(columns)
+        return next((number for number, clique in enumerate(self.cliques) if wanted.issubset(clique)), None)
+
+
+def cells_of(sizes: Sequence[int], columns: Iterable[int]) -> int:
+    return prod(sizes[each] for each in columns)
+
+
+def mask_of(columns: Iterable[int]) -> int:
+    return sum(1 << each for each in columns)
+
+
+def columns_of(mask: int) -> Columns:
+    return tuple(each for each in range(mask.bit_length()) if mask >> each & 1)
+
+
+def maximal_cliques(sizes: Sequence[int], sets: Iterable[Columns]) -> list[int]:
+    """Return the cliques that are left where columns are eliminated one by one, as masks.
+
+    That column goes next whose clique, which is the column with its neighbours, has the fewest cells, the first of
+    several; its neighbours then become neighbours of each other.
+    """
+    neighbours = [1 << each for each in range(len(sizes))]
+    for columns in sets:
+        mask = mask_of(columns)
+        for each in columns:
+            neighbours[each] |= mask
+    cells = {each: cells_of(sizes, columns_of(mask)) for each, mask in enumerate(neighbours)}
+    cliques: list[int] = []
+    while cells:
+        eliminated = min(cells, key=lambda each: (cells[each], each))
+        del cells[eliminated]
+        clique = neighbours[eliminated]
+        if not any(clique & larger == clique for larger in cliques):
+            cliques.append(clique)
+        for each in columns_of(clique & ~(1 << eliminated)):
+            neighbours[each] = (neighbours[each] | clique) & ~(1 << eliminated)
+            cells[each] = cells_of(sizes, columns_of(neighbours[each]))
+    return cliques
+
+
+def _spanning_tree(cliques: Sequence[Columns]) -> tuple[list[int], tuple[int, ...]]:
+    """Order the cliques from the first one on, and return the order and the place of each parent in it.
+
+    Cliques that share the most columns are joined first (Prim's algorithm), so that the tree is a junction tree (Jensen
+    & Jensen 1994).
+    """
+    order, parents = [0], [-1]
+    nearest = {each: (len({*cliques[0]}.intersection(cliques[each])), 0) for each in range(1, len(cliques))}
+    while nearest:
+        joined = max(nearest, key=lambda each: (nearest[each][0], -each))
+        parents.append(nearest.pop(joined)[1])
+        for each, (shared, _) in nearest.items():
+            if (more := len({*cliques[joined]}.intersection(cliques[each]))) > shared:
+                nearest[each] = (more, len(order))
+        order.append(joined)
+    return order, tuple(parents)
+
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Link:
-    """Some columns within a larger set of columns.
+    """Some columns within a larger set of columns."""
 
-    Attributes:
-        axes: those of the larger set's array that the columns lack.
-        shape: that of an array of the columns, with an axis of length 1 in place of these.
-        subscripts: of the sum over these, for ``numpy.einsum``, which takes a third of the time of ``numpy.sum``.
-    """
-
-    axes: tuple[int, ...]
-    shape: tuple[int, ...]
-    subscripts: str
+    axes: tuple[int, ...]  # of the array of the larger set that the columns lack
+    shape: tuple[int, ...]  # of an array of the columns, with an axis of length 1 in place of these
+    subscripts: str  # of the sum over these axes by ``numpy.einsum``, which takes a third of the time of ``numpy.sum``
 
     @classmethod
     def of(cls, sizes: Sequence[int], columns: Columns, larger: Columns) -> Link:
-        """The link between two sets of columns."""
         axes = tuple(axis for axis, each in enumerate(larger) if each not in columns)
         letters = ascii_letters[: len(larger)]
         kept = "".join(letter for axis, letter in enumerate(letters) if axis not in axes)
@@ -40,29 +145,23 @@ class Link:
         return cls(axes, shape, f"{letters}->{kept}")
 
     def summed(self, values: Floats) -> Floats:
-        """Values of the larger set, summed over what the columns lack."""
+        """Sum values of the larger set over the axes that the columns lack."""
         return np.einsum(self.subscripts, values) if self.axes else values
 
     def spread(self, values: Floats) -> Floats:
-        """Values of the columns, to be combined with those of the larger set."""
+        """Shape values of the columns so that they can be combined with values of the larger set."""
         return values.reshape(self.shape)
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Sets of columns that have potentials, in the cliques of their junction tree.
-
-    Attributes:
-        tree: the cliques.
-        sets: the sets, by ascending number of cells.
-    """
+    """Sets of columns that have potentials, in the cliques of their junction tree."""
 
     tree: JunctionTree
-    sets: tuple[Columns, ...]
+    sets: tuple[Columns, ...]  # by ascending number of cells
 
     @classmethod
     def of(cls, sizes: Sequence[int], sets: Iterable[Columns]) -> Structure:
-        """The structure of some sets."""
         distinct = sorted(set(sets), key=lambda columns: (cells_of(sizes, columns), columns))
         return cls(JunctionTree.of(sizes, distinct), tuple(distinct))
 
@@ -88,10 +187,9 @@ class Structure:
         )
 
     def beliefs(self, potentials: Mapping[Columns, Floats]) -> Beliefs:
-        """The distribution in proportion to the exponential of the sum of all potentials.
+        """Return the distribution in proportion to the exponential of the sum of all potentials.
 
-        Args:
-            potentials: by set, an axis for each of its columns; -inf where a combination cannot occur.
+        Potentials have an axis for each column of their set, and are -inf where a combination cannot occur.
         """
         totals = dict(potentials)
         conditionals = [np.zeros(self.tree.shape(clique)) for clique in self.tree.cliques]
@@ -113,7 +211,6 @@ class Structure:
         return Beliefs(self.tree, tuple(cliques), tuple(conditionals))
 
     def marginals(self, beliefs: Beliefs) -> dict[Columns, Floats]:
-        """The probabilities of all sets."""
         found: dict[Columns, Floats] = {}
         for columns, (holder, link) in zip(reversed(self.sets), reversed(self._holders), strict=True):
             found[columns] = link.summed(beliefs.cliques[holder] if isinstance(holder, int) else found[holder])
@@ -122,22 +219,16 @@ class Structure:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """A distribution over all columns, by the cliques of a junction tree.
-
-    Attributes:
-        tree: the cliques.
-        cliques: the probabilities of the cells of each clique, an axis for each of its columns.
-        conditionals: the same, given the columns that the clique shares with its parent; those of the root are given
-            nothing. Where the shared columns have no probability, they are 0.
-    """
+    """A distribution over all columns, by the cliques of a junction tree."""
 
     tree: JunctionTree
-    cliques: tuple[Floats, ...]
+    cliques: tuple[Floats, ...]  # the probabilities of the cells of each clique, an axis for each of its columns
+    # Given the columns that the clique shares with its parent, if it has one; 0 where these have no probability.
     conditionals: tuple[Floats, ...]
     _found: dict[tuple[int, Columns], Floats] = field(default_factory=dict, repr=False, compare=False)
 
     def marginal(self, columns: Columns) -> Floats:
-        """The probabilities of the values of some columns, an axis for each of them, whichever cliques hold them."""
+        """Return the probabilities of values of some columns, an axis for each, whichever cliques hold them."""
         holder = self.tree.holder(columns)
         if holder is not None:
             return Link.of(self.tree.sizes, columns, self.tree.cliques[holder]).summed(self.cliques[holder])
@@ -145,7 +236,7 @@ class Beliefs:
         return self._joined(self.cliques[top], top, columns, columns)
 
     def _joined(self, own: Floats, clique: int, wanted: Columns, kept: Columns) -> Floats:
-        """What a clique holds, times what hangs on it, with the kept columns alone.
+        """Multiply what a clique holds by what hangs on it, with the kept columns alone.
 
         ``wanted`` are those of the kept columns that the clique does not get from its parent.
         """
@@ -155,7 +246,10 @@ class Beliefs:
             below = self.tree.below[child].difference(columns)
             if missing := tuple(each for each in wanted if each in below):
                 part_columns = tuple(sorted({*self.tree.separators[child], *missing}))
-                parts.append((self._given_shared(child, missing, part_columns), part_columns))
+                if (child, missing) not in self._found:
+                    given = self._joined(self.conditionals[child], child, missing, part_columns)
+                    self._found[child, missing] = given
+                parts.append((self._found[child, missing], part_columns))
         later = [set(kept).union(*(more for _, more in parts[done:])) for done in range(len(parts) + 1)]
         held = tuple(each for each in columns if each in later[0])
         product = Link.of(self.tree.sizes, held, columns).summed(own)
@@ -164,15 +258,9 @@ class Beliefs:
             product, held = _contracted(product, held, part, part_columns, left), left
         return product
 
-    def _given_shared(self, clique: int, wanted: Columns, kept: Columns) -> Floats:
-        """The wanted columns below a clique's parent, given the columns that it shares with that."""
-        if (clique, wanted) not in self._found:
-            self._found[clique, wanted] = self._joined(self.conditionals[clique], clique, wanted, kept)
-        return self._found[clique, wanted]
-
 
 def _normalized(logarithms: Floats, shared: Link) -> tuple[Floats, Floats]:
-    """Exponentials that sum to 1 given the shared columns, or to 0 where all are 0, and the logarithms of the sums."""
+    """Return exponentials that sum to 1 given the shared columns, or to 0 if all are 0, and the logarithms of sums."""
     highest = shared.spread(logarithms.max(axis=shared.axes))
     highest[np.isneginf(highest)] = 0.0
     weights = np.exp(logarithms - highest)
@@ -186,7 +274,7 @@ def _normalized(logarithms: Floats, shared: Link) -> tuple[Floats, Floats]:
 def _contracted(
     first: Floats, first_columns: Columns, second: Floats, second_columns: Columns, kept: Columns
 ) -> Floats:
-    """The product of two arrays by their columns, summed over the columns of both that are not kept."""
+    """Multiply two arrays by their columns, and sum over the columns of both that are not kept."""
     shared = [each for each in first_columns if each in second_columns]
     batch, summed = [each for each in shared if each in kept], [each for each in shared if each not in kept]
     only_first = [each for each in first_columns if each not in shared]
@@ -200,7 +288,6 @@ def _contracted(
 
 
 def _as_matrices(values: Floats, columns: Columns, *axes: Sequence[int]) -> Floats:
-    """Values with three axes, each of several columns."""
     sizes = dict(zip(columns, values.shape, strict=True))
     ordered = values.transpose([columns.index(each) for group in axes for each in group])
     return ordered.reshape([math.prod(sizes[each] for each in group) for group in axes])

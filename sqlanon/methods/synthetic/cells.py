@@ -1,4 +1,4 @@
-"""A table as the numbers of its labels and bins: the one read of the rows, and the marginals of the cells."""
+"""Cells of the numbers of labels and bins, from the one read of the rows, and their marginals."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.shared.leaves import leaf_of
+from sqlanon.methods.synthetic.beliefs import Columns, cells_of
 from sqlanon.methods.synthetic.domain import (
     CODES,
-    Combination,
     ModelledColumn,
     impossible_combinations,
     settings_of,
     whole_edges,
 )
-from sqlanon.methods.synthetic.tree import Columns, cells_of
-from sqlanon.model.methods.synthetic import Bins
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.named import Queries
@@ -42,7 +40,7 @@ from sqlanon.queries.kit.nodes import (
 )
 
 CELLS = Relation("anon_coded_cells", "cell")
-"""How many rows have each combination of numbers; that of a value out of the domain is NULL. None is impossible."""
+"""The rows of each combination of numbers, NULL for values out of the domain; none is impossible."""
 
 SQL = Queries("synthetic", {"codes": CODES, "cells": CELLS})
 
@@ -59,31 +57,30 @@ def read_cells(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledCo
     codes |= {fine_column(position): _fine(position, each) for position, each in enumerate(columns) if each.fine}
     rows = subquery(select([aliased(code, name) for name, code in codes.items()], source.copy()), "anon_rows")
     engine.run(Step(CELLS, SQL.query("cells", rows=rows, codes=[*codes]), "rows as numbers of labels and bins"))
-    impossible = [_has(combination) for combination in impossible_combinations(bound, columns)]
+    impossible: list[exp.Expr] = []
+    for combination in impossible_combinations(bound, columns):
+        has = [column(code_column(position)).isin(*map(number, found)) for position, found in combination.items()]
+        impossible.append(exp.and_(*has))
     _refuse_outside(engine, bound, columns, source, impossible)
     if impossible:
         engine.execute(exp.delete(CELLS.table, where=exp.or_(*impossible)), "leave out what is impossible")
 
 
-def _has(combination: Combination) -> exp.Expr:
-    """Whether a cell has one of the labels of a combination in each of its columns."""
-    labels = [column(code_column(position)).isin(*map(number, codes)) for position, codes in combination.items()]
-    return exp.and_(*labels)
-
-
 def marginals(engine: Compute, sizes: Sequence[int], sets: Iterable[Columns]) -> dict[Columns, Integers]:
-    """How many rows each combination of values of some columns has, for each set, with an axis for each column."""
-    inside = _inside(len(sizes))
-    return {
-        columns: _counts(engine, inside, _combination(sizes, columns), cells_of(sizes, columns)).reshape(
-            [sizes[each] for each in columns]
-        )
-        for columns in sets
-    }
+    """Count the rows of each combination of values of some columns, for each set, with an axis for each column."""
+    inside, found = _inside(len(sizes)), dict[Columns, Integers]()
+    for columns in sets:
+        # The number of a combination of values: the last column counts in ones.
+        first, *others = columns
+        combination: exp.Expr = cast(column(code_column(first)), "BIGINT")
+        for each in others:
+            combination = combination * sizes[each] + column(code_column(each))
+        counts = _counts(engine, inside, combination, cells_of(sizes, columns))
+        found[columns] = counts.reshape([sizes[each] for each in columns])
+    return found
 
 
 def fine_counts(engine: Compute, columns: Sequence[ModelledColumn]) -> dict[int, Integers]:
-    """How many rows have each single value of the columns that are refined, by position."""
     return {
         position: _counts(engine, _inside(len(columns), position), column(fine_column(position)), len(each.fine))
         for position, each in enumerate(columns)
@@ -92,7 +89,6 @@ def fine_counts(engine: Compute, columns: Sequence[ModelledColumn]) -> dict[int,
 
 
 def _counts(engine: Compute, inside: exp.Expr, combination: exp.Expr, size: int) -> Integers:
-    """The rows of cells by the number of a combination, in their order."""
     counted = engine.arrays(SQL.query("marginal", cells=inside, combination=combination), "marginals")
     counts = np.zeros(size, dtype=np.int64)
     counts[counted["combination"].astype(np.int64)] = counted["row_count"]
@@ -100,7 +96,7 @@ def _counts(engine: Compute, inside: exp.Expr, combination: exp.Expr, size: int)
 
 
 def _inside(columns: int, fine: int | None = None) -> exp.Subquery:
-    """The cells whose values are in the domain, those with a single value of a column alone if one is given."""
+    """Select the cells whose values are in the domain, with a single value of a column alone if one is given."""
     names = [code_column(position) for position in range(columns)]
     names += [] if fine is None else [fine_column(fine)]
     present = [column(name).is_(exp.null()).not_() for name in names]
@@ -108,35 +104,36 @@ def _inside(columns: int, fine: int | None = None) -> exp.Subquery:
 
 
 def code_column(position: int) -> str:
-    """The column of cells with the number of a value."""
     return f"anon_code_{position}"
 
 
 def fine_column(position: int) -> str:
-    """The column of cells with the number of a single value, where these are counted, too."""
+    """Return the column of cells with the number of a single value, where these are counted, too."""
     return f"anon_fine_{position}"
 
 
-def _combination(sizes: Sequence[int], columns: Columns) -> exp.Expr:
-    """The number of a combination of values: the last column counts in ones."""
-    first, *others = columns
-    found: exp.Expr = cast(column(code_column(first)), "BIGINT")
-    for each in others:
-        found = found * sizes[each] + column(code_column(each))
-    return found
-
-
 def _code(position: int, modelled: ModelledColumn) -> exp.Expr:
-    """The number of a value; NULL if it is out of the domain."""
-    bins = modelled.bins
-    found = _code_of_label(position, modelled) if bins is None else _code_of_bin(modelled.name, bins)
+    """Number the values of a column; NULL if out of the domain."""
+    found: exp.Expr
+    if modelled.bins is not None:
+        # As many edges above the first one as the value reaches.
+        value = cast_value(column(modelled.name), "DOUBLE")
+        first, *between, last = (cast(exp.Literal.number(f"{edge:f}"), "DOUBLE") for edge in modelled.bins.edges)
+        reached: exp.Expr = number(0)
+        for edge in between:
+            reached = reached + cast(exp.paren(value >= edge), "INTEGER")
+        found = exp.case().when(exp.and_(value >= first, value < last, copy=False), reached)
+    else:
+        found = leaf_of(position, modelled.name)
+        if modelled.level > 0:
+            found = f.list_extract(exp.paren(SQL.query("codes_of_leaves", position=position)), found + 1)
     if modelled.has_null:
         found = exp.case().when(column(modelled.name).is_(exp.null()), number(len(modelled.labels))).else_(found)
     return cast(found, unsigned_type(modelled.size - 1))
 
 
 def _fine(position: int, modelled: ModelledColumn) -> exp.Expr:
-    """The number of a single value; NULL if it is out of the domain."""
+    """Number the single values of a column; NULL if out of the domain."""
     if modelled.bins is None:
         found = leaf_of(position, modelled.name)
     else:
@@ -147,23 +144,6 @@ def _fine(position: int, modelled: ModelledColumn) -> exp.Expr:
     return cast(found, unsigned_type(len(modelled.fine)))
 
 
-def _code_of_label(position: int, modelled: ModelledColumn) -> exp.Expr:
-    leaf = leaf_of(position, modelled.name)
-    if modelled.level == 0:
-        return leaf
-    return f.list_extract(exp.paren(SQL.query("codes_of_leaves", position=position)), leaf + 1)
-
-
-def _code_of_bin(name: str, bins: Bins) -> exp.Expr:
-    """How many edges above the first one a number reaches."""
-    value = cast_value(column(name), "DOUBLE")
-    first, *between, last = (cast(exp.Literal.number(f"{edge:f}"), "DOUBLE") for edge in bins.edges)
-    reached: exp.Expr = number(0)
-    for edge in between:
-        reached = reached + cast(exp.paren(value >= edge), "INTEGER")
-    return exp.case().when(exp.and_(value >= first, value < last, copy=False), reached)
-
-
 def _refuse_outside(
     engine: Compute,
     bound: BoundPolicy,
@@ -171,7 +151,7 @@ def _refuse_outside(
     source: exp.Expr,
     impossible: Sequence[exp.Expr],
 ) -> None:
-    """Refuse values out of the domain: those that no taxonomy has always, the others if the policy says so."""
+    """Refuse values out of the domain: always if no taxonomy has them, other ones if the policy says so."""
     rows = [
         aliased(
             f.coalesce(filtered(f.sum(column(ROW_COUNT)), column(code_column(position)).is_(exp.null())), number(0)),
@@ -212,7 +192,6 @@ def _refuse_outside(
 
 
 def _null_rows(engine: Compute, columns: Sequence[ModelledColumn], source: exp.Expr) -> dict[str, int]:
-    """How many rows have NULL, of the columns that have some."""
     if not columns:
         return {}
     counted = [

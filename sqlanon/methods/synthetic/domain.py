@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.shared.leaves import LEAVES, make_leaves
-from sqlanon.methods.synthetic.tree import Columns
+from sqlanon.methods.synthetic.beliefs import Columns
 from sqlanon.model.methods.synthetic import MAX_BINS, Bins, Synthetic
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, number, values
@@ -26,52 +26,36 @@ CODES = Relation("anon_label_codes", "node")
 SQL = Queries("synthetic", {"codes": CODES})
 
 MAX_FINE_VALUES = 1000
-"""How many single values of a column are counted: of more, noise would be most of what is counted."""
+"""The single values of a column that are counted: of more, most of what is counted would be noise."""
 
 
 @dataclass(frozen=True)
 class ModelledColumn:
-    """A column and the values that a model knows of it, which are numbered from 0.
+    """A column and the values that a model knows of it, which are numbered from 0."""
 
-    Attributes:
-        name: the column.
-        labels: its labels or, as intervals, its bins.
-        bins: the latter, None for a column with a taxonomy.
-        step: the number whose multiples are drawn within bins, if it is declared.
-        level: that of the labels.
-        has_null: whether NULL is one more value, the last one.
-        fine: its single values, if they are counted, too: whole numbers, or texts.
-        fine_codes: the number of the label or bin of each of these, ascending.
-    """
-
-    name: str
-    labels: tuple[str, ...]
-    bins: Bins | None
-    level: int
-    has_null: bool
-    step: Decimal | None = None
-    fine: tuple[int, ...] | tuple[str, ...] = ()
-    fine_codes: tuple[int, ...] = ()
+    name: str  # the column
+    labels: tuple[str, ...]  # its labels or, as intervals, its bins
+    bins: Bins | None  # the latter, None for a column with a taxonomy
+    level: int  # that of the labels
+    has_null: bool  # whether NULL is one more value, the last one
+    step: Decimal | None = None  # the number whose multiples are drawn within bins, if it is declared
+    fine: tuple[int, ...] | tuple[str, ...] = ()  # its single values, if they are counted, too: whole numbers, or texts
+    fine_codes: tuple[int, ...] = ()  # the number of the label or bin of each of these, ascending
 
     @property
     def size(self) -> int:
-        """How many values there are."""
         return len(self.labels) + self.has_null
 
 
 def settings_of(bound: BoundPolicy) -> Synthetic:
-    """The settings of the method."""
     assert isinstance(bound.policy.method, Synthetic)
     return bound.policy.method
 
 
 def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -> tuple[ModelledColumn, ...]:
-    """The columns of the model with their public domains; no row is read. Makes :data:`CODES`.
+    """Make :data:`CODES`, and return the columns of the model with their public domains; no row is read.
 
-    Args:
-        engine: the database.
-        bound: the policy.
-        problems: gets a line for each column with too many labels or single values, or with none, that says what to do.
+    The problems get a line for each column with too many labels or single values, or with none, that says what to do.
     """
     settings = settings_of(bound)
     names = settings.columns(bound.policy)
@@ -108,7 +92,7 @@ def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -
 
 
 def whole_edges(bins: Bins) -> list[int]:
-    """The least whole number of each bin, and the end of the last one."""
+    """Return the least whole number of each bin, and the end of the last one."""
     return [int(edge.to_integral_value(rounding=ROUND_CEILING)) for edge in bins.edges]
 
 
@@ -119,12 +103,9 @@ Combination = dict[int, list[int]]
 def impossible_combinations(
     bound: BoundPolicy, columns: Sequence[ModelledColumn], problems: list[str] | None = None
 ) -> list[Combination]:
-    """The combinations that cannot occur, in the order of the settings.
+    """Return the combinations that cannot occur, in the order of the settings.
 
-    Args:
-        bound: the policy.
-        columns: those of the model.
-        problems: gets a line for each column with labels that are not in its domain.
+    The problems get a line for each column with labels that are not in its domain.
     """
     positions = {each.name: position for position, each in enumerate(columns)}
     found: list[Combination] = []
@@ -142,12 +123,9 @@ def impossible_combinations(
 def impossible_sets(
     bound: BoundPolicy, columns: Sequence[ModelledColumn], problems: list[str]
 ) -> dict[Columns, NDArray[np.bool_]]:
-    """The combinations that cannot occur, by set of columns, with an axis for each column.
+    """Return the combinations that cannot occur, by set of columns, with an axis for each column.
 
-    Args:
-        bound: the policy.
-        columns: those of the model.
-        problems: gets a line for each column with labels that are not in its domain, and for sets of too many cells.
+    The problems get a line for each column with labels that are not in its domain, and for sets of too many cells.
     """
     found: dict[Columns, NDArray[np.bool_]] = {}
     most = settings_of(bound).max_cells
@@ -164,7 +142,7 @@ def impossible_sets(
 
 
 def _refined(engine: Compute, position: int, modelled: ModelledColumn, problems: list[str]) -> ModelledColumn:
-    """A column with its single values; as it is, and a problem, if these are too many."""
+    """Give a column its single values; leave it as it is, and add a problem, if these are too many."""
     bins = modelled.bins
     if bins is None:
         rows = engine.fetch(SQL.query("values_by_code", position=position), "values", "node")
@@ -185,7 +163,7 @@ def _refined(engine: Compute, position: int, modelled: ModelledColumn, problems:
 
 
 def published_type(found: SourceColumn) -> str:
-    """The type in which values of a column are published.
+    """Return the type in which values of a column are published.
 
     The values that an ENUM lists are those of the rows where a frame has categories, so that it is text. Parquet has no
     whole numbers of more than 64 bits, and no bin has any.

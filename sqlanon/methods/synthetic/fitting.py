@@ -1,4 +1,4 @@
-"""The graphical model that is nearest to noisy marginals, by mirror descent (McKenna, Sheldon & Miklau 2019)."""
+"""The fit of a graphical model to noisy marginals, by mirror descent (McKenna, Sheldon & Miklau 2019)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.methods.synthetic.beliefs import Beliefs, Floats, Structure
-from sqlanon.methods.synthetic.tree import Columns
+from sqlanon.methods.synthetic.beliefs import Beliefs, Columns, Floats, Structure
 
 MIN_GAIN = 1e-6
 """The fit has converged where :data:`PATIENCE` steps lower the loss by less."""
@@ -26,23 +25,16 @@ FASTER, SLOWER = 1.1, 0.5
 
 @dataclass(frozen=True)
 class Measurement:
-    """The noisy counts of the marginal of some columns; of several draws, their mean weighted by inverse variances.
+    """The noisy counts of the marginal of some columns; of several draws, their mean weighted by inverse variances."""
 
-    Attributes:
-        counts: an axis for each column.
-        precision: 1 / the variance of the noise of a count.
-    """
-
-    counts: Floats
-    precision: float
+    counts: Floats  # an axis for each column
+    precision: float  # 1 / the variance of the noise of a count
 
     @classmethod
     def of(cls, counts: NDArray[np.int64], sigma: float) -> Measurement:
-        """Counts with noise of a scale."""
         return cls(counts.astype(np.float64), sigma**-2)
 
     def merged(self, other: Measurement) -> Measurement:
-        """Both together."""
         precision = self.precision + other.precision
         counts = (self.counts * self.precision + other.counts * other.precision) / precision
         return Measurement(counts, precision)
@@ -54,31 +46,21 @@ Potentials = Mapping[Columns, Floats]
 
 @dataclass(frozen=True)
 class Model:
-    """A distribution, and how well it agrees with measurements.
+    """A distribution, and how well it agrees with measurements."""
 
-    Attributes:
-        potentials: what it is made of, by measured set of columns.
-        beliefs: the distribution.
-        total: how many rows it stands for.
-        excess: by how much it expects more than was measured, by measured set.
-        loss: Σ precision / 2 * |excess|² over all measurements.
-        step: how far a descent from here goes along the gradient.
-    """
-
-    potentials: Potentials
+    potentials: Potentials  # by measured set of columns
     beliefs: Beliefs
-    total: float
-    excess: Mapping[Columns, Floats]
-    loss: float
-    step: float
+    total: float  # the number of rows that it stands for
+    excess: Mapping[Columns, Floats]  # the counts that it expects minus the measured ones, by measured set
+    loss: float  # Σ precision / 2 * |excess|² over all measurements
+    step: float  # the length of a descent from here along the gradient
 
     def counts(self, columns: Columns) -> Floats:
-        """How many rows the model expects for each combination of values of some columns."""
         return self.total * self.beliefs.marginal(columns)
 
 
 def total_of(measurements: Iterable[Measurement]) -> float:
-    """How many rows there are: the mean of the totals of noisy marginals by their precision.
+    """Estimate the number of rows: the mean of the totals of noisy marginals by their precision.
 
     It is at least 1 and at most :data:`MAX_MODEL_ROWS`, whatever the noise is.
     """
@@ -95,15 +77,15 @@ def fitted(
     start: Model | None = None,
     impossible: Mapping[Columns, NDArray[np.bool_]] | None = None,
 ) -> Model:
-    """The model of some measurements, from the potentials of an earlier one on.
+    """Fit a model to some measurements, from the potentials of an earlier one on.
 
     By mirror descent with Nesterov's momentum, which starts anew where the loss rises (O'Donoghue & Candès 2015). It
     ends before its last step where it has converged.
 
     Args:
-        sizes: how many values each column has.
+        sizes: the number of values of each column.
         measurements: by set of columns.
-        steps: how many at most.
+        steps: the largest number of steps.
         start: a model of some of the measurements.
         impossible: by set of columns, the combinations that cannot occur.
     """
@@ -128,8 +110,6 @@ def fitted(
 
 
 class _Descent:
-    """Steps towards the measurements of some sets."""
-
     def __init__(
         self, sizes: Sequence[int], measurements: Measurements, impossible: Mapping[Columns, NDArray[np.bool_]]
     ) -> None:
@@ -139,7 +119,7 @@ class _Descent:
         self._total = total_of(measurements.values())
 
     def first(self, start: Model | None) -> Model:
-        """The model to start from, uniform over what it has no potential for."""
+        """Return the model to start from, uniform over what it has no potential for."""
         before = {} if start is None else start.potentials
         potentials = {
             each: before[each] if each in before else np.zeros(found.counts.shape)
@@ -150,20 +130,19 @@ class _Descent:
         return self._model(potentials, safe if start is None else start.step)
 
     def after_step(self, model: Model, step: float) -> Model:
-        """The model one step down from another one."""
         lengths = {each: step * self._total * found.precision for each, found in self._measurements.items()}
         down = {each: model.potentials[each] - length * model.excess[each] for each, length in lengths.items()}
         return self._model(down, step)
 
     def beyond(self, before: Model, new: Model, share: float) -> Model:
-        """The new model, moved on by a share of the way to it."""
+        """Move the new model on by a share of the way to it."""
         if not share:
             return new
         ways = {each: new.potentials[each] - before.potentials[each] for each in new.potentials}
         return self._model({each: new.potentials[each] + share * way for each, way in ways.items()}, new.step)
 
     def slope(self, model: Model, new: Model) -> float:
-        """By how much the loss would fall to another model if it were linear."""
+        """Return by how much the loss would fall to another model if it were linear."""
         return sum(
             found.precision * float(np.vdot(model.excess[each], model.excess[each] - new.excess[each]))
             for each, found in self._measurements.items()

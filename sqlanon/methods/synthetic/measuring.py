@@ -1,22 +1,197 @@
-"""What a run counts of a table, and all that it draws for what it paid."""
+"""The counts of a run, all that it draws for what it paid, and what it refuses before anything is charged."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
-from sqlanon.errors import PolicyError
+from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.mechanisms.accountant import RhoPortions
+from sqlanon.mechanisms.scales import scale_in_rho
 from sqlanon.mechanisms.source import RandomSource
+from sqlanon.mechanisms.zcdp import rho_of
 from sqlanon.methods.shared.private.chance import bounded_source, refuse_observed
-from sqlanon.methods.synthetic import checks, domain
-from sqlanon.methods.synthetic.candidates import candidates_of
+from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
+from sqlanon.methods.synthetic.beliefs import Columns, Structure, cells_of
 from sqlanon.methods.synthetic.cells import fine_counts, marginals, read_cells
-from sqlanon.methods.synthetic.choosing import Chosen, ErrorEstimate, Problem, chosen, estimated_error
-from sqlanon.methods.synthetic.tree import Columns
-from sqlanon.model.methods.synthetic import Synthetic
+from sqlanon.methods.synthetic.choosing import (
+    GRID,
+    MEASURED,
+    Chosen,
+    ErrorEstimate,
+    Problem,
+    candidates_of,
+    chosen,
+    estimated_error,
+)
+from sqlanon.methods.synthetic.domain import (
+    CODES,
+    ModelledColumn,
+    impossible_sets,
+    modelled_columns,
+    published_type,
+    settings_of,
+    whole_edges,
+)
+from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
+from sqlanon.model.methods.synthetic import Bins, Synthetic
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import aliased, cast, column
+from sqlanon.queries.source import SourceColumn
+
+SQL = Queries("synthetic", {"codes": CODES})
+
+LARGEST_SCORE = 2**62
+"""Scores are 64-bit integers: one that wrapped around would change by more than it is drawn for."""
+
+MAX_ROW_NOISE = 1_000_000
+"""The largest scale of noise on the number of rows: with more a release could have billions of rows."""
+
+MAX_COUNTED_CELLS = 50_000_000
+"""The cells of all candidates together: their counts are held in memory, 8 bytes each."""
+
+EXACT_IN_FLOATS = 2**53
+"""Whole numbers up to this are floating-point numbers."""
+
+WHOLE = range(-(2**63), 2**63)
+"""The whole numbers that are drawn."""
+
+
+def _misfits_of_bins(found: SourceColumn, bins: Bins, *, is_refined: bool) -> Iterator[str]:
+    kind = f'"{found.name}" is {found.type}'
+    if not found.traits.is_number:
+        yield f"{kind}, not a number: cast it in a view, or give it a taxonomy"
+    elif found.traits.is_fractional:
+        if is_refined:
+            yield f"{kind}, and refine counts whole numbers or labels: take it out, or cast it in a view"
+        if not all(math.isfinite(float(edge)) for edge in bins.edges):
+            yield f"{kind}, and its edges are beyond all numbers of that type"
+    else:
+        ends = whole_edges(bins)
+        if ends[0] not in WHOLE or ends[-1] - 1 not in WHOLE:
+            yield f"{kind}, and its edges are beyond the whole numbers of 64 bits"
+        for label, low, high in zip(bins.labels, ends, ends[1:], strict=False):
+            if low == high:
+                yield f"{kind}, and its bin {label} has no whole number"
+
+
+def _misfits_of_step(found: SourceColumn, bins: Bins, step: Decimal | None) -> Iterator[str]:
+    if step is None:
+        return
+    unit = Fraction(step)
+    if not found.traits.is_fractional and unit.denominator > 1:
+        yield f'"{found.name}" is {found.type}, and its step is not a whole number'
+    parts: list[Fraction | int] = [unit.denominator, *(abs(Fraction(edge)) * unit.denominator for edge in bins.edges)]
+    if found.traits.is_fractional and any(part > EXACT_IN_FLOATS for part in parts):
+        yield f'"{found.name}" is {found.type}, which has not all multiples of its step: give a larger one'
+
+
+def fractions_to_declare(bound: BoundPolicy) -> list[str]:
+    """Note each column of fractions whose edges are whole, since its numbers may be whole, too."""
+    settings, types = settings_of(bound), {found.name: found for found in bound.columns}
+    return [
+        f'numbers of "{name}" ({types[name].type}) are drawn as fractions; if it is public that all are whole, give '
+        f"the method step = {{ {name} = 1 }}"
+        for name, bins in settings.numeric.items()
+        if types[name].traits.is_fractional and name not in settings.step and all(edge % 1 == 0 for edge in bins.edges)
+    ]
+
+
+def out_of_types(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledColumn]) -> list[str]:
+    """List columns whose types cannot hold what might be drawn: numbers of bins, or values of taxonomies."""
+    types = {each.name: each for each in bound.columns}
+    outside: dict[str, exp.Expr] = {}
+    for position, each in enumerate(columns):
+        found = types[each.name]
+        kind = published_type(found)
+        if each.bins is not None:
+            # The smallest and the largest number that may be drawn, or what it may be rounded to.
+            ends = each.bins.edges[0], each.bins.edges[-1]
+            if not found.traits.is_fractional:
+                edges = whole_edges(each.bins)
+                ends = Decimal(edges[0]), Decimal(edges[-1] - 1)
+            held = [_tried(exp.Literal.number(f"{end:f}"), kind).is_(exp.null()) for end in ends]
+            problem = f'"{each.name}" is {kind}, which does not hold all numbers of its bins'
+            outside[problem] = exp.or_(*held, copy=False)
+        elif kind != "VARCHAR" and (each.fine or not each.level):
+            count = SQL.query("values_of_no_type", position=position, held=_tried(column("value"), kind))
+            outside[f'"{each.name}" is {kind}, and not all values of its taxonomy are'] = exp.paren(count) > 0
+    if not outside:
+        return []
+    named = [aliased(each, f"column_{place}") for place, each in enumerate(outside.values())]
+    row = engine.fetch(exp.select(*named, copy=False), "what types hold")[0]
+    return [problem for place, problem in enumerate(outside) if row[f"column_{place}"]]
+
+
+def _tried(value: exp.Expr, type_name: str) -> exp.TryCast:
+    return exp.TryCast(this=value, to=cast(exp.null(), type_name).to)
+
+
+def too_large(
+    sizes: Sequence[int],
+    weights: Mapping[Columns, int],
+    impossible: Mapping[Columns, NDArray[np.bool_]],
+    max_cells: int,
+) -> Iterator[str]:
+    """Say why the counted sets, or the impossible combinations, make no model."""
+    if (cells := sum(cells_of(sizes, each) for each in weights)) > MAX_COUNTED_CELLS:
+        yield (
+            f"the workload has marginals of {cells:,} cells together, more than {MAX_COUNTED_CELLS:,}: take fewer sets "
+            "or columns, higher levels, or wider bins"
+        )
+    structure = Structure.of(sizes, impossible)
+    if structure.tree.cells > max_cells and impossible:
+        yield (
+            f"the impossible combinations need a model of {structure.tree.cells:,} cells, more than {max_cells:,}: "
+            "give fewer, or raise max_cells"
+        )
+    else:
+        excluded = {each: np.where(cannot, -np.inf, 0.0) for each, cannot in impossible.items()}
+        if not structure.beliefs(excluded).cliques[0].any():
+            yield "the impossible combinations leave none that is possible"
+
+
+def refuse_small_budgets(
+    settings: Synthetic, sizes: Sequence[int], weights: Mapping[Columns, int], rounds: int, workload: int
+) -> None:
+    """Refuse a budget at which noise would not fit what it is added to, or would make billions of rows.
+
+    The largest noise of a run is that of its first measurements, or of its last ones if few rounds are left for these.
+
+    About as many marginals as rounds are measured, and ``workload`` sets are compared for the report.
+
+    Raises:
+        PolicyError: it is such a budget.
+    """
+    most, rows = settings.rows_per_individual, max(weights.values())
+    with refusing_small_budgets(settings):
+        whole = rho_of(settings.budget)
+        rest = (1 - settings.report_share) * whole
+        first = len(sizes) + len(settings.refine)
+        least = min(1 / Fraction(rounds), 1 - MEASURED * first / rounds) * rest
+        sigma = scale_in_rho(MEASURED * least, most)
+        scale_in_rho((1 - MEASURED) * least, GRID * most * rows)
+        if settings.report_share and workload:
+            scale_in_rho(settings.report_share * whole, GRID * most * workload)
+        score = rows * GRID * (2 * MAX_MODEL_ROWS + sigma * max(cells_of(sizes, each) for each in weights))
+        if score >= LARGEST_SCORE:
+            raise BudgetError("nothing can be chosen", ["scores would not fit 64-bit integers; take smaller weights"])
+        noise = sigma / math.sqrt(sum(1 / size for size in sizes))
+        if settings.rows is None and noise > MAX_ROW_NOISE:
+            raise BudgetError(
+                "how many rows there are is lost in noise",
+                [f"the noise on the number of rows would have a scale of {noise:.3g}; spend more, or give rows"],
+            )
+
 
 ROUNDS_PER_COLUMN = 5
 """How many rounds there are for each column if all cost the same; McKenna et al. take 16.
@@ -29,54 +204,59 @@ by 41, 33, 22 and 21 rows. At ε = 0.1 pairs have .081 at 16, .077 at 8 and .073
 
 @dataclass(frozen=True)
 class Counted:
-    """A table as a run sees it: the only part of a run that knows the rows.
+    """A table as a run sees it: the only part of a run that knows the rows."""
 
-    Attributes:
-        columns: those of the model.
-        problem: what may be measured.
-        workload: the sets of the workload that are counted.
-    """
-
-    columns: tuple[domain.ModelledColumn, ...]
+    columns: tuple[ModelledColumn, ...]
     problem: Problem
-    workload: Sequence[Columns]
+    workload: Sequence[Columns]  # the sets of the workload that are counted
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """The policy, if nothing speaks against it before a row is read.
+    """Refuse settings that do not fit the source before a row is read, and return the policy otherwise.
 
     Raises:
         TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
         PolicyError: listing what does not fit the columns and taxonomies.
     """
     refuse_observed(bound)
-    if problems := checks.misfits(bound):
+    settings, shapes = settings_of(bound), bound.all_shapes
+    problems: list[str] = []
+    for found in bound.columns:
+        if (bins := settings.numeric.get(found.name)) is not None:
+            problems += _misfits_of_bins(found, bins, is_refined=found.name in settings.refine)
+            problems += _misfits_of_step(found, bins, settings.step.get(found.name))
+        elif found.name in settings.columns(bound.policy) and not found.traits.can_be_rebuilt:
+            problems.append(no_category(found))
+    for name, level in settings.levels.items():
+        if name in shapes and level > shapes[name].height:
+            problems.append(f'levels: "{name}" has levels 0 to {shapes[name].height}, so not {level}')
+    if problems:
         raise PolicyError(f"the policy does not fit {bound.description}:", problems)
     return bound
 
 
 def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counted:
-    """Count all marginals that may be measured; all that can be refused is.
+    """Count all marginals that may be measured, and refuse all that can be refused.
 
     Raises:
         PolicyError: the domain has too many values, or too few; the budget buys no noise that fits; or rows are out of
-            the domain.
+            the
         TaxonomyError: a taxonomy does not know some values.
     """
-    settings = domain.settings_of(bound)
+    settings = settings_of(bound)
     problems: list[str] = []
-    columns = domain.modelled_columns(engine, bound, problems)
+    columns = modelled_columns(engine, bound, problems)
     sizes = tuple(each.size for each in columns)
-    impossible = domain.impossible_sets(bound, columns, problems)
+    impossible = impossible_sets(bound, columns, problems)
     weights = candidates_of(sizes, settings.sets(bound.policy), settings.max_cells)
-    problems += checks.out_of_types(engine, bound, columns)
+    problems += out_of_types(engine, bound, columns)
     if all(sizes):
-        problems += checks.too_large(sizes, weights, impossible, settings.max_cells)
+        problems += too_large(sizes, weights, impossible, settings.max_cells)
     if problems:
         raise PolicyError(f"the policy does not fit {bound.description}, its taxonomies and bins:", problems)
     workload = [each for each in settings.sets(bound.policy) if each in weights]
     rounds = settings.rounds or ROUNDS_PER_COLUMN * len(sizes)
-    checks.refuse_small_budgets(settings, sizes, weights, rounds, len(workload))
+    refuse_small_budgets(settings, sizes, weights, rounds, len(workload))
     read_cells(engine, bound, columns, bounded_source(engine, bound, source))
     problem = Problem(
         sizes=sizes,
@@ -88,14 +268,16 @@ def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counte
         impossible=impossible,
         fine=fine_counts(engine, columns),
     )
-    checks.refuse_many_rows(bound, problem)
+    # Scores of more rows might not fit whole numbers of 64 bits.
+    if int(problem.counts[0,].sum()) > MAX_MODEL_ROWS:
+        raise PolicyError(f"{bound.description} has more rows than the {MAX_MODEL_ROWS:,} that can be scored exactly")
     return Counted(columns, problem, workload)
 
 
 def measured(
     counted: Counted, settings: Synthetic, portions: RhoPortions, source: RandomSource
 ) -> tuple[Chosen, ErrorEstimate | None]:
-    """The model of noisy marginals, and how wrong it is, if a share of the budget is spent on that."""
+    """Fit the model of noisy marginals, and measure its error if a share of the budget is spent on that."""
     problem, workload = counted.problem, counted.workload
     for_error = settings.report_share * portions.rho
     found = chosen(problem, portions.rho - for_error, portions, source)

@@ -12,8 +12,9 @@ Source: McKenna, Mullins, Sheldon & Miklau 2022, as in spec/synthetic.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from pydantic import Field
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
@@ -22,12 +23,40 @@ from sqlanon.methods.base import TakesEnums
 from sqlanon.methods.shared.private.run import PrivateRun
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.synthetic import domain, rows
-from sqlanon.methods.synthetic.checks import fractions_to_declare
-from sqlanon.methods.synthetic.measuring import checked, counted, measured
-from sqlanon.methods.synthetic.report import SyntheticReport, measured_marginals
+from sqlanon.methods.synthetic.choosing import Chosen
+from sqlanon.methods.synthetic.domain import ModelledColumn
+from sqlanon.methods.synthetic.measuring import checked, counted, fractions_to_declare, measured
+from sqlanon.methods.synthetic.rows import Drawing
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.synthetic import Synthetic
-from sqlanon.model.release import Report, Spent
+from sqlanon.model.release import PrivateReport, Report, Spent
+from sqlanon.model.release.marginals import LabelCounts, MeasuredMarginal, measured_tables
+from sqlanon.model.release.reports import spent_table
+from sqlanon.report.document import Part
+
+
+class SyntheticReport(PrivateReport):
+    """The numbers of a run for synthetic rows.
+
+    Attributes:
+        rho: ρ of the budget.
+        measured: what was measured, in the order of columns.
+        model_cells: how many cells the model has.
+        mean_error: how many rows, on average over the workload, the model counts in other places than the table, with
+            noise: half the sum of all differences of a marginal. None if nothing was spent on it.
+        error_sigma: the scale of that noise.
+    """
+
+    rho: float
+    measured: tuple[MeasuredMarginal, ...]
+    model_cells: int = Field(title="cells of the model")
+    mean_error: float | None = Field(None, title="rows in other places than in the table, a mean with noise")
+    error_sigma: float | None = Field(None, title="the scale of that noise")
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return spent_table(self.spent, self.thresholds), *measured_tables(self.measured), *self.sections
+
 
 MARGINALS = "marginals"
 
@@ -52,7 +81,6 @@ class SyntheticRun(PrivateRun):
 
     @property
     def settings(self) -> Synthetic:
-        """The settings of the method."""
         return domain.settings_of(self.bound)
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
@@ -111,7 +139,7 @@ class SyntheticRun(PrivateRun):
             spent=(Spent(step=MARGINALS, budget=self.portions.whole, position=self.portions.given[-1].position),),
             thresholds={},
             rho=float(self.portions.rho),
-            measured=tuple(measured_marginals(self.counted.columns, self.chosen, self.drawing)),
+            measured=tuple(_measured_marginals(self.counted.columns, self.chosen, self.drawing)),
             model_cells=self.chosen.model.beliefs.tree.cells,
             mean_error=None if self.error is None else self.error.rows / 2,
             error_sigma=None if self.error is None else self.error.sigma / 2,
@@ -127,3 +155,23 @@ class SyntheticRun(PrivateRun):
     @property
     def _published(self) -> list[str]:
         return [found.name for found in self.bound.published_columns]
+
+
+def _measured_marginals(
+    columns: Sequence[ModelledColumn], chosen: Chosen, drawing: Drawing
+) -> Iterator[MeasuredMarginal]:
+    """List the measured marginals in the order of columns, of single columns beside the rows that were drawn."""
+    for places, found in sorted(chosen.measurements.items()):
+        counts: list[LabelCounts] = []
+        if len(places) == 1:
+            column = columns[places[0]]
+            labels = (*column.labels, None) if column.has_null else column.labels
+            by_label = zip(labels, found.counts.tolist(), drawing.counts[places[0]].tolist(), strict=True)
+            counts = [LabelCounts(label=label, measured=noisy, drawn=drawn) for label, noisy, drawn in by_label]
+        yield MeasuredMarginal(
+            columns=tuple(columns[place].name for place in places),
+            times=len(chosen.measured(places)),
+            sigma=found.precision**-0.5,
+            error_at_most=chosen.measured(places)[-1].largest_distance(chosen.model.counts(places)) / 2,
+            labels=tuple(counts),
+        )

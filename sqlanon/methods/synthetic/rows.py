@@ -1,4 +1,4 @@
-"""The rows that are drawn of a model, on their way to the database."""
+"""Rows of a graphical model, whose counts are as near to its probabilities as whole rows can be."""
 
 from __future__ import annotations
 
@@ -13,57 +13,84 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.mechanisms.source import Generator, Integers
-from sqlanon.methods.synthetic.beliefs import Beliefs, Floats
+from sqlanon.methods.synthetic.beliefs import Beliefs, Floats, cells_of
 from sqlanon.methods.synthetic.cells import SQL
 from sqlanon.methods.synthetic.domain import ModelledColumn, published_type, whole_edges
-from sqlanon.methods.synthetic.drawing import Codes, drawn
 from sqlanon.model.methods.synthetic import Bins
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.nodes import Relation, aliased, column, f, select
 from sqlanon.queries.source import SourceColumn
 
+Codes = NDArray[np.int64]
+
+
+def drawn(beliefs: Beliefs, rows: int, generator: Generator) -> list[Codes]:
+    """Draw the values of invented rows, by column, which costs no privacy, as it sees nothing but the model.
+
+    The root of the tree is drawn first, then the other columns of each clique, given those that it shares with its
+    parent. Of n rows of equal shared values, in random order, row i takes the value at (i + u) / n of the cumulative
+    distribution, u uniform for each row. So no value is far from its expected count, as it may be where all rows are
+    drawn independently.
+    """
+    tree = beliefs.tree
+    values: list[Codes] = [np.zeros(rows, np.int64) for _ in tree.sizes]
+    for clique, shared, conditional in zip(tree.cliques, tree.separators, beliefs.conditionals, strict=True):
+        new = tuple(each for each in clique if each not in shared)
+        given = np.transpose(conditional, [clique.index(each) for each in (*shared, *new)])
+        groups = np.zeros(rows, np.int64)
+        for each in shared:
+            groups = groups * tree.sizes[each] + values[each]
+        cells = _drawn_in_groups(given.reshape(cells_of(tree.sizes, shared), -1), groups, generator)
+        for each, found in zip(new, np.unravel_index(cells, tree.shape(new)), strict=True):
+            values[each] = found
+    return values
+
+
+def _drawn_in_groups(conditionals: Floats, groups: Codes, generator: Generator) -> Codes:
+    """Draw a cell for each row, by the distribution of its group; ``conditionals`` has the shape (groups, cells)."""
+    order = generator.permutation(len(groups))
+    order = order[np.argsort(groups[order], kind="stable")]
+    counts = np.bincount(groups, minlength=len(conditionals))
+    position = np.arange(len(groups)) - np.repeat(np.cumsum(counts) - counts, counts)
+    quantiles = (position + generator.random(len(groups))) / np.repeat(counts, counts)
+    cumulative = np.cumsum(conditionals, axis=1)
+    found = np.flatnonzero(counts)
+    # Rounded sums would leave the last value with a probability that it may not have.
+    cumulative[found] /= cumulative[found, -1:]
+    cumulative += np.arange(len(conditionals))[:, None]
+    cells = np.empty_like(groups)
+    sought = np.repeat(np.arange(len(conditionals)), counts) + quantiles
+    cells[order] = np.searchsorted(cumulative.ravel(), sought, side="right")
+    cells -= groups * conditionals.shape[1]
+    return cells
+
+
 DRAWN = Relation("anon_drawn_rows", "row")
 """The rows as they were drawn: the numbers of labels or of single values, and numbers as they are."""
 
 ROWS_AT_ONCE = 250_000
-"""How many rows are drawn at once: 50 MB for 15 columns, and faster than a million at once (benchmarks.synthetic)."""
+"""The rows to draw at once: 50 MB for 15 columns, and faster than a million at once (benchmarks.synthetic)."""
 
 
 @dataclass(frozen=True)
 class DrawnColumn:
-    """A column of the rows that are drawn.
-
-    Attributes:
-        modelled: what the model knows of it.
-        found: the column of the source.
-        position: its position in the model.
-        weights: how likely each single value is within its label or bin, if they were counted; else all are as likely.
-    """
-
     modelled: ModelledColumn
     found: SourceColumn
-    position: int
-    weights: Floats | None = None
+    position: int  # in the model
+    weights: Floats | None = None  # of single values within their label or bin, if counted; else all are as likely
 
     @property
     def is_whole(self) -> bool:
-        """Whether numbers are whole."""
         return not self.found.traits.is_fractional
 
     @property
-    def has_labels(self) -> bool:
-        """Whether it shows labels above the values of the source."""
-        return bool(self.modelled.level) and self.weights is None
-
-    @property
     def type(self) -> pa.DataType:
-        """The type that it is drawn in."""
         if self.modelled.bins is None:
             return _integers([len(self.modelled.fine or self.modelled.labels)])
         return _integers(whole_edges(self.modelled.bins)) if self.is_whole else pa.float64()
 
     def values(self, codes: Codes, generator: Generator) -> pa.Array:
-        """The values of rows whose numbers in the model were drawn; a number lies anywhere in its bin."""
+        """Draw values for numbers in the model; a value lies anywhere in its bin."""
         missing = codes == len(self.modelled.labels)
         codes = np.where(missing, 0, codes)
         if self.weights is not None:
@@ -75,7 +102,7 @@ class DrawnColumn:
         return pa.array(self._numbers(self.modelled.bins, codes, generator), self.type, mask=missing)
 
     def _refined(self, codes: Codes, weights: Floats, generator: Generator) -> Codes:
-        """The numbers of single values, by the cumulative distributions of labels or bins, one after the other."""
+        """Draw the numbers of single values, by the cumulative distributions of labels or bins, one after the other."""
         starts = np.searchsorted(self.modelled.fine_codes, np.arange(len(self.modelled.labels)))
         whole = np.add.reduceat(weights, starts)
         cumulative = np.cumsum(weights / whole[np.array(self.modelled.fine_codes)])
@@ -99,21 +126,21 @@ class DrawnColumn:
 
 
 def _integers(ends: Sequence[int]) -> pa.DataType:
-    """The smallest type of the whole numbers between two ends: rows wait in memory until they are written."""
+    """Return the smallest type of whole numbers between two ends: rows wait in memory until they are written."""
     largest = max(abs(end) for end in ends)
     types = (pa.int8(), pa.int16(), pa.int32())
     return next((each for each in types if largest < 2 ** (each.bit_width - 1)), pa.int64())
 
 
 def weights_within(counts: Integers, codes: Sequence[int], sigma: float) -> Floats:
-    """How likely single values are within their label or bin, by their noisy counts.
+    """Weigh single values within their label or bin, by their noisy counts.
 
     Counts whose differences may all be noise say nothing: their values are as likely as each other. The differences of
     others are shrunk by what noise contributes to their squares on average (James & Stein 1961).
 
     Args:
-        counts: of each single value.
-        codes: the number of its label or bin, ascending.
+        counts: of single values.
+        codes: the numbers of their labels or bins, ascending.
         sigma: the scale of the noise of a count.
     """
     found = np.ones(len(counts))
@@ -131,28 +158,19 @@ def weights_within(counts: Integers, codes: Sequence[int], sigma: float) -> Floa
 
 @dataclass(frozen=True)
 class Drawing:
-    """Rows that are drawn some at a time, when they are read.
-
-    Attributes:
-        columns: what they consist of.
-        beliefs: the distribution.
-        row_count: how many rows there are.
-        generator: of the draws.
-        counts: by column, the rows with each value of the model, among those that were read.
-    """
+    """Rows that are drawn some at a time, when they are read."""
 
     columns: Sequence[DrawnColumn]
     beliefs: Beliefs
     row_count: int
     generator: Generator
-    counts: Sequence[Integers] = field(init=False)
+    counts: Sequence[Integers] = field(init=False)  # by column, rows that were read with each value of the model
 
     def __post_init__(self) -> None:
         sizes = self.beliefs.tree.sizes
         object.__setattr__(self, "counts", [np.zeros(size, dtype=np.int64) for size in sizes])
 
     def reader(self) -> pa.RecordBatchReader:
-        """The rows."""
         schema = pa.schema([(each.found.name, each.type) for each in self.columns])
         return pa.RecordBatchReader.from_batches(schema, self._batches(schema))
 
@@ -166,26 +184,21 @@ class Drawing:
 
 
 def released(columns: Sequence[DrawnColumn], order: Sequence[str]) -> exp.Select:
-    """The rows as they are published: values in :func:`published_type`, labels above them as texts.
-
-    Args:
-        columns: the columns.
-        order: their names in the order of the source.
-    """
+    """Select the published rows: values in :func:`published_type`, labels above them as texts, in a given order."""
     shown = {each.found.name: _shown(each) for each in columns}
     return select([aliased(shown[name], name) for name in order], DRAWN.table)
 
 
 def content(rows: exp.Query | exp.Expr, names: Sequence[str]) -> exp.Select:
-    """One row: the number of rows, and the sum of their hashes."""
+    """Select one row: the number of rows, and the sum of their hashes."""
     return SQL.query("content", rows=rows, row_hash=f.hash(*map(column, names)))
 
 
 def _shown(each: DrawnColumn) -> exp.Expr:
-    drawn = column(each.found.name)
+    drawn, kind = column(each.found.name), published_type(each.found)
     if each.modelled.bins is not None:
-        return cast_value(drawn, published_type(each.found))
+        return cast_value(drawn, kind)
     texts = SQL.query("listed_labels" if each.weights is None else "listed_values", position=each.position)
     found = f.list_extract(exp.paren(texts), drawn + 1)
-    kind = published_type(each.found)
-    return found if each.has_labels or kind == "VARCHAR" else cast_value(found, kind)
+    shows_labels = each.modelled.level > 0 and each.weights is None
+    return found if shows_labels or kind == "VARCHAR" else cast_value(found, kind)

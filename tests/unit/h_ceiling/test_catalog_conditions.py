@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.h_ceiling.catalog.conditions import ConditionF, Lemma
+from sqlanon.methods.h_ceiling.conditions import ConditionF, Lemma
 from tests.effort import examples
 from tests.worlds import Rows, chance, every_class_can_be_without, filled, lemma_holds, read, some_classes, worlds
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlanon.methods.h_ceiling.catalog import grouping as offers
-from sqlanon.methods.h_ceiling.catalog.conditions import Condition, ConditionF, Lemma
-from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
+from sqlanon.methods.h_ceiling import catalogs as offers
+from sqlanon.methods.h_ceiling.catalogs import Catalog, grouped
+from sqlanon.methods.h_ceiling.conditions import Condition, ConditionF, Lemma
 from tests.effort import examples
 from tests.worlds import chance, filled, published, read, some_classes
 

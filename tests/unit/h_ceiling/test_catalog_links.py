@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from sqlanon.methods.h_ceiling.catalog import links as counted
-from sqlanon.methods.h_ceiling.catalog.links import Links
+from sqlanon.methods.h_ceiling import links as counted
+from sqlanon.methods.h_ceiling.links import Links
 from tests.effort import examples
 from tests.worlds import chance, filled, links, read, some_classes
 

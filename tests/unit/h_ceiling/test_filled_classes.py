@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sqlanon.methods.h_ceiling.catalog.conditions import FilledClasses
+from sqlanon.methods.h_ceiling.conditions import FilledClasses
 from tests.worlds import filled, read
 
 

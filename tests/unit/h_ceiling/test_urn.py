@@ -13,7 +13,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.h_ceiling.hidden import PRIOR_ROWS, drawn_from_urns
+from sqlanon.methods.h_ceiling.counterfeits import PRIOR_ROWS, drawn_from_urns
 
 K = 4
 CHANCES = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))

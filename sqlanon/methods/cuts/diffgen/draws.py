@@ -1,4 +1,6 @@
-"""The draws of a cut, each at the cost of a step: which label gives way, where a number is split, which sets are kept.
+"""The draws of a cut, in which labels give way to their children one after the other, by what is drawn of counts.
+
+Each draw costs a step: which label gives way, where a number is split, which sets of items are kept.
 
 Every draw is made for many runs at once if that is asked for, as an audit does; a release is one run.
 
@@ -32,8 +34,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,16 +47,18 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.mechanisms.accountant import Charge, Portions
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cuts.diffgen import queries
-from sqlanon.methods.cuts.shared.pieces import Cut, Piece
+from sqlanon.methods.cuts.shared import points
+from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
 from sqlanon.methods.shared.private.chance import drawn_unseen, noise_of_places, reached_by_noise, row_count
 from sqlanon.model.methods.cuts import DiffGen
+from sqlanon.queries.kit.nodes import union_all
 from sqlanon.queries.noise.combinations import DRAWN
 
 WHOLE = 1 << 20
 """The parts of a bit that information is counted in."""
 
 MAX_UNSEEN = 1_000_000
-"""How many combinations that nobody has are shown by noise alone, on average; a higher threshold shows fewer.
+"""The combinations that nobody has and noise shows, on average; a higher threshold shows fewer.
 
 A release of more says little; without a bound a large cut would fill the disk.
 """
@@ -74,13 +80,7 @@ class Scored(NamedTuple):
 
 
 class Draws:
-    """What is drawn for one cut.
-
-    Args:
-        settings: what each step costs, and by which score.
-        source: where chance comes from.
-        portions: what was paid, of which each draw takes a step.
-    """
+    """The draws for one cut, each of which takes a step of the portions that were paid."""
 
     def __init__(self, settings: DiffGen, source: RandomSource, portions: Portions) -> None:
         self.settings = settings
@@ -89,14 +89,13 @@ class Draws:
         self._scored: dict[str, Any] = {"sensitivity": sensitivity(settings), "monotonic": is_monotonic(settings)}
 
     def best(self, scores: Sequence[int]) -> int:
-        """The place of a score that is nearly the largest."""
         charge = self.portions.take(CHOICES, self.settings.step)
         candidates = np.array(scores, dtype=np.int64)
         draw = self.source.exponential_mechanism
         return int(self._drawn(lambda runs: draw(candidates, charge, runs=runs, **self._scored)))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
-        """Where intervals are split that have no row in common: together for one step."""
+        """Draw where intervals are split that have no row in common: together for one step."""
         charges = self.portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
         return {
             interval: int(self._drawn(partial(self._split, interval, scored, charge)))
@@ -104,23 +103,21 @@ class Draws:
         }
 
     def kept(self, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren]) -> list[SetOfChildren]:
-        """Of all sets of children that there could be, those whose noisy count is enough."""
         charge = self.portions.take(ITEM_SETS, self.settings.step)
         found = np.array([counts.get(each, 0) for each in possible], dtype=np.int64)
         is_kept = self._drawn(partial(self._are_kept, found, charge))
         return [each for each, is_one in zip(possible, is_kept, strict=True) if is_one]
 
     def _drawn(self, draw: Callable[[int], NDArray[Any]]) -> Any:
-        return draw(1)[0]
+        return draw(1)[0]  # an audit draws for many runs at once
 
     def _split(self, interval: Piece, scored: Scored, charge: Charge, runs: int) -> Integers:
-        """By run, where an interval is split; shape (runs,)."""
         first, counts, scores = groups(interval, scored)
         group, place = self.source.grouped_exponential_mechanism(scores, counts, charge, runs=runs, **self._scored)
         return first[group] + place
 
     def _are_kept(self, counts: Integers, charge: Charge, runs: int) -> NDArray[np.bool_]:
-        """By run, which sets of children are kept; shape (runs, sets).
+        """Return by run which sets of children are kept; shape (runs, sets).
 
         All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
         """
@@ -137,24 +134,24 @@ class Draws:
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def sensitivity(settings: DiffGen) -> int:
-    """By how much the rows of one individual can change a score."""
+    """Return the largest change of a score by the rows of one individual."""
     return settings.rows_per_individual * (1 if settings.utility == "max" else WHOLE + 2)
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def is_monotonic(settings: DiffGen) -> bool:
-    """Whether no score falls where rows are added: a largest count never does, information may."""
+    """Return whether no score falls where rows are added: a largest count never does, information may."""
     return settings.utility == "max"
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def threshold(given: float | None, epsilon: Fraction, rows: int) -> int:
-    """The least noisy count that is kept: the next whole number above √2 / ε of a row, if nothing else is given."""
+    """Return the least noisy count to keep: the next whole number above √2 / ε of a row, if none is given."""
     return math.floor(math.sqrt(2) * rows / epsilon if given is None else given) + 1
 
 
 def groups(interval: Piece, scored: Scored) -> tuple[Integers, Integers, Integers]:
-    """The places where an interval can be split, in groups of equal score: the first, how many they are, the score.
+    """Group the places where an interval can be split by equal score: the first place, their number, the score.
 
     Splits from one value to the next put the same rows on either side. Those up to the first value, which put none on
     the left, score as those behind the last one, which put none on the right.
@@ -172,12 +169,12 @@ def groups(interval: Piece, scored: Scored) -> tuple[Integers, Integers, Integer
 def draw_leaves(
     engine: Compute, cut: Cut, classes: int, settings: DiffGen, source: RandomSource, charge: Charge, runs: int = 1
 ) -> tuple[int, int]:
-    """Draw what is shown of a cut: combinations with noise, in :data:`~.queries.SHOWN`.
+    """Draw the shown combinations of a cut with noise, in :data:`~.queries.SHOWN`.
 
     All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
 
     Returns:
-        how many there are, and the least noisy count that is shown.
+        the number of combinations, and the least noisy count that is shown.
     """
     rows, size = settings.rows_per_individual, cut.size * classes
     least = least_shown(settings, charge, size)
@@ -193,7 +190,7 @@ def draw_leaves(
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def least_shown(settings: DiffGen, charge: Charge, size: int) -> int:
-    """The least noisy count that is shown: that of the settings, or more for a cut with very many combinations.
+    """Return the least noisy count to show: by the settings, or more for a cut with very many combinations.
 
     It depends on what was drawn alone, and noise is the same whatever it is.
     """
@@ -201,3 +198,114 @@ def least_shown(settings: DiffGen, charge: Charge, size: int) -> int:
     # P(noise >= m) < exp(-m ε / rows).
     enough = math.ceil(rows / epsilon * math.log(max(1, size / MAX_UNSEEN)))
     return max(threshold(settings.threshold, epsilon, rows), enough)
+
+
+MAX_LEAVES = 1 << 62
+"""The combinations of labels and class that can be numbered in 63 bits."""
+
+MAX_SETS = 1_000_000
+"""The sets of children to count at once: a specialization that needs more is left out."""
+
+
+class Chosen(NamedTuple):
+    cut: Cut
+    specializations: tuple[Specialization, ...]
+
+
+def specialized(axes: Sequence[Axis], classes: int, rounds: int, evidence: CountedRows, draws: Draws) -> Chosen:
+    """Draw a cut: in each round a label gives way to its children, by counts of the rows."""
+    cut = _split(Cut.of_roots(axes), evidence, draws)
+    done: list[Specialization] = []
+    scores: dict[Specialization, int] = {}
+    for rounds_left in reversed(range(rounds)):
+        candidates = [each for each in cut.candidates() if _fits(cut, each, classes)]
+        new = [each for each in candidates if each not in scores]
+        scores.update(zip(new, evidence.scores(cut, new), strict=True))
+        if not candidates:
+            break
+        chosen = candidates[draws.best([scores[each] for each in candidates])]
+        done.append(chosen)
+        if partitions := cut.partitions.get(chosen.piece.position):
+            counts = evidence.set_counts(partitions, chosen)
+            masks = partitions.masks(chosen)
+            possible = [(place, mask) for place in partitions.having[chosen.piece] for mask in masks]
+            after = partitions.after(chosen, draws.kept(counts, possible))
+            evidence.partitioned(after)
+            cut = replace(cut, partitions={**cut.partitions, chosen.piece.position: after})
+        else:
+            cut = cut.specialized(chosen)
+            # What is not asked for any more is not drawn either.
+            cut = _split(cut, evidence, draws) if rounds_left else cut
+    return Chosen(cut, tuple(done))
+
+
+def _fits(cut: Cut, specialization: Specialization, classes: int) -> bool:
+    if cut.size_after(specialization) * classes > MAX_LEAVES:
+        return False
+    partitions = cut.partitions.get(specialization.piece.position)
+    if partitions is None:
+        return True
+    return len(partitions.having[specialization.piece]) << len(specialization.children) <= 2 * MAX_SETS
+
+
+def _split(cut: Cut, evidence: CountedRows, draws: Draws) -> Cut:
+    """Split all intervals of the cut: at first one of every number, later the two that are new."""
+    intervals = cut.unsplit()
+    by_number: dict[int, list[tuple[Piece, Scored]]] = {}
+    for interval, scored in zip(intervals, evidence.split_scores(intervals), strict=True):
+        by_number.setdefault(interval.position, []).append((interval, scored))
+    for side_by_side in by_number.values():
+        cut = cut.with_splits(draws.splits(side_by_side))
+    return cut
+
+
+class CountedRows:
+    """Counts of points and marginals, which are in the database, and the scores that a utility makes of them."""
+
+    def __init__(self, engine: Compute, utility: str) -> None:
+        self._engine = engine
+        self._utility = utility
+
+    def scores(self, cut: Cut, specializations: Sequence[Specialization]) -> list[int]:
+        """Return the score of each specialization, in parts of :data:`WHOLE` if it is information; 0 without rows."""
+        if not specializations:
+            return []
+        single: list[tuple[int, Specialization]] = []
+        of_sets: dict[int, list[tuple[int, Specialization]]] = {}
+        for candidate in enumerate(specializations):
+            position = candidate[1].piece.position
+            (of_sets.setdefault(position, []) if position in cut.partitions else single).append(candidate)
+        counts = [queries.mask_counts(cut.partitions[position], found) for position, found in of_sets.items()]
+        self._engine.drop(points.CHILDREN)
+        if single:
+            self._engine.put(points.CHILDREN, points.children(single))
+            counts.append(points.counts_by("child"))
+        query = points.scored("specialization_scores", union_all(counts), self._utility, WHOLE)
+        found = self._engine.fetch(query, "scores of specializations", "node")
+        by_place = {int(row["candidate"]): int(row["score"]) for row in found}
+        return [by_place.get(place, 0) for place in range(len(specializations))]
+
+    def split_scores(self, intervals: Sequence[Piece]) -> list[Scored]:
+        if not intervals:
+            return []
+        self._engine.drop(points.CHILDREN)
+        self._engine.put(points.CHILDREN, points.intervals(intervals))
+        query = points.scored("split_scores", points.counts_by("value"), self._utility, WHOLE)
+        rows = self._engine.fetch(query, "scores of splits", "cell")
+        place, value, score = (
+            np.array([row[name] for row in rows], dtype=np.int64) for name in ("candidate", "value", "score")
+        )
+        ends = np.searchsorted(place, np.arange(len(intervals) + 1))
+        return [Scored(value[first:end], score[first:end]) for first, end in pairwise(ends)]
+
+    def set_counts(self, partitions: Partitions, specialization: Specialization) -> Mapping[SetOfChildren, int]:
+        """Count rows by the children of a piece that they have, in the partitions that have it."""
+        query = queries.partition_counts(partitions, specialization)
+        rows = self._engine.fetch(query, "rows of item sets", "cell")
+        return {(int(row["place"]), int(row["mask"])): int(row["rows"]) for row in rows}
+
+    def partitioned(self, partitions: Partitions) -> None:
+        """Put the partitions that are left: later questions are about rows in these."""
+        relation = queries.partition_relation(partitions.axis.position)
+        self._engine.drop(relation)
+        self._engine.put(relation, queries.partition_table(partitions))

@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from pydantic import Field
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.mechanisms.accountant import Portions
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.methods.base import TakesEnums
 from sqlanon.methods.cuts.diffgen import queries
-from sqlanon.methods.cuts.diffgen.draws import LEAVES, Draws, draw_leaves
-from sqlanon.methods.cuts.diffgen.encode import checked, encode, settings_of, target_of
-from sqlanon.methods.cuts.diffgen.specialize import CountedRows, specialized
+from sqlanon.methods.cuts.diffgen.draws import (
+    LEAVES,
+    CountedRows,
+    Draws,
+    draw_leaves,
+    is_monotonic,
+    sensitivity,
+    specialized,
+)
+from sqlanon.methods.cuts.diffgen.queries import SQL
 from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.shared.labels import recorded_cut
-from sqlanon.methods.shared.private.chance import bounded_source, row_count
-from sqlanon.methods.shared.private.run import PrivateRun
+from sqlanon.methods.cuts.shared.pieces import ItemAxis
+from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, read_rows
+from sqlanon.methods.shared.leaves import leaf_of
+from sqlanon.methods.shared.private.chance import bounded_source, refuse_observed, row_count
+from sqlanon.methods.shared.private.run import PrivateRun, no_category, refusing_small_budgets
 from sqlanon.methods.shared.publishing import released_sizes, row_mismatches
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import Budget
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.cuts import CUTS, DiffGen
 from sqlanon.model.release import PrivateReport, Report, Spent
+from sqlanon.queries.kit.nodes import cast, column
 
 MAX_RECORDED_LABELS = 10_000
-"""The labels of a cut, at most, that is in the record of its release; a companion table holds any number."""
+"""The labels of a cut that the record of its release may have; a companion table holds any number."""
 
 WITHIN = "everybody may know that all numbers are within their ranges: that a run is refused says that some are not"
+
+MAX_CHILDREN = 12
+"""The children that a label of items may have: all 2^12 combinations of them are counted."""
 
 
 class DiffGenReport(PrivateReport):
@@ -60,7 +76,6 @@ class DiffGenRun(PrivateRun):
 
     @property
     def settings(self) -> DiffGen:
-        """The settings of the method."""
         return settings_of(self.bound)
 
     @property
@@ -72,11 +87,8 @@ class DiffGenRun(PrivateRun):
 
     @property
     def released_types(self) -> Mapping[str, str]:
-        sets, added = (
-            dict.fromkeys(self.settings.sets, "VARCHAR[]"),
-            dict.fromkeys(self.settings.added_columns, "BIGINT"),
-        )
-        return {**super().released_types, **sets, **added}
+        sets = dict.fromkeys(self.settings.sets, "VARCHAR[]")
+        return {**super().released_types, **sets, **dict.fromkeys(self.settings.added_columns, "BIGINT")}
 
     def encode(self) -> None:
         self.points = encode(self.engine, self.bound, bounded_source(self.engine, self.bound, self.chance.source))
@@ -120,11 +132,17 @@ class DiffGenRun(PrivateRun):
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
         names = [axis.name for axis in self.points.axes]
+        given, spent = self.portions.given, dict[str, Fraction]()
+        for charge in given:
+            spent[charge.purpose] = spent.get(charge.purpose, Fraction(0)) + charge.budget.epsilon
         return self.private_report(
             DiffGenReport,
             into,
             seconds,
-            spent=tuple(_spent(self.portions)),
+            spent=tuple(
+                Spent(step=purpose, budget=Budget(epsilon), position=given[-1].position)
+                for purpose, epsilon in spent.items()
+            ),
             thresholds={LEAVES: self.threshold},
             labels=dict(zip(names, self.chosen.cut.widths, strict=True)),
             specialized=tuple(names[each.piece.position] for each in self.chosen.specializations),
@@ -141,9 +159,96 @@ class DiffGenRun(PrivateRun):
         return [WITHIN] if self.settings.outside == "refuse" else ()
 
 
-def _spent(portions: Portions) -> list[Spent]:
-    spent: dict[str, Fraction] = {}
-    for charge in portions.given:
-        spent[charge.purpose] = spent.get(charge.purpose, Fraction(0)) + charge.budget.epsilon
-    position = portions.given[-1].position
-    return [Spent(step=purpose, budget=Budget(epsilon), position=position) for purpose, epsilon in spent.items()]
+def settings_of(bound: BoundPolicy) -> DiffGen:
+    assert isinstance(bound.policy.method, DiffGen)
+    return bound.policy.method
+
+
+def target_of(bound: BoundPolicy) -> tuple[int, str]:
+    """Return the position of the taxonomy of classes, which is behind all predictors, and their column."""
+    (target,) = bound.policy.sensitive
+    return len(bound.policy.quasi_identifiers), target
+
+
+def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery) -> Points:
+    """Read the rows of a source once.
+
+    Raises:
+        PolicyError: a label of items has too many children, there is one class, or a number is out of its range and the
+            policy says to refuse it.
+        TaxonomyError: a taxonomy does not know some value.
+    """
+    settings, target = settings_of(bound), target_of(bound)
+    found = found_axes(engine, bound, settings.numeric, settings.sets, [target])
+    _refuse_axes(found)
+    _refuse_classes(engine, bound)
+    read_rows(engine, found, source, leaf_of(*target), refuses_outside=settings.outside == "refuse")
+    return found
+
+
+def _refuse_axes(points: Points) -> None:
+    problems = [
+        f'the taxonomy of the items of "{axis.name}" has a label with {most:,} children, more than {MAX_CHILDREN}: '
+        "put a level between"
+        for axis in points.axes
+        if isinstance(axis, ItemAxis) and (most := _most_children(axis)) > MAX_CHILDREN
+    ]
+    if points.classes < 2:
+        problems.append(
+            f'the taxonomy of "{target_of(points.bound)[1]}" has {points.classes} class: all rows are equal in it'
+        )
+    if problems:
+        raise PolicyError("the policy does not fit the taxonomies:", problems)
+
+
+def _refuse_classes(engine: Compute, bound: BoundPolicy) -> None:
+    """Refuse a type that does not hold all classes: any of them may be drawn."""
+    position, target = target_of(bound)
+    kind = next(found.traits.released_as for found in bound.columns if found.name == target)
+    value = column("value")
+    held = exp.TryCast(this=value, to=cast(exp.null(), kind).to)
+    query = SQL.query("classes_of_no_type", position=position, held=held)
+    if kind != "VARCHAR" and engine.fetch(query, "classes of no type")[0]["classes"]:
+        raise PolicyError(
+            f"the policy does not fit {bound.description}:",
+            [f'"{target}" is {kind}, and not all values of its taxonomy are: cast it to VARCHAR in a view'],
+        )
+
+
+def _most_children(axis: ItemAxis) -> int:
+    most, open_pieces = 0, [axis.root]
+    while open_pieces:
+        children = axis.children(open_pieces.pop())
+        most = max(most, len(children))
+        open_pieces += children
+    return most
+
+
+def checked(bound: BoundPolicy) -> BoundPolicy:
+    """Refuse a bound policy whose columns are of other kinds, or whose budget is too small; else return it.
+
+    Raises:
+        PolicyError: listing the columns that are not; or ε is too small.
+        TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
+    """
+    refuse_observed(bound)
+    if problems := list(_misfits(bound)):
+        raise PolicyError(f"the policy does not fit {bound.description}:", problems)
+    settings = settings_of(bound)
+    with refusing_small_budgets(settings):
+        scale_for(settings.step, difference_sensitivity(sensitivity(settings), monotonic=is_monotonic(settings)))
+    return bound
+
+
+def _misfits(bound: BoundPolicy) -> Iterator[str]:
+    settings = settings_of(bound)
+    (target,) = bound.policy.sensitive
+    for found in bound.columns:
+        if found.name in settings.numeric and not found.traits.is_number:
+            yield f"{no_number(found)}, or give it a taxonomy"
+        elif found.name in settings.sets and not found.traits.is_list:
+            yield no_list(found)
+        elif found.name in bound.policy.quasi_identifiers and found.name not in settings.sets and found.traits.is_list:
+            yield f'"{found.name}" is {found.type}: name it in sets of the method'
+        elif found.name == target and not found.traits.can_be_rebuilt:
+            yield no_category(found)

@@ -1,4 +1,4 @@
-"""What DiffGen asks of points: item sets as masks, combinations of labels and class, and what is shown of these.
+"""The queries of DiffGen: item sets as masks, combinations of labels and class, and the shown ones.
 
 A partition has the masks of all labels that have been specialized: which children of a label a row has items under. A
 row whose masks are those of no partition that is left is in none, and is not counted any more.
@@ -9,7 +9,7 @@ so that an audit can draw many releases of one cut at once; a release is run 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 import pyarrow as pa
@@ -70,12 +70,11 @@ MAX_BITS = 120
 
 
 def partition_relation(position: int) -> Relation:
-    """The partitions that are left of a predictor: their place, and their mask for every label that was specialized."""
+    """Return the relation of the partitions left of a predictor: their place, and a mask for every specialization."""
     return Relation(f"anon_partitions_{position}", "node")
 
 
 def partition_table(partitions: Partitions) -> pa.Table:
-    """The rows of :func:`partition_relation`."""
     columns = {PLACE: list(range(len(partitions.kept)))}
     for place in range(len(partitions.specialized)):
         columns[_mask_column(place)] = [masks[place] for masks in partitions.kept]
@@ -87,22 +86,32 @@ def mask_counts(partitions: Partitions, candidates: Iterable[tuple[int, Speciali
 
     Masks of several labels are made in one pass over the items, as parts of one number.
     """
-    return union_all(_counts_in_one_number(partitions, together) for together in _that_fit_in_numbers(candidates))
+    parts: list[list[tuple[int, Specialization]]] = []
+    bits = MAX_BITS + 1
+    for candidate in candidates:
+        more = len(candidate[1].children)
+        if bits + more > MAX_BITS:
+            parts.append([])
+            bits = 0
+        parts[-1].append(candidate)
+        bits += more
+    return union_all(_counts_in_one_number(partitions, together) for together in parts)
 
 
 def partition_counts(partitions: Partitions, specialization: Specialization) -> exp.Select:
-    """``place`` of a partition, ``mask`` and ``rows`` of a label."""
     items = value_column(partitions.axis.position)
     points = subquery(placed(POINTS.table, [items, ROW_COUNT], partitions, PLACE), "anon_placed")
     mask = aliased(_bits_of(column(items), specialization.children), MASK)
     rows = subquery(select([column(PLACE), mask, column(ROW_COUNT)], points), "anon_masked")
     keys = [aliased(column(PLACE), "place"), aliased(column(MASK), "mask")]
-    query = select([*keys, row_sum(name="rows")], rows).where(_some(), copy=False)
+    query = select([*keys, row_sum(name="rows")], rows).where(
+        exp.NEQ(this=column(MASK), expression=number(0)), copy=False
+    )
     return grouped(query, [key.this.copy() for key in keys])
 
 
 def placed(points: exp.Expr, columns: Sequence[str], partitions: Partitions, name: str) -> exp.Select:
-    """Some columns of the points that are in a partition, with its place under a name."""
+    """Select columns of the points that are in a partition, with its place under a name."""
     if not partitions.specialized:
         return select([*map(column, columns), aliased(number(0), name)], points)
     items = value_column(partitions.axis.position)
@@ -117,7 +126,6 @@ def placed(points: exp.Expr, columns: Sequence[str], partitions: Partitions, nam
 
 
 def _counts_in_one_number(partitions: Partitions, candidates: Sequence[tuple[int, Specialization]]) -> exp.Query:
-    """As :func:`mask_counts`, of labels whose children are not too many for the bits of a number."""
     shifts = list(accumulate((len(each.children) for _, each in candidates), initial=0))
     children = [child for _, each in candidates for child in each.children]
     items = value_column(partitions.axis.position)
@@ -138,28 +146,14 @@ def _counts_in_one_number(partitions: Partitions, candidates: Sequence[tuple[int
     each_mask = each_mask.join(masked, join_type="cross", copy=False)
     keys = [column("candidate"), aliased(column(MASK), "child"), aliased(column(CLASS), "class")]
     query = select([*keys, row_sum(name="row_count")], subquery(each_mask, "anon_parted"))
-    return grouped(query.where(_some(), copy=False), [column("candidate"), column(MASK), column(CLASS)])
-
-
-def _that_fit_in_numbers(
-    candidates: Iterable[tuple[int, Specialization]],
-) -> Iterator[list[tuple[int, Specialization]]]:
-    """Candidates in order, as many together as have no more children than :data:`MAX_BITS`."""
-    together: list[tuple[int, Specialization]] = []
-    bits = 0
-    for candidate in candidates:
-        more = len(candidate[1].children)
-        if bits + more > MAX_BITS and together:
-            yield together
-            together, bits = [], 0
-        together.append(candidate)
-        bits += more
-    if together:
-        yield together
+    return grouped(
+        query.where(exp.NEQ(this=column(MASK), expression=number(0)), copy=False),
+        [column("candidate"), column(MASK), column(CLASS)],
+    )
 
 
 def _bits_of(items: exp.Expr, pieces: Sequence[Piece]) -> exp.Expr:
-    """Which pieces a list has items in, as the bits of a number: 0 for none."""
+    """Return the pieces that a list has items in as the bits of a number: 0 for none."""
     bits = {piece: 1 << place for place, piece in enumerate(pieces)}
     ends = {piece.end: 0 for piece in pieces}
     starts = sorted({0: 0, **ends, **{piece.first: bit for piece, bit in bits.items()}}.items())
@@ -168,16 +162,12 @@ def _bits_of(items: exp.Expr, pieces: Sequence[Piece]) -> exp.Expr:
 
 
 def _bit(starts: Sequence[tuple[int, int]]) -> exp.Expr:
-    """The number of the last start that is not behind an item, found by halves."""
+    """Find by halves the number of the last start that is not behind an item."""
     if len(starts) == 1:
         return number(starts[0][1])
     middle = len(starts) // 2
     is_before = exp.LT(this=exp.column("anon_item"), expression=number(starts[middle][0]))
     return exp.case().when(is_before, _bit(starts[:middle]), copy=False).else_(_bit(starts[middle:]), copy=False)
-
-
-def _some() -> exp.Expr:
-    return exp.NEQ(this=column(MASK), expression=number(0))
 
 
 def _mask_column(place: int) -> str:
@@ -188,7 +178,6 @@ def _mask_column(place: int) -> str:
 
 
 def pieces(cut: Cut) -> pa.Table:
-    """The rows of :data:`PIECES`."""
     rows = [
         (piece.position, place, piece.first, piece.end)
         for found in cut.pieces.values()
@@ -199,14 +188,14 @@ def pieces(cut: Cut) -> pa.Table:
 
 
 def shown(least: int) -> Step:
-    """The step that makes :data:`SHOWN`, of :data:`OCCUPIED`, :data:`NOISE` and what was drawn of the others."""
+    """Make :data:`SHOWN`, of :data:`OCCUPIED`, :data:`NOISE` and what was drawn of the others."""
     noise = Queries("noise")
     unseen = noise.query("unseen_numbers", drawn=DRAWN, seen=noise.query("gaps", numbered=OCCUPIED))
     return SQL.step(SHOWN, "shown", unseen=unseen, threshold=least)
 
 
 def numbered(cut: Cut, classes: int) -> exp.Select:
-    """The numbers of the combinations that points have, with their rows; points in no partition are left out."""
+    """Select the numbers of the combinations that points have, with their rows; points in no partition are left out."""
     sets = [position for position, partitions in cut.partitions.items() if partitions.specialized]
     several = sorted([*sets, *(position for position, pieces in cut.pieces.items() if len(pieces) > 1)])
     points: exp.Expr = POINTS.table
@@ -234,7 +223,6 @@ def numbered(cut: Cut, classes: int) -> exp.Select:
 
 
 def places(cut: Cut) -> pa.Table:
-    """The rows of :data:`PLACES`."""
     rows = [(piece.position, place, piece.first) for found in cut.pieces.values() for place, piece in enumerate(found)]
     rows += [
         (piece.position, place, piece.first)
@@ -246,13 +234,9 @@ def places(cut: Cut) -> pa.Table:
 
 
 def equal_rows(cut: Cut, classes: int, columns: Sequence[SourceColumn], target: tuple[int, str]) -> Step:
-    """The step that makes :data:`EQUAL_ROWS`: columns by name, in the order of the source, and their number.
+    """Make :data:`EQUAL_ROWS`, with the published columns of the source in its order.
 
-    Args:
-        cut: the cut.
-        classes: how many there are.
-        columns: those of the source that are published.
-        target: the position of the taxonomy of classes, and their column.
+    ``target`` is the position of the taxonomy of classes, and their column.
     """
     query = select([], exp.alias_(SHOWN.table, "anon_shown", table=True))
     places = {axis.name: axis.position for axis in cut.axes}

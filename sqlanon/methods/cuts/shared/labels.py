@@ -1,4 +1,4 @@
-"""The labels of a cut: what a value, or the numbers from one bound on and below another, become; and the rows at it."""
+"""The labels of a cut, which values and intervals become, and the rows at it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.pieces import Axis, Cut, ItemAxis, Piece, TaxonomyAxis
+from sqlanon.methods.cuts.shared.pieces import Cut, ItemAxis, Piece, TaxonomyAxis
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import Range, interval_label, written
 from sqlanon.queries.cells.encoding import ROW_COUNT
@@ -32,23 +32,22 @@ SQL = points.SQL.given(given=GIVEN, cut=CUT)
 
 
 def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
-    """The rows of :data:`GIVEN`."""
     types = {"position": pa.int64(), "attribute": pa.string(), "first": pa.int64(), "end": pa.int64()}
     types |= {"depth": pa.int64(), "text": pa.string(), "low": pa.float64(), "high": pa.float64()}
-    return points.table(
-        types, (_given(cut, ranges.get(axis.position), piece) for axis in cut.axes for piece in _pieces(cut, axis))
-    )
+    pieces = {**cut.pieces, **{position: each.pieces for position, each in cut.partitions.items()}}
+    rows = (_given(cut, ranges.get(axis.position), piece) for axis in cut.axes for piece in pieces[axis.position])
+    return points.table(types, rows)
 
 
 def unlike_cut(written: exp.Expr) -> exp.Query:
-    """One row, ``unlike``: how many rows of a table are not those of the cut, or are missing there."""
+    """Count, as ``unlike``, the rows of a table that differ from those of the cut, or are missing there."""
     rows = SQL.query("cut_rows")
     rows.set("order", None)
     return SQL.query("cut_mismatches", rows=rows, written=written)
 
 
 def released(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.Query:
-    """The published rows, from :data:`EQUAL_ROWS`: as many copies, or with a column of counts if that has a name."""
+    """Select the published rows, from :data:`EQUAL_ROWS`: as many copies, or with a column of counts if named."""
     shown = [column(found.name) for found in columns]
     if counts is not None:
         return select([*shown, aliased(column(ROW_COUNT), counts)], EQUAL_ROWS.table)
@@ -56,12 +55,8 @@ def released(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.
 
 
 def unlike_what_was_made(columns: Sequence[SourceColumn], written: exp.Expr, counts: str | None = None) -> exp.Query:
-    """One row, ``unlike``: how many groups of equal rows are not in a release as often as in :data:`EQUAL_ROWS`."""
+    """Count, as ``unlike``, groups of equal rows that are not in a release as often as in :data:`EQUAL_ROWS`."""
     return unlike_groups([found.name for found in columns], EQUAL_ROWS.table, written, counts)
-
-
-def _pieces(cut: Cut, axis: Axis) -> Sequence[Piece]:
-    return cut.partitions[axis.position].pieces if axis.position in cut.partitions else cut.pieces[axis.position]
 
 
 def _given(cut: Cut, given: Range | None, piece: Piece) -> tuple[object, ...]:
@@ -78,7 +73,7 @@ def _given(cut: Cut, given: Range | None, piece: Piece) -> tuple[object, ...]:
 
 
 def recorded_cut(engine: Compute, sets: Collection[str] = ()) -> CutRecord:
-    """The record of the cut whose labels are in :data:`~.queries.labels.CUT`; ``sets`` are columns of sets of items."""
+    """Make the record of the cut whose labels are in :data:`CUT`; ``sets`` are columns of sets of items."""
     labels: dict[str, list[object]] = defaultdict(list)
     intervals: dict[str, list[object]] = defaultdict(list)
     items: dict[str, list[object]] = defaultdict(list)

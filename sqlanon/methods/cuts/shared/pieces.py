@@ -1,4 +1,4 @@
-"""What labels stand for: pieces of an axis on which the values of a predictor lie, and how they fall into smaller ones.
+"""Cuts of axes: values of a predictor lie on an axis, labels stand for pieces of it, which fall into smaller ones.
 
 The values of a taxonomy are numbered in the order of their labels from the top down, so that the values under any label
 are a range, as those of an interval are. A predictor that is a set has its items on the axis.
@@ -25,7 +25,6 @@ class Piece(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many values there are."""
         return self.end - self.first
 
 
@@ -38,21 +37,12 @@ class Specialization(NamedTuple):
 
 @dataclass(frozen=True)
 class Axis:
-    """The values of a predictor.
-
-    Attributes:
-        position: its place among the predictors.
-        name: its column.
-        size: how many values there are.
-    """
-
-    position: int
-    name: str
-    size: int
+    position: int  # among the predictors
+    name: str  # the column
+    size: int  # the number of values
 
     @property
     def root(self) -> Piece:
-        """All values."""
         return Piece(self.position, 0, self.size)
 
 
@@ -63,16 +53,12 @@ class NumericAxis(Axis):
 
 @dataclass(frozen=True)
 class TaxonomyAxis(Axis):
-    """The values of a taxonomy, in the order of their labels from the top down.
+    """The values of a taxonomy, in the order of their labels from the top down."""
 
-    Attributes:
-        levels: by depth, from level 0 on, where the values under each label begin, ascending.
-    """
-
-    levels: tuple[tuple[int, ...], ...]
+    levels: tuple[tuple[int, ...], ...]  # by depth, from level 0 on, where the values under each label begin, ascending
 
     def children(self, piece: Piece) -> tuple[Piece, ...]:
-        """What a piece falls into at the first level below with several labels; nothing without one."""
+        """Return the pieces at the first level below with several labels; none without one."""
         for starts in reversed(self.levels):
             within = starts[bisect_left(starts, piece.first) : bisect_left(starts, piece.end)]
             if len(within) > 1:
@@ -81,7 +67,7 @@ class TaxonomyAxis(Axis):
         return ()
 
     def depth(self, piece: Piece) -> int | None:
-        """The highest level that has the piece as a label; None if none has, as all values of a flat taxonomy."""
+        """Return the highest level that has the piece as a label; None if none has, as for a flat root."""
         for depth in reversed(range(len(self.levels))):
             starts = (*self.levels[depth], self.size)
             place = bisect_left(starts, piece.first)
@@ -104,7 +90,6 @@ class ItemAxis(TaxonomyAxis):
 
     @property
     def nothing(self) -> Piece:
-        """The item of rows without any."""
         return Piece(self.position, self.size, self.size + 1)
 
     def children(self, piece: Piece) -> tuple[Piece, ...]:
@@ -118,7 +103,7 @@ class ItemAxis(TaxonomyAxis):
 
 
 def taxonomy_levels(labels: Iterable[Mapping[str, int]]) -> tuple[tuple[int, ...], ...]:
-    """The levels of a taxonomy from the labels of each: ``depth`` and where its values begin, ``first``."""
+    """Make the levels of a taxonomy of its labels: ``depth`` and where its values begin, ``first``."""
     levels: dict[int, list[int]] = {}
     for label in labels:
         levels.setdefault(label["depth"], []).append(label["first"])
@@ -135,7 +120,7 @@ number; 0 if they have none under the piece.
 
 @dataclass(frozen=True)
 class Partitions:
-    """How a predictor that is a set distinguishes rows: its specializations, in order, and the partitions left."""
+    """The partitions of rows by a predictor that is a set, after its specializations, in order."""
 
     axis: ItemAxis
     specialized: tuple[Specialization, ...] = ()
@@ -144,7 +129,15 @@ class Partitions:
     @cached_property
     def antichains(self) -> tuple[tuple[Piece, ...], ...]:
         """The pieces of each partition that is left, in their order."""
-        return tuple(self._antichain(masks) for masks in self.kept)
+        found = []
+        for masks in self.kept:
+            pieces = {self.axis.root}
+            for (piece, children), mask in zip(self.specialized, masks, strict=True):
+                if piece in pieces:
+                    pieces.remove(piece)
+                    pieces.update(child for bit, child in enumerate(children) if mask >> bit & 1)
+            found.append(tuple(sorted(pieces)))
+        return tuple(found)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -163,7 +156,7 @@ class Partitions:
         return places
 
     def masks(self, specialization: Specialization) -> list[int]:
-        """All sets of children that a set of items can have some under: no item goes with none but itself."""
+        """Return all sets of children that a set of items can have some under: no item stands alone."""
         children = specialization.children
         if self.axis.nothing in children:
             several = 1 << (len(children) - 1)
@@ -171,51 +164,29 @@ class Partitions:
         return list(range(1, 1 << len(children)))
 
     def after(self, specialization: Specialization, kept: Sequence[tuple[int, int]]) -> Partitions:
-        """The partitions once a piece is specialized.
-
-        Args:
-            specialization: the piece, and its children.
-            kept: of the partitions that have the piece, by place, the masks that are kept.
-        """
         having = {*self.having[specialization.piece]}
         others = [(*masks, 0) for place, masks in enumerate(self.kept) if place not in having]
         new = [(*self.kept[place], mask) for place, mask in kept]
         return Partitions(self.axis, (*self.specialized, specialization), (*others, *new))
 
-    def _antichain(self, masks: Masks) -> tuple[Piece, ...]:
-        pieces = {self.axis.root}
-        for (piece, children), mask in zip(self.specialized, masks, strict=True):
-            if piece in pieces:
-                pieces.remove(piece)
-                pieces.update(child for bit, child in enumerate(children) if mask >> bit & 1)
-        return tuple(sorted(pieces))
-
 
 @dataclass(frozen=True)
 class Cut:
-    """For each predictor, the labels of its values.
+    """The labels of the values of each predictor."""
 
-    Attributes:
-        axes: the predictors, by position.
-        pieces: of each but sets, by position, the pieces of its cut, in order.
-        partitions: of each that is a set, by position.
-        splits: how the intervals of the cut can be split in two, as far as that has been drawn.
-    """
-
-    axes: tuple[Axis, ...]
-    pieces: Mapping[int, tuple[Piece, ...]]
-    partitions: Mapping[int, Partitions]
-    splits: Mapping[Piece, Specialization] = field(default_factory=dict)
+    axes: tuple[Axis, ...]  # the predictors, by position
+    pieces: Mapping[int, tuple[Piece, ...]]  # of each but sets, by position, the pieces of its cut, in order
+    partitions: Mapping[int, Partitions]  # of each that is a set, by position
+    splits: Mapping[Piece, Specialization] = field(default_factory=dict)  # of intervals in two, as far as drawn
 
     @classmethod
     def of_roots(cls, axes: Sequence[Axis]) -> Cut:
-        """One label for all values of each predictor."""
         sets = {axis.position: Partitions(axis) for axis in axes if isinstance(axis, ItemAxis)}
         return cls(tuple(axes), {axis.position: (axis.root,) for axis in axes if axis.position not in sets}, sets)
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """By predictor, how many labels, or sets of labels, there are."""
+        """The numbers of labels, or of sets of labels, by predictor."""
         return tuple(
             len(self.partitions[place].kept) if place in self.partitions else len(self.pieces[place])
             for place in range(len(self.axes))
@@ -223,15 +194,14 @@ class Cut:
 
     @property
     def size(self) -> int:
-        """How many combinations there are of labels of all predictors: the leaves, whether any row has them or not."""
+        """The number of combinations of labels of all predictors: the leaves, whether any row has them or not."""
         return prod(self.widths)
 
     def strides(self, classes: int) -> tuple[int, ...]:
-        """How much the number of a combination and class grows with the place of each label; the class comes last."""
+        """Return the factors of the places of labels in the number of a combination and class; the class comes last."""
         return tuple(accumulate(self.widths[:-1], mul, initial=classes))
 
     def unsplit(self) -> list[Piece]:
-        """The intervals of numeric predictors whose split is still to be drawn, if there is anything to split."""
         return [
             piece
             for axis in self.axes
@@ -241,7 +211,7 @@ class Cut:
         ]
 
     def with_splits(self, splits: Mapping[Piece, int]) -> Cut:
-        """With where intervals are split: each into the values below, and those from there on."""
+        """Add where intervals are split: each into the values below, and those from there on."""
         found = {
             piece: Specialization(piece, (Piece(piece.position, piece.first, at), Piece(piece.position, at, piece.end)))
             for piece, at in splits.items()
@@ -249,7 +219,7 @@ class Cut:
         return replace(self, splits={**self.splits, **found})
 
     def candidates(self) -> Iterator[Specialization]:
-        """All that can be specialized now, in an order that depends on the cut alone."""
+        """Yield all that can be specialized now, in an order that depends on the cut alone."""
         for axis in self.axes:
             at = axis.position
             for piece in self.pieces[at] if at in self.pieces else sorted(self.partitions[at].having):
@@ -260,7 +230,6 @@ class Cut:
                     yield self.splits[piece]
 
     def size_after(self, specialization: Specialization) -> int:
-        """How many combinations there are at most once a piece is specialized."""
         position = specialization.piece.position
         if position in self.partitions:
             partitions = self.partitions[position]
@@ -270,7 +239,6 @@ class Cut:
         return self.size // self.widths[position] * (self.widths[position] + more) if self.size else 0
 
     def specialized(self, specialization: Specialization) -> Cut:
-        """With a piece of a predictor, other than a set, replaced by its children."""
         position = specialization.piece.position
         pieces = (
             child

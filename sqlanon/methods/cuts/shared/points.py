@@ -1,4 +1,4 @@
-"""Rows → points: the one read of the source. Equal rows as the places of their values on axes, and of their class.
+"""Points: equal rows as the places of their values on axes, and of their class, from the one read of the source.
 
 Values that have no place there are refused.
 """
@@ -59,7 +59,7 @@ POINTS = Relation("anon_points", "cell")
 """
 
 MARGINALS = Relation("anon_marginals", "cell")
-"""How many rows of each class have a value, by predictor: all that is asked of predictors that are no sets."""
+"""The rows of each class with a value, by predictor: all that is asked of predictors that are no sets."""
 
 CHILDREN = Relation("anon_children", "node")
 """The children of candidates, or the intervals to split, which are children of themselves."""
@@ -71,25 +71,18 @@ SQL = Queries("cuts", {"leaves": LEAVES, "points": POINTS, "marginals": MARGINAL
 
 
 def value_column(position: int) -> str:
-    """The column of points with the place of a value, or with the list of the places of items."""
+    """Return the column of points with the place of a value, or with the list of the places of items."""
     return f"anon_value_{position}"
 
 
 @dataclass(frozen=True)
 class Points:
-    """A source as points.
-
-    Attributes:
-        bound: the policy, bound to it.
-        axes: the predictors.
-        ranges: of those that are numeric, by position.
-        classes: how many classes there are, if a taxonomy has them; else 0.
-    """
+    """A source as points, by its predictors."""
 
     bound: BoundPolicy
     axes: tuple[Axis, ...]
-    ranges: Mapping[int, Range]
-    classes: int = 0
+    ranges: Mapping[int, Range]  # of numeric predictors, by position
+    classes: int = 0  # the number of classes, if a taxonomy has them; else 0
 
 
 def found_axes(
@@ -99,13 +92,11 @@ def found_axes(
     sets: Sequence[str] = (),
     target: Sequence[tuple[int, str]] = (),
 ) -> Points:
-    """The predictors of a policy as axes, with the types of their values and :data:`LEAVES` made; no row is read.
+    """Make axes of the predictors of a policy, with the types of their values and :data:`LEAVES`; no row is read.
 
     Args:
-        engine: the database.
-        bound: the policy.
         numeric: the predictors with a range.
-        sets: those that are sets of items.
+        sets: the predictors that are sets of items.
         target: the position and the column of classes, behind all predictors, if a taxonomy has them.
 
     Raises:
@@ -144,12 +135,9 @@ def read_rows(
     """Make :data:`POINTS` and :data:`MARGINALS`.
 
     Args:
-        engine: the database.
-        found: the axes.
-        source: the rows.
-        class_of: what a value of the target becomes.
+        class_of: the class of a value of the target.
         refuses_outside: whether a number out of its range is refused; else it takes the nearest end.
-        earlier: what earlier releases show of the persons, whose joint class then distinguishes points.
+        earlier: classes of earlier releases, whose joint class then distinguishes points.
 
     Raises:
         PolicyError: numbers are out of their ranges, and that is refused; says how many, by column.
@@ -159,7 +147,15 @@ def read_rows(
     (target,) = bound.policy.sensitive
     if refuses_outside and ranges:
         _refuse_outside(engine, found, source)
-    columns = [aliased(_place(axis, ranges), value_column(axis.position)) for axis in axes]
+    columns = []
+    for axis in axes:
+        if isinstance(axis, NumericAxis):
+            place = _place_in_range(axis.name, ranges[axis.position])
+        elif isinstance(axis, ItemAxis):
+            place = _places_of_items(axis)
+        else:
+            place = leaf_of(axis.position, axis.name)
+        columns.append(aliased(place, value_column(axis.position)))
     rows = subquery(_combinations(found, source, target, earlier), "anon_rows")
     numbers = [] if earlier is None else [column(EARLIER)]
     query = select([*columns, *numbers, aliased(class_of, CLASS), column(ROW_COUNT)], rows)
@@ -173,7 +169,7 @@ def read_rows(
 def _combinations(
     found: Points, source: exp.Table | exp.Subquery, target: str, earlier: EarlierClasses | None
 ) -> exp.Select:
-    """The combinations of values that rows without NULL have, with their number: places are looked up for these few."""
+    """Select the combinations of values of rows without NULL, with their number: few places are to be looked up."""
     traits = {each.name: each.traits for each in found.bound.columns}
     keys: dict[str, exp.Expr] = {axis.name: _key(axis, traits) for axis in found.axes}
     keys[target] = exact_key(target, traits)
@@ -186,28 +182,27 @@ def _combinations(
 
 
 def _key(axis: Axis, traits: Mapping[str, Traits]) -> exp.Expr:
-    """A column to group by: numbers that are equal have one place, items and other values have it by their text."""
+    """Return a column to group by: equal numbers have one place, items and other values have it by their text."""
     if isinstance(axis, NumericAxis):
         return column(axis.name)
     return cast_value(column(axis.name), "VARCHAR[]") if isinstance(axis, ItemAxis) else exact_key(axis.name, traits)
 
 
 def no_number(found: SourceColumn) -> str:
-    """The problem of a numeric predictor that is not a number."""
     return f'"{found.name}" is {found.type}, not a number: cast it in a view'
 
 
 def no_list(found: SourceColumn) -> str:
-    """The problem of a set-valued predictor that is not a list."""
     return f'"{found.name}" is {found.type}, not a list of items: gather them with list(item) in a view'
 
 
 def _refuse_outside(engine: Compute, found: Points, source: exp.Table | exp.Subquery) -> None:
     names = {f"outside_{axis.position}": axis for axis in found.axes if axis.position in found.ranges}
-    outside = [
-        aliased(filtered(count_rows(), _is_outside(axis.name, found.ranges[axis.position])), name)
-        for name, axis in names.items()
-    ]
+    outside = []
+    for name, axis in names.items():
+        value, given = cast_value(column(axis.name), "DOUBLE"), found.ranges[axis.position]
+        is_outside = exp.or_(value < _double(given.low), value >= _double(given.high), copy=False)
+        outside.append(aliased(filtered(count_rows(), is_outside), name))
     counts = engine.fetch(select(outside, source.copy()), "numbers out of their ranges")[0]
     if problems := [f'"{axis.name}": {counts[name]:,} rows' for name, axis in names.items() if counts[name]]:
         raise PolicyError(
@@ -218,9 +213,14 @@ def _refuse_outside(engine: Compute, found: Points, source: exp.Table | exp.Subq
 
 
 def _refuse_unknown(engine: Compute, found: Points, source: exp.Table | exp.Subquery, target: str) -> None:
-    """Refuse points that have no place on an axis, or no class."""
     bound = found.bound
-    misplaced = {axis.name: (f"misplaced_{axis.position}", _is_misplaced(axis)) for axis in found.axes}
+    misplaced: dict[str, tuple[str, exp.Expr]] = {}
+    for axis in found.axes:
+        value = column(value_column(axis.position))
+        condition: exp.Expr = value.is_(exp.null())
+        if isinstance(axis, ItemAxis):
+            condition = exp.NEQ(this=f.list_count(value), expression=f.len(value))
+        misplaced[axis.name] = f"misplaced_{axis.position}", condition
     misplaced[target] = ("classless", column(CLASS).is_(exp.null()))
     counted = [aliased(filtered(count_rows(), condition), alias) for alias, condition in misplaced.values()]
     counts = engine.fetch(select(counted, POINTS.table), "values without a label")[0]
@@ -232,20 +232,12 @@ def _refuse_unknown(engine: Compute, found: Points, source: exp.Table | exp.Subq
 
 
 def values_in(pieces: Relation, position: int, names: Sequence[str]) -> exp.Select:
-    """The values of a predictor that rows have, each with some columns of the pieces that it lies in."""
+    """Select the values of a predictor that rows have, each with some columns of the pieces that it lies in."""
     return SQL.query("values_in", pieces=pieces, position=position, columns=names)
 
 
-def _place(axis: Axis, ranges: Mapping[int, Range]) -> exp.Expr:
-    if isinstance(axis, NumericAxis):
-        return _place_in_range(axis.name, ranges[axis.position])
-    if isinstance(axis, ItemAxis):
-        return _places_of_items(axis)
-    return leaf_of(axis.position, axis.name)
-
-
 def _place_in_range(name: str, given: Range) -> exp.Expr:
-    """The step that a number lies in, that of the nearest end if it is out of the range.
+    """Return the step that a number lies in, or the step of the nearest end if it is out of the range.
 
     A quotient of floating point can be off by a step: so the ends of the step that it gives are looked at, as labels
     spell them. Whatever is rounded is rounded alike in all tables, for it is a function of the row alone.
@@ -262,20 +254,15 @@ def _place_in_range(name: str, given: Range) -> exp.Expr:
 
 
 def _start(place: exp.Expr, given: Range) -> exp.Expr:
-    """Where a step begins: as exact as a DOUBLE can be, since both numbers of the quotient are whole."""
+    """Return where a step begins: as exact as a DOUBLE can be, since both numbers of the quotient are whole."""
     digits = max(0, *(-int(each.normalize().as_tuple().exponent) for each in (given.low, given.step)))
     whole = 10**digits
     start = number(int(given.low * whole)) + place * int(given.step * whole)
     return cast(start, "DOUBLE") / cast(number(whole), "DOUBLE")
 
 
-def _is_outside(name: str, given: Range) -> exp.Expr:
-    value = cast_value(column(name), "DOUBLE")
-    return exp.or_(value < _double(given.low), value >= _double(given.high), copy=False)
-
-
 def _places_of_items(axis: ItemAxis) -> exp.Expr:
-    """The places of the items of a list that are no NULL: that of no item if there is none, NULL for an unknown one."""
+    """Return the places of the items of a list that are no NULL: of no item if it has none, NULL for an unknown one."""
     known = cast_value(column(axis.name), "VARCHAR[]")
     items = f.list_filter(known, _of_item(c.anon_item.is_(exp.null()).not_()))
     places = f.list_transform(items, _of_item(leaf_of_text(axis.position, c.anon_item)))
@@ -286,59 +273,33 @@ def _of_item(value: exp.Expr) -> exp.Lambda:
     return exp.Lambda(this=value, expressions=[identifier("anon_item")])
 
 
-def _is_misplaced(axis: Axis) -> exp.Expr:
-    value = column(value_column(axis.position))
-    if isinstance(axis, ItemAxis):
-        return exp.NEQ(this=f.list_count(value), expression=f.len(value))
-    return value.is_(exp.null())
-
-
 def _double(value: Decimal) -> exp.Expr:
     return cast(exp.Literal.number(f"{value:f}"), "DOUBLE")
 
 
 def children(candidates: Iterable[tuple[int, Specialization]]) -> pa.Table:
-    """The rows of :data:`CHILDREN`, of candidates by their number."""
     return _pieces((number, place, child) for number, each in candidates for place, child in enumerate(each.children))
 
 
 def intervals(pieces: Sequence[Piece]) -> pa.Table:
-    """The rows of :data:`CHILDREN`, of intervals by their place."""
     return _pieces((place, 0, piece) for place, piece in enumerate(pieces))
 
 
-def child_counts() -> exp.Select:
-    """``candidate``, ``child``, ``class`` and ``row_count`` of the candidates of predictors that are no sets."""
-    return _counts(CANDIDATE, "child", "class")
-
-
-def value_counts() -> exp.Select:
-    """``candidate`` (the place of an interval), ``value``, ``class`` and ``row_count`` of intervals."""
-    return _counts(CANDIDATE, "value", "class")
-
-
-def scores(counts: Sequence[exp.Query], utility: str, whole: int) -> exp.Select:
-    """``candidate`` and ``score``: of specializations, by counts of their children."""
-    return _scored("specialization_scores", union_all(counts), utility, whole)
-
-
-def split_scores(utility: str, whole: int) -> exp.Select:
-    """``candidate`` (the place of an interval), ``value`` and ``score`` of a split behind it, in this order."""
-    return _scored("split_scores", value_counts(), utility, whole)
-
-
-def _scored(macro: str, counts: exp.Query, utility: str, whole: int) -> exp.Select:
-    """What a macro makes of counts, with the score that is asked for: rows, or parts of a bit."""
-    scored = table_call(macro, exp.Table(this=identifier("anon_counts")))
-    score = cast(f.floor(c.information_gain * whole) if utility == "infogain" else c.max_score, "BIGINT")
-    return SQL.query(macro, counts=counts, scored=scored, score=score)
-
-
-def _counts(*keys: str) -> exp.Select:
-    """The rows of marginals that lie in pieces of :data:`CHILDREN`, by some columns of either."""
+def counts_by(key: str) -> exp.Select:
+    """Count marginals in pieces of :data:`CHILDREN` by ``candidate``, a key ("child" or "value") and ``class``."""
     places = {CANDIDATE: "anon_pieces", "child": "anon_pieces"}
-    named = [column(key, places.get(key, "anon_rows")) for key in keys]
+    named = [column(each, places.get(each, "anon_rows")) for each in (CANDIDATE, key, "class")]
     return SQL.query("counts_in", pieces=CHILDREN, keys=named)
+
+
+def scored(macro: str, counts: exp.Query, utility: str, whole: int) -> exp.Select:
+    """Have a macro score specializations, or splits behind each ``value`` of an interval, by counts.
+
+    The score is a number of rows, or parts of a bit.
+    """
+    table = table_call(macro, exp.Table(this=identifier("anon_counts")))
+    score = cast(f.floor(c.information_gain * whole) if utility == "infogain" else c.max_score, "BIGINT")
+    return SQL.query(macro, counts=counts, scored=table, score=score)
 
 
 def _pieces(rows: Iterable[tuple[int, int, Piece]]) -> pa.Table:
@@ -347,6 +308,5 @@ def _pieces(rows: Iterable[tuple[int, int, Piece]]) -> pa.Table:
 
 
 def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) -> pa.Table:
-    """Rows as a table, which may have none."""
     columns = list(zip(*rows, strict=True)) or [()] * len(types)
     return pa.table({name: pa.array(each, kind) for (name, kind), each in zip(types.items(), columns, strict=True)})

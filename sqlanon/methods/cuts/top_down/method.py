@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.bound import BoundPolicy, refuse_inexact
+from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.base import Run, TakesEnums
 from sqlanon.methods.cuts.shared import labels
-from sqlanon.methods.cuts.shared.labels import recorded_cut
-from sqlanon.methods.cuts.top_down.encode import checked, encode, settings_of, smallest_joint_class
-from sqlanon.methods.cuts.top_down.guarantee import guarantee
-from sqlanon.methods.cuts.top_down.loss import mean_loss
-from sqlanon.methods.cuts.top_down.rows import equal_rows
-from sqlanon.methods.cuts.top_down.specialize import ROWS, Chosen, CountedParts, dry_run, specialized
+from sqlanon.methods.cuts.shared.labels import CUT, recorded_cut
+from sqlanon.methods.cuts.shared.pieces import Cut
+from sqlanon.methods.cuts.shared.points import (
+    CLASS,
+    POINTS,
+    found_axes,
+    no_number,
+    read_rows,
+    value_column,
+    values_in,
+)
+from sqlanon.methods.cuts.top_down.specialize import ROWS, SQL, Chosen, CountedParts, dry_run, mean_loss, specialized
+from sqlanon.methods.shared import guarantee as shared
 from sqlanon.methods.shared.cut_classes import cut_classes
 from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls, keys_of
 from sqlanon.methods.shared.publishing import Publication, row_mismatches
 from sqlanon.methods.shared.reports import report_of_classes
-from sqlanon.methods.shared.unknown import unknown_notes
+from sqlanon.methods.shared.unknown import find_unknown_rows, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
+from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.model.release.joint import JointClasses
+from sqlanon.queries.cells.earlier import ABSENT, absent_persons
+from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, row_sum
+from sqlanon.queries.kit.macros import cast_value
+from sqlanon.queries.kit.nodes import (
+    Step,
+    aliased,
+    ascending,
+    column,
+    copies,
+    count_rows,
+    filtered,
+    grouped,
+    number,
+    select,
+    subquery,
+)
 from sqlanon.queries.release.earlier import persons_beside
+from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.source import SourceColumn
 
 STOPPED = "the search was stopped: more labels could have given way to their children"
 
@@ -39,14 +67,26 @@ class TopDownRun(Run):
     alone: Chosen | None = None
     loss_alone: float | None = None
 
+    @property
+    def settings(self) -> TopDownSpecialization:
+        return _settings_of(self.bound)
+
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        return checked(bound)
+        if problems := list(_misfits(bound)):
+            raise PolicyError(f"the policy does not fit {bound.description}:", problems)
+        refuse_inexact(bound)
+        return bound
 
     def encode(self) -> None:
-        earlier = cells_beside(self.engine, self.bound, self.request.earlier).earlier
-        self.points, self.row_count, self.unknown = encode(
-            self.engine, self.bound, earlier, may_be_empty=self.request.is_dry_run
-        )
+        engine, bound = self.engine, self.bound
+        earlier = cells_beside(engine, bound, self.request.earlier).earlier
+        (target,) = bound.policy.sensitive
+        self.unknown = find_unknown_rows(engine, bound.cells)
+        self.row_count = _row_count(engine, bound, target, may_be_empty=self.request.is_dry_run)
+        self.points = found_axes(engine, bound, self.settings.numeric)
+        read_rows(engine, self.points, bound.source, column(target), refuses_outside=True, earlier=earlier)
+        if earlier is not None:
+            engine.run(absent_persons(POINTS, column(EARLIER)))
 
     def search(self, stages: Stages) -> None:
         axes, is_joint = self.points.axes, bool(self.request.earlier)
@@ -54,10 +94,10 @@ class TopDownRun(Run):
             if self.request.is_dry_run:
                 self.chosen = dry_run(axes, CountedParts(self.engine, is_joint=is_joint))
                 return
-            k, smallest = settings_of(self.bound).k, self.row_count
+            k, smallest = self.settings.k, self.row_count
             evidence = CountedParts(self.engine, is_joint=is_joint)
             if is_joint:
-                smallest = smallest_joint_class(self.engine, self.bound)
+                smallest = _smallest_joint_class(self.engine, self.bound)
             self.chosen = specialized(axes, smallest, k, evidence, self.stopped)
             if is_joint:
                 self.engine.drop(ROWS)
@@ -96,7 +136,7 @@ class TopDownRun(Run):
         return differences
 
     def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        """See :meth:`Run.report`.
+        """Make the report.
 
         ``loss`` is LM, the mean over rows and predictors of (values under the label - 1) / (values - 1), where the
         values of a number are the steps of its range. It says how general labels are, not how well they predict.
@@ -134,4 +174,150 @@ class TopDownRun(Run):
         return self.cut
 
     def guarantee(self, report: Report) -> Guarantee:
-        return guarantee(self.bound, report)
+        (target,) = self.bound.policy.sensitive
+        plain = shared.guarantee(self.bound.policy, report)
+        return Guarantee(
+            claims=(
+                *plain.claims,
+                f'every row of the source stands for one row of the release, whose labels and "{target}" are true of '
+                "it",
+            ),
+            conditions=plain.conditions,
+            not_covered=tuple(_not_covered(self.settings, target)),
+        )
+
+
+def _settings_of(bound: BoundPolicy) -> TopDownSpecialization:
+    assert isinstance(bound.policy.method, TopDownSpecialization)
+    return bound.policy.method
+
+
+def _misfits(bound: BoundPolicy) -> Iterator[str]:
+    numeric = _settings_of(bound).numeric
+    for found in bound.columns:
+        if found.name in numeric and not found.traits.is_number:
+            yield f"{no_number(found)}, or give it a taxonomy"
+        elif found.name in bound.policy.quasi_identifiers and found.traits.is_list:
+            yield (
+                f'"{found.name}" is {found.type}: a set of items has no one label at a cut; the method "diffgen" takes '
+                "such predictors"
+            )
+
+
+def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:
+    """Count the rows, and refuse a source with rows that cannot be published."""
+    names = [*bound.policy.quasi_identifiers, target]
+    nulls = [
+        aliased(filtered(count_rows(), column(name).is_(exp.null())), f"null_{place}")
+        for place, name in enumerate(names)
+    ]
+    query = select([aliased(count_rows(), "rows"), *nulls], bound.source.copy())
+    counts = engine.fetch(query, "rows, and NULL among them")[0]
+    rows, k = int(counts["rows"]), _settings_of(bound).k
+    if may_be_empty:
+        return rows
+    if rows == 0:
+        raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
+    problems = [
+        f'"{name}" is NULL in {counts[f"null_{place}"]:,} rows'
+        for place, name in enumerate(names)
+        if counts[f"null_{place}"]
+    ]
+    if problems:
+        raise PolicyError(
+            f"{bound.policy.method} leaves no row out, and NULL has no label: give it a value in a view, such as "
+            "coalesce(column, '?') with a taxonomy that has it, or leave such rows out there:",
+            problems,
+        )
+    if k > rows:
+        raise UnsatisfiableError(
+            f"no class can have {k:,} rows:", [f"there are {rows:,} rows", f"k = {rows:,} is the largest that would do"]
+        )
+    return rows
+
+
+def _smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:
+    """Return the rows of the smallest joint class while each predictor has one label for all rows.
+
+    Raises:
+        UnsatisfiableError: that is too few, or too few persons of a joint class of earlier releases have no row.
+    """
+    k = _settings_of(bound).k
+    counts = engine.fetch(SQL.query("joint_parts", absent=ABSENT, k=k), "joint classes")[0]
+    problems = []
+    if counts["short_classes"]:
+        problems.append(
+            f"joint classes that have fewer than {k:,} rows in {bound.description} at one label for all: "
+            f"{counts['short_classes']:,} (the fewest: {counts['smallest']:,})"
+        )
+    if counts["left_classes"]:
+        problems.append(
+            f"joint classes of earlier releases that lack 1 to {k - 1:,} of their persons in {bound.description}: "
+            f"{counts['left_classes']:,}"
+        )
+    if problems:
+        can_help = 'what can help: method = "full-domain", which leaves rows out, or a smaller k'
+        raise UnsatisfiableError(
+            f"{bound.policy.method} leaves no row out, so that it cannot hold together with the earlier releases:",
+            [*problems, can_help],
+        )
+    return int(counts["smallest"])
+
+
+def _not_covered(settings: TopDownSpecialization, target: str) -> Iterator[str]:
+    if numeric := settings.numeric:
+        columns = ", ".join(f'"{name}"' for name in numeric)
+        yield (
+            f"bounds of the intervals of {columns} come from the data: each that is not an end of the range is a value "
+            "that some row has"
+        )
+    yield (
+        f'labels were chosen because they predict "{target}", so that rows of a class have much the same value; values '
+        "that all rows of a class share are disclosed"
+    )
+    yield "which labels there are depends on the data, and says something about it beyond the rows"
+    yield "syntactic models bound no attacker's inference: this is not differential privacy"
+
+
+def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
+    places = [column(_first(axis.position), "anon_groups") for axis in cut.axes]
+    target = column(CLASS, "anon_groups")
+    query = select([], subquery(_grouped_points(cut), "anon_groups"))
+    positions = {axis.name: axis.position for axis in cut.axes}
+    for found in columns:
+        position = positions.get(found.name)
+        shown: exp.Expr = cast_value(target, found.traits.released_as)
+        if position is not None:
+            alias = f"anon_labels_{position}"
+            on = exp.and_(
+                column("position", alias).eq(number(position)),
+                column("first", alias).eq(column(_first(position), "anon_groups")),
+                copy=False,
+            )
+            query = query.join(exp.alias_(CUT.table, alias, table=True), on=on, copy=False)
+            shown = column("label", alias)
+        query = query.select(aliased(shown, found.name), copy=False)
+    query = query.select(column(ROW_COUNT, "anon_groups"), copy=False)
+    query.set("order", ascending(*places, target.copy()))
+    return Step(EQUAL_ROWS, query, "equal rows")
+
+
+def _grouped_points(cut: Cut) -> exp.Select:
+    query = select([], exp.alias_(POINTS.table, "anon_points", table=True))
+    keys: list[exp.Expr] = []
+    for axis in cut.axes:
+        first: exp.Expr = number(0)
+        if len(cut.pieces[axis.position]) > 1:
+            alias, value = f"anon_firsts_{axis.position}", value_column(axis.position)
+            on = column("value", alias).eq(column(value, "anon_points"))
+            query = query.join(subquery(values_in(CUT, axis.position, ["first"]), alias), on=on, copy=False)
+            first = column("first", alias)
+            keys.append(first)
+        query = query.select(aliased(first, _first(axis.position)), copy=False)
+    target = column(CLASS, "anon_points")
+    query = query.select(target, row_sum(), copy=False)
+    return grouped(query, [*copies(keys), target.copy()])
+
+
+def _first(position: int) -> str:
+    return f"anon_first_{position}"

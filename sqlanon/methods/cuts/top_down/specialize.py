@@ -3,13 +3,12 @@
 Whether a label may is asked once more only of classes that have changed. When a label gives way, the classes of rows
 under it fall into smaller ones, and all others stay. So of the smallest class that there would be under another label,
 what was known before still holds for rows that are not under the first, and for those that are, smaller classes are
-counted now: the least of both is right. And what would be too small once is too small for good.
-"""
+counted now: the least of both is right. And what would be too small once is too small for good."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -32,52 +31,24 @@ The table is kept and changed: a table that is dropped within a transaction take
 SQL = Queries("top_down", {"rows": ROWS, "points": points.POINTS, "marginals": points.MARGINALS, "cut": CUT})
 
 DIGITS = 12
-"""To how many digits scores are compared: equal ones are to be equal, in whatever order their terms were added."""
-
-
-class Evidence(Protocol):
-    """What is asked of the rows: counts, and scores that are made of counts."""
-
-    def splits(self, intervals: Sequence[Piece]) -> Mapping[Piece, int]:
-        """Where each interval is best split, by the first value of the second part; of none that has one value only."""
-
-    def gains(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, float]:
-        """The information gain of each split in bits, over the rows under its label; 0 where these are all alike."""
-
-    def least_rows(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, int]:
-        """The rows of the smallest class that there would be under each label, of rows whose class is new.
-
-        Of none without such rows.
-        """
-
-    def specialize(self, specialization: Specialization) -> None:
-        """Have the children in place of a label: from then on the classes of the rows under it are the new ones."""
+"""Scores are compared to this many digits: equal ones are to be equal, in whatever order their terms were added."""
 
 
 class Chosen(NamedTuple):
-    """What was chosen.
-
-    Attributes:
-        cut: the labels.
-        specializations: how it came to be, in order.
-        smallest: the rows of its smallest class.
-        is_final: whether nothing more can be specialized; else the search was stopped.
-    """
-
     cut: Cut
-    specializations: tuple[Specialization, ...]
-    smallest: int
-    is_final: bool
+    specializations: tuple[Specialization, ...]  # in order
+    smallest: int  # the rows of the smallest class
+    is_final: bool  # whether nothing more can be specialized; else the search was stopped
 
 
-def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: Evidence, stopped: Stopped = never) -> Chosen:
+def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: CountedParts, stopped: Stopped = never) -> Chosen:
     """Choose a cut.
 
     Args:
         axes: the predictors.
-        rows: how many the smallest class has while each predictor has one label, k or more.
-        k: how many a class has at least.
-        evidence: answers questions about the rows.
+        rows: of the smallest class while each predictor has one label, k or more.
+        k: the rows that a class is to have.
+        evidence: counts of the rows.
         stopped: asked before each specialization whether to leave it at those so far.
     """
     cut = _split(Cut.of_roots(axes), [axis.root for axis in axes], evidence)
@@ -101,15 +72,15 @@ def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: Evidence, sto
 
 
 def score(gain: float, before: int, after: int) -> float:
-    """What a specialization is worth: bits for each row that the smallest class loses, and one.
+    """Score a specialization by its bits for each row that the smallest class loses, and one.
 
     Source: Fung, Wang and Yu 2005, Score = InfoGain / (AnonyLoss + 1), with one quasi-identifier.
     """
     return round(gain / (before - after + 1), DIGITS)
 
 
-def dry_run(axes: Sequence[Axis], evidence: Evidence) -> Chosen:
-    """A round, for its statements to be read: with no rows there is nothing to choose by."""
+def dry_run(axes: Sequence[Axis], evidence: CountedParts) -> Chosen:
+    """Run a round for its statements to be read: with no rows there is nothing to choose by."""
     cut = Cut.of_roots(axes)
     unsplit = cut.unsplit()
     evidence.splits(unsplit)
@@ -124,18 +95,15 @@ def dry_run(axes: Sequence[Axis], evidence: Evidence) -> Chosen:
     return Chosen(cut, tuple(candidates[:1]), smallest=0, is_final=True)
 
 
-def _split(cut: Cut, pieces: Sequence[Piece], evidence: Evidence) -> Cut:
-    """The cut with the best splits of new intervals, if they have any."""
+def _split(cut: Cut, pieces: Sequence[Piece], evidence: CountedParts) -> Cut:
     of_numbers = [each for each in pieces if isinstance(cut.axes[each.position], NumericAxis)]
     return cut.with_splits(evidence.splits(of_numbers))
 
 
-class CountedParts(Evidence):
-    """Points in their classes, which are in the database with the marginals, as evidence.
+class CountedParts:
+    """Counts of points in their classes, which are in the database with the marginals.
 
-    Args:
-        engine: the database.
-        is_joint: whether points stand in their joint classes of earlier releases before any label gives way.
+    Points stand in their joint classes of earlier releases before any label gives way if these are joint.
     """
 
     def __init__(self, engine: Compute, *, is_joint: bool = False) -> None:
@@ -144,24 +112,27 @@ class CountedParts(Evidence):
         engine.run(SQL.step(ROWS, "first_parts", part=column(EARLIER) if is_joint else number(0)))
 
     def splits(self, intervals: Sequence[Piece]) -> Mapping[Piece, int]:
+        """Find the best split of each interval, by the first value of the second part; none for a single value."""
         if not intervals:
             return {}
         self._put(points.intervals(intervals))
-        scored = table_call("split_scores", subquery(points.value_counts(), "anon_counts"))
+        scored = table_call("split_scores", subquery(points.counts_by("value"), "anon_counts"))
         query = points.SQL.query("best_splits", scored=scored)
         rows = self._engine.fetch(query, "splits of intervals", "node")
         return {intervals[int(row["candidate"])]: int(row["at"]) for row in rows}
 
     def gains(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, float]:
+        """Return the information gain of each in bits, over the rows under its label; 0 where these are all alike."""
         if not specializations:
             return {}
         self._put(points.children(enumerate(specializations)))
-        scored = table_call("specialization_scores", subquery(points.child_counts(), "anon_counts"))
-        query = SQL.query("gains", scored=scored, counts=points.child_counts())
+        scored = table_call("specialization_scores", subquery(points.counts_by("child"), "anon_counts"))
+        query = SQL.query("gains", scored=scored, counts=points.counts_by("child"))
         rows = self._engine.fetch(query, "gains of specializations", "node")
         return {specializations[int(row["candidate"])]: float(row["gain"]) for row in rows}
 
     def least_rows(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, int]:
+        """Return the rows of the smallest class under each label, of rows whose class is new; none without these."""
         if not specializations:
             return {}
         self._put(points.children(enumerate(specializations)))
@@ -189,3 +160,23 @@ class CountedParts(Evidence):
     def _put(self, pieces: pa.Table) -> None:
         self._engine.drop(points.CHILDREN)
         self._engine.put(points.CHILDREN, pieces)
+
+
+def mean_loss(engine: Compute, axes: Sequence[Axis], chosen: Chosen, row_count: int) -> float:
+    """Return LM: the mean over rows and predictors of (values under the label - 1) / (values - 1).
+
+    The labels of the cut are in :data:`CUT`.
+
+    Source: Iyengar 2002.
+    """
+    found = engine.fetch(SQL.query("rows_of_pieces"), "rows of labels", "node")
+    rows = {(int(row["position"]), int(row["first"])): int(row["rows"]) for row in found}
+    losses = [
+        sum(
+            rows.get((axis.position, piece.first), 0) * (piece.size - 1) / (axis.size - 1)
+            for piece in chosen.cut.pieces[axis.position]
+            if piece.size > 1
+        )
+        for axis in axes
+    ]
+    return sum(losses) / len(losses) / max(row_count, 1)

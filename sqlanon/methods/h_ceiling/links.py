@@ -37,11 +37,11 @@ from math import comb, lcm, perm, prod
 from operator import add, le, mul, sub
 from typing import NamedTuple
 
-from sqlanon.methods.h_ceiling.catalog.conditions import FilledClasses
+from sqlanon.methods.h_ceiling.conditions import FilledClasses
 
 
 class Links:
-    """What links groups of the given classes; a class is a position, a group is a sequence of positions."""
+    """The links of groups of classes; a class is a position, a group is a sequence of positions."""
 
     def __init__(self, classes: FilledClasses) -> None:
         self._classes = classes
@@ -49,11 +49,9 @@ class Links:
         self._rows = classes.by_position(classes.published)
 
     def of(self, group: Sequence[int]) -> Link:
-        """The link of a group: the highest of its classes."""
         return self.highest(group, group)
 
     def highest(self, targets: Sequence[int], group: Sequence[int]) -> Link:
-        """The highest probability of a row of some classes of a group."""
         totals: Counter[int] = Counter()
         for position in group:
             totals.update(self._classes.own_counterfeits.get(position, {}))
@@ -70,7 +68,7 @@ class Links:
 
 
 MAX_TERMS = 30_000
-"""How many terms the sums of a group may have.
+"""The terms that the sums of a group may have.
 
 tests.benchmarks.catalogs, condition F: of 5,000 classes, all of them filled up to 5, 24 groups of 686 are not exact,
 in 5 CPU s; with 100,000 terms 11, in 11 s; with 10,000 33, in 3 s. Of 500 filled up to 10 and 20 others 3 of 67, in
@@ -82,7 +80,7 @@ Vector = tuple[int, ...]
 
 
 class Rows(NamedTuple):
-    """The rows of a class: how many in all, and how many of each value of the catalog. The others are real."""
+    """The rows of a class, in all and of each value of the catalog. The others are real."""
 
     size: int
     counts: Vector
@@ -90,29 +88,19 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Link:
-    """How likely the likeliest row is the person's.
-
-    Attributes:
-        probability: of that row.
-        exact: whether it is just that; otherwise it is that much at most.
-    """
+    """The probability that the likeliest row is the person's; an upper bound if it isn't exact."""
 
     probability: Fraction
     exact: bool
 
     @property
     def effective_k(self) -> Fraction:
-        """k_eff: how many rows a class without counterfeits has that conceals a person as well."""
+        """k_eff: the size of a class without counterfeits that conceals a person as well."""
         return 1 / self.probability
 
 
 class Worlds:
-    """The ways to label rows of classes as counterfeits.
-
-    Args:
-        totals: how many counterfeits of each value there are.
-        hosts: the classes that they can be in.
-    """
+    """The ways to label rows of hosts, the classes that they can be in, as counterfeits of each value in total."""
 
     def __init__(self, totals: Vector, hosts: Sequence[Rows]) -> None:
         self._totals = totals
@@ -129,7 +117,7 @@ class Worlds:
             self._ways -= sum(count * self._ways_of(full) for full, count in self._fillable.items())
 
     def likeliest(self, rows: Rows) -> Link:
-        """E[1 / n if the row is real, else 0] of the likeliest row of a host, n being how many of its rows are real."""
+        """Return E[1 / n if the row is real, else 0] of the likeliest row of a host with n real rows."""
         inside = [place for place, count in enumerate(rows.counts) if count]
         outside = [place for place, count in enumerate(rows.counts) if not count]
         elsewhere: Counter[Vector] = Counter()  # ways for the other values, by what is full of those of this class
@@ -149,21 +137,23 @@ class Worlds:
         return Link(min(bound, Fraction(best, shares * self._ways)) if self._ways > 0 else bound, exact=False)
 
     def _ways_inside(self, rows: Rows, full: Vector, row: int) -> list[int]:
-        """Ways for the values of a class, by how many counterfeits it has, if a row of one of the values is real.
+        """Return ways for the values of a class by its number of counterfeits, if a row of one value is real.
 
-        Args:
-            rows: the class.
-            full: rows of its values in classes that are full.
-            row: the place of the value of the row that is real, -1 for none.
+        ``full`` are rows of its values in classes that are full, and ``row`` is the place of the value, -1 for none.
         """
         ways = [1]
         inside = ((place, count) for place, count in enumerate(rows.counts) if count)
         for already, (place, count) in zip(full, inside, strict=True):
-            ways = _product(ways, self._values[place].ways(already, count, real=place == row))
+            of_value = self._values[place].ways(already, count, real=place == row)
+            product = [0] * (len(ways) + len(of_value) - 1)
+            for i, a in enumerate(ways):
+                for j, b in enumerate(of_value):
+                    product[i + j] += a * b
+            ways = product
         return ways
 
     def _ways_of(self, full: Vector, places: Iterable[int] | None = None) -> int:
-        """Ways in which rows of classes that are full are counterfeits, for values at some places or for all."""
+        """Count the ways in which rows of full classes are counterfeits, for values at some places or for all."""
         places = range(len(full)) if places is None else places
         return prod(self._values[place].ways(full[place], 0)[0] for place in places)
 
@@ -172,7 +162,7 @@ class Worlds:
 
     # guarded: tests/unit/h_ceiling/test_catalog_links.py
     def _signed_sets(self, most: int) -> tuple[bool, dict[Vector, int]]:
-        """(-1)^|B| summed over sets B of classes that can be full, by the rows in them, those with fewer rows first.
+        """Sum (-1)^|B| over sets B of classes that can be full, by the rows in them, those with fewer rows first.
 
         Only the empty set, and False, if there are more than ``most`` such sums.
         """
@@ -188,7 +178,7 @@ class Worlds:
         return True, dict(sorted(sets.items(), key=lambda item: sum(item[0])))
 
     def _sets_without(self, rows: Rows) -> Mapping[Vector, int]:
-        """The sets that a class is not in: those of all classes are these times 1 - z^rows: they are divided."""
+        """Return the sets that a class is not in: those of all classes are these times 1 - z^rows, and are divided."""
         if not self._exact or not self._can_be_full(rows):
             return self._sets
         rest: dict[Vector, int] = {}
@@ -198,20 +188,14 @@ class Worlds:
 
 
 class _Value:
-    """The rows of one value in all hosts.
-
-    Args:
-        total: how many of them are counterfeits.
-        pool: how many there are.
-        furthest: how many rows are looked at: ways are those to draw this many rows one by one.
-    """
-
     def __init__(self, total: int, pool: int, furthest: int) -> None:
-        self._total, self._pool, self._furthest = total, pool, min(pool, furthest)
+        self._total = total  # of them that are counterfeits
+        self._pool = pool  # all of them
+        self._furthest = min(pool, furthest)  # ways are those to draw this many rows one by one
         self._known: dict[tuple[int, int, bool], list[int]] = {}
 
     def ways(self, full: int, count: int, real: bool = False) -> list[int]:
-        """Ways by number of counterfeits among ``count`` rows of a class; one may be known to be real.
+        """Return ways by number of counterfeits among ``count`` rows of a class; one may be known to be real.
 
         ``full`` rows of other classes are all counterfeits.
         """
@@ -227,11 +211,3 @@ class _Value:
                 for fakes in range(free + 1)
             ]
         return self._known[key]
-
-
-def _product(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    found = [0] * (len(left) + len(right) - 1)
-    for i, a in enumerate(left):
-        for j, b in enumerate(right):
-            found[i + j] += a * b
-    return found

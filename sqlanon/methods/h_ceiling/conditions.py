@@ -21,7 +21,7 @@ be as they are.
 
 Lemma 1 of the paper is not enough. F is what the lemma is to give, by its definition: for all values at once, for the
 classes as they are, and against an adversary who knows the rule by which they are filled. How likely the worlds are, it
-does not say: see :mod:`sqlanon.methods.h_ceiling.catalog.links`.
+does not say: see :mod:`sqlanon.methods.h_ceiling.links`.
 
 Source: spec/hceiling.md (b) and (G).
 
@@ -63,28 +63,20 @@ class FilledClasses:
     """Classes with their counts of rows by sensitive value, as a sparse matrix of classes by values.
 
     The entries of the class at position t are those from ``starts[t]`` up to ``starts[t + 1]``.
-
-    Attributes:
-        k: what classes were filled up to, in rows.
-        identifiers: of the classes, ascending; shape (classes,).
-        starts: shape (classes + 1,).
-        values: codes of the sensitive values, ascending within a class; shape (entries,).
-        published: how many rows of the class have the value, at least 1; shape (entries,).
-        counterfeits: how many of these rows are counterfeits; shape (entries,).
     """
 
-    k: int
-    identifiers: Counts
-    starts: Positions
-    values: Counts
-    published: Counts
-    counterfeits: Counts
+    k: int  # what classes were filled up to, in rows
+    identifiers: Counts  # of the classes, ascending; shape (classes,)
+    starts: Positions  # shape (classes + 1,)
+    values: Counts  # codes of the sensitive values, ascending within a class; shape (entries,)
+    published: Counts  # how many rows of the class have the value, at least 1; shape (entries,)
+    counterfeits: Counts  # how many of these rows are counterfeits; shape (entries,)
 
     @classmethod
     def of_columns(
         cls, k: int, classes: Counts, values: Counts, published: Counts, counterfeits: Counts
     ) -> FilledClasses:
-        """Classes from columns with one row a class and value, in any order.
+        """Make classes of columns with one row a class and value, in any order.
 
         Raises:
             ValueError: the counts can't come from classes that were filled up to k.
@@ -99,7 +91,15 @@ class FilledClasses:
             published[order].astype(np.int64),
             counterfeits[order].astype(np.int64),
         )
-        filled._check()
+        if ((np.diff(filled.positions) == 0) & (np.diff(filled.values) == 0)).any():
+            raise ValueError("a class has a value twice")
+        of_value, fakes = filled.published, filled.counterfeits
+        if (of_value < 1).any() or (fakes < 0).any() or (fakes > of_value).any():
+            raise ValueError("a class has fewer rows of a value than counterfeits, or none at all")
+        if ((filled.filled_by > 0) & (filled.sizes != k)).any():
+            raise ValueError(f"a class has counterfeits, but not {k} rows")
+        if (filled.filled_by == filled.sizes).any():
+            raise ValueError("a class has no rows but counterfeits")
         return filled
 
     def __len__(self) -> int:
@@ -107,12 +107,12 @@ class FilledClasses:
 
     @cached_property
     def sizes(self) -> Counts:
-        """How many rows each class has; shape (classes,)."""
+        """The rows of each class; shape (classes,)."""
         return self.sums(self.published)
 
     @cached_property
     def filled_by(self) -> Counts:
-        """How many counterfeits each class has; shape (classes,)."""
+        """The counterfeits of each class; shape (classes,)."""
         return self.sums(self.counterfeits)
 
     @property
@@ -122,16 +122,14 @@ class FilledClasses:
 
     @cached_property
     def positions(self) -> Positions:
-        """The position of the class of each entry; shape (entries,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     @cached_property
     def own_counterfeits(self) -> Mapping[int, Amounts]:
-        """The counterfeits of each class that has any, by position."""
         return self.by_position(self.counterfeits)
 
     def by_position(self, counts: Counts) -> Mapping[int, Amounts]:
-        """Counts by entry as mappings by value, of each class that has any above 0, by position."""
+        """Turn counts by entry into mappings by value, for each class that has any above 0."""
         found: dict[int, dict[int, int]] = {}
         entries = np.flatnonzero(counts > 0)
         columns = (self.positions[entries], self.values[entries], counts[entries])
@@ -142,29 +140,17 @@ class FilledClasses:
     # guarded: tests/unit/h_ceiling/test_catalog_conditions.py
     @property
     def most_counterfeits(self) -> Counts:
-        """How many counterfeits each class can have, as far as an adversary knows; shape (classes,)."""
+        """The largest numbers of counterfeits that classes can have, as far as an adversary knows; shape (classes,)."""
         return np.where(self.sizes == self.k, self.sizes - 1, 0)
 
     def entries_of(self, positions: Positions) -> Positions:
-        """The entries of some classes, one class after the other."""
+        """Return the entries of some classes, one class after the other."""
         lengths = self.starts[positions + 1] - self.starts[positions]
         before = np.cumsum(lengths) - lengths
         return np.repeat(self.starts[positions] - before, lengths) + np.arange(lengths.sum())
 
     def sums(self, counts: Counts) -> Counts:
-        """Counts by entry, summed up by class."""
         return np.add.reduceat(counts, self.starts[:-1]) if len(self) else np.zeros(0, dtype=np.int64)
-
-    def _check(self) -> None:
-        repeated = (np.diff(self.positions) == 0) & (np.diff(self.values) == 0)
-        if repeated.any():
-            raise ValueError("a class has a value twice")
-        if (self.published < 1).any() or (self.counterfeits < 0).any() or (self.counterfeits > self.published).any():
-            raise ValueError("a class has fewer rows of a value than counterfeits, or none at all")
-        if ((self.filled_by > 0) & (self.sizes != self.k)).any():
-            raise ValueError(f"a class has counterfeits, but not {self.k} rows")
-        if (self.filled_by == self.sizes).any():
-            raise ValueError("a class has no rows but counterfeits")
 
 
 class Condition(ABC):
@@ -181,15 +167,14 @@ class Condition(ABC):
     offered: Counts
 
     def holds(self, group: Sequence[int]) -> bool:
-        """Whether the condition holds for every class of the group."""
         return not any(self.missing(target, group) for target in group)
 
     @abstractmethod
     def missing(self, target: int, group: Sequence[int]) -> Amounts:
-        """The counterfeits of a class that nothing in its group conceals, by value; empty if the condition holds."""
+        """Return the counterfeits of a class that nothing in its group conceals, by value."""
 
     def wanted(self, target: int, group: Sequence[int]) -> Amounts:
-        """What else would help a class that is short of something, where no group has what is missing."""
+        """Return values that would help, too, where no group has the missing ones."""
         return {}
 
 
@@ -216,22 +201,22 @@ class ConditionF(Condition):
         own = self.classes.own_counterfeits.get(target, {})
         if not own or self._fit(own, target, group):  # no mutants: shortcuts
             return {}
-        return own if len(group) == 1 else self._routed(target, group).missing
+        return own if len(group) == 1 else self._routed(target, group)[0]
 
     def wanted(self, target: int, group: Sequence[int]) -> Amounts:
-        """Values whose additional places would help a class without F, each as often as it is missing.
+        """Return values whose additional places would help a class without F, each as often as it is missing.
 
         They are more than those that are missing: where one finds a new place, another one may take its old place.
         """
-        routed = self._routed(target, group)
-        reached = self._graphs.breadth_first_order(routed.left, 0, return_predecessors=False)
-        values = routed.values[reached[(reached > 0) & (reached <= len(routed.values))] - 1]
-        return dict.fromkeys(values.tolist(), sum(routed.missing.values()))
+        missing, values, left = self._routed(target, group)
+        reached = self._graphs.breadth_first_order(left, 0, return_predecessors=False)
+        helpful = values[reached[(reached > 0) & (reached <= len(values))] - 1]
+        return dict.fromkeys(helpful.tolist(), sum(missing.values()))
 
     def _fit(self, own: Amounts, target: int, group: Sequence[int]) -> bool:
-        """Whether counterfeits fit into what other classes have free, each put into the first place that there is.
+        """Return whether counterfeits fit if each is put into the first free place of another class.
 
-        Mostly they do, and no flow has to be looked for; if they don't, this says nothing.
+        Mostly they do, and no flow has to be looked for. If they don't, a flow may still exist.
         """
         homeless = dict(own)
         for position in group:
@@ -249,7 +234,13 @@ class ConditionF(Condition):
                 return True
         return False
 
-    def _routed(self, target: int, group: Sequence[int]) -> _Routed:
+    def _routed(self, target: int, group: Sequence[int]) -> tuple[Amounts, Counts, Any]:
+        """Look for a flow that conceals the counterfeits of a class.
+
+        Returns:
+            the counterfeits that do not flow from the source, by value; the values of the catalog in the group; and the
+            capacities that are left, as a sparse matrix with the source in row 0 and the values in the next rows.
+        """
         classes = self.classes
         own = classes.own_counterfeits[target]
         members = np.asarray(group)
@@ -271,27 +262,9 @@ class ConditionF(Condition):
         capacity = self._matrix((capacities, (tails, heads)), shape=(sink + 1, sink + 1))
         left = capacity - self._graphs.maximum_flow(capacity, 0, sink).flow
         left.eliminate_zeros()
-        return _Routed(values, left)
-
-
-@dataclass(frozen=True)
-class _Routed:
-    """What is left of the capacities after a flow: of the source in row 0, of the values in those that follow.
-
-    Attributes:
-        values: that the catalog has in the group, and the class that is looked at; shape (values,).
-        left: a sparse matrix; shape (nodes, nodes).
-    """
-
-    values: Counts
-    left: Any
-
-    @property
-    def missing(self) -> Amounts:
-        """What did not flow from the source."""
-        upto = self.left.indptr[1]
-        values = self.values[self.left.indices[:upto] - 1]
-        return dict(zip(values.tolist(), self.left.data[:upto].tolist(), strict=True))
+        unrouted = slice(left.indptr[1])
+        missing = zip(values[left.indices[unrouted] - 1].tolist(), left.data[unrouted].tolist(), strict=True)
+        return dict(missing), values, left
 
 
 class Lemma(Condition):

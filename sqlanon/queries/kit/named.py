@@ -93,8 +93,10 @@ class Queries:
 
 def with_roles(query: exp.Query, roles: Mapping[str, Role]) -> exp.Query:
     """The query, in place, with a role in place of each mark."""
-    for place in [*query.find_all(exp.Alias, *COMPARISONS)]:
-        _spread(place, roles)
+    for mark, role in _lists(query, roles):
+        place = _place_of_element(mark)
+        if place is not None and mark.root() is query:  # else its place was taken with another list
+            _spread(place, len(role), roles)
     nodes = [*query.find_all(exp.Identifier, exp.Group, exp.Order, exp.Join)]
     for mark in _marks(nodes):
         _fill(mark, roles[mark.name.removeprefix(MARK)])
@@ -111,19 +113,26 @@ def _marks(nodes: Iterable[exp.Expr]) -> list[exp.Identifier]:
     return [each for each in nodes if isinstance(each, exp.Identifier) and each.name.startswith(MARK)]
 
 
-def _spread(place: exp.Expr, roles: Mapping[str, Role]) -> None:
+def _lists(of: exp.Expr, roles: Mapping[str, Role]) -> list[tuple[exp.Identifier, Sequence[str] | Sequence[exp.Expr]]]:
+    found = ((mark, roles[mark.name.removeprefix(MARK)]) for mark in _marks(of.find_all(exp.Identifier)))
+    return [(mark, role) for mark, role in found if isinstance(role, Sequence) and not isinstance(role, str)]
+
+
+def _place_of_element(mark: exp.Identifier) -> exp.Expr | None:
+    """The column that a list names, or the comparison that it is an operand of; a list in a call is none."""
+    place = mark.parent
+    if isinstance(place, exp.Alias):
+        return place
+    while isinstance(place, exp.Column | exp.Binary | exp.Paren) and not isinstance(place, COMPARISONS):
+        place = place.parent
+    return place if isinstance(place, COMPARISONS) else None
+
+
+def _spread(place: exp.Expr, count: int, roles: Mapping[str, Role]) -> None:
     """Take a comparison of lists, or a column that is named by a list, element by element."""
-
-    def lists(of: exp.Expr) -> list[tuple[exp.Identifier, Sequence[str] | Sequence[exp.Expr]]]:
-        found = ((mark, roles[mark.name.removeprefix(MARK)]) for mark in _marks(of.find_all(exp.Identifier)))
-        return [(mark, role) for mark, role in found if isinstance(role, Sequence) and not isinstance(role, str)]
-
-    found = [(mark, role) for mark, role in lists(place) if _is_element(mark, place)]
-    if not found:
-        return
-    made = [place.copy() for _ in found[0][1]]
+    made = [place.copy() for _ in range(count)]
     for number, each in enumerate(made):
-        for mark, role in lists(each):
+        for mark, role in _lists(each, roles):
             _fill(mark, role[number])
     if isinstance(place, exp.Alias):
         place.replace(made)
@@ -131,16 +140,6 @@ def _spread(place: exp.Expr, roles: Mapping[str, Role]) -> None:
         place.replace(exp.paren(exp.or_(*made, copy=False), copy=False) if made else exp.false())
     else:
         place.replace(exp.and_(*made, copy=False) if made else exp.true())
-
-
-def _is_element(mark: exp.Identifier, place: exp.Expr) -> bool:
-    """Whether a list is the name of a column, or an operand of a comparison: lists in calls stay whole there."""
-    if isinstance(place, exp.Alias):
-        return mark.parent is place
-    around = mark.parent
-    while around is not place and isinstance(around, exp.Column | exp.Binary | exp.Paren):
-        around = around.parent
-    return around is place
 
 
 def _fill(mark: exp.Identifier, role: Role) -> None:

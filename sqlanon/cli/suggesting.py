@@ -65,7 +65,7 @@ def init(
 
     Example: sqlanon init members.csv
     """
-    from sqlanon.suggestion.profiles import PROFILES
+    from sqlanon.suggestion.suggest import PROFILES
 
     if profile not in PROFILES:
         raise BadParameter(f'"{profile}" is not one of {", ".join(PROFILES)}', param_hint="--profile")
@@ -116,7 +116,7 @@ def next_commands(found: Suggestion, source: str, database: Path | None, policy:
     """
     if not found.runs:
         return []
-    from sqlanon.suggestion.sets import MAX_NODES
+    from sqlanon.suggestion.taxonomies import MAX_NODES
 
     is_csv = source.lower().endswith(".csv")
     release = policy.with_name(f"{_stem(source)}_k{found.k}{'.csv' if is_csv else '.parquet'}")

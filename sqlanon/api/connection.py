@@ -73,7 +73,7 @@ def connect(
     resources, charged = Resources(memory_limit, temp_directory, threads, extensions), None
     checked_mode(ledger_mode)
     if ledger is not None:
-        from sqlanon.ledger.opening import ledger_file
+        from sqlanon.ledger.datasets import ledger_file
 
         charged = ledger_file(ledger)
     far = None if rows is None else _server(rows, max_cells)

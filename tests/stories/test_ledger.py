@@ -20,9 +20,8 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.ledger import ledger as ledger_module
-from sqlanon.ledger.datasets import dataset_of
+from sqlanon.ledger.datasets import dataset_of, open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import ROW, Budget, Unit, sequential_composition
 from sqlanon.model.datasets import dataset_named, dataset_of_table

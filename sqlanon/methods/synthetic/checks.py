@@ -14,8 +14,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import BudgetError, PolicyError
-from sqlanon.mechanisms.scales import scale_in_rho
-from sqlanon.mechanisms.zcdp import rho_of
+from sqlanon.mechanisms.scales import rho_of, scale_in_rho
 from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
 from sqlanon.methods.synthetic.beliefs import Structure
 from sqlanon.methods.synthetic.choosing import GRID, MEASURED, Problem

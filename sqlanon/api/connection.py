@@ -77,7 +77,7 @@ def connect(
         raise EngineError(f'ledger_mode is "open" or "capped", not "{ledger_mode}"', step="open")
     charged = None
     if ledger is not None:
-        from sqlanon.ledger.opening import ledger_file
+        from sqlanon.ledger.datasets import ledger_file
 
         charged = ledger_file(ledger)
     far = None if rows is None else _server(rows, max_cells)

@@ -86,8 +86,7 @@ class Ledger(Part):
                 another unit of privacy.
             EngineError: the warehouse cannot hold a ledger: it is not a DuckDB file, or it is read-only.
         """
-        from sqlanon.ledger.datasets import known_account
-        from sqlanon.ledger.opening import open_ledger
+        from sqlanon.ledger.datasets import known_account, open_ledger
         from sqlanon.model.budget import Budget, Unit
 
         if budget is not None and not isinstance(budget, Budget):
@@ -159,7 +158,7 @@ class Ledger(Part):
 
     def _note_in_warehouse(self) -> None:
         """Have the warehouse know it before the first charge."""
-        from sqlanon.ledger.opening import open_ledger
+        from sqlanon.ledger.datasets import open_ledger
 
         open_ledger(self._engine, self.file).note_in_warehouse()
 
@@ -167,6 +166,6 @@ class Ledger(Part):
         return self._read().account(self.dataset_named(dataset))
 
     def _read(self) -> WarehouseLedger:
-        from sqlanon.ledger.opening import read_ledger
+        from sqlanon.ledger.datasets import read_ledger
 
         return read_ledger(self._engine, self.file)

@@ -57,8 +57,8 @@ class Preparations(Part):
         from sqlanon.methods.stages import Stages
         from sqlanon.model.taxonomy.arguments import counted
         from sqlanon.run.trials import tried
-        from sqlanon.suggestion.codebook import read_codebook
-        from sqlanon.suggestion.csv_settings import proposed
+        from sqlanon.suggestion.cleaning import proposed
+        from sqlanon.suggestion.names import read_codebook
         from sqlanon.suggestion.suggest import SuggestionRequest, suggest
 
         stages = Stages(self._opened.callback(progress))

@@ -100,7 +100,7 @@ class Releases(Part):
         asked, wanted = Asked(source, without_provenance, record_sha256), self._opened.checked(policy)
         verification = verify_release(self._engine, release, wanted, asked, self._opened.resolve)
         if safe_harbor:
-            from sqlanon.suggestion.visible_identifiers import with_safe_harbor
+            from sqlanon.suggestion.safe_harbor import with_safe_harbor
 
             verification = with_safe_harbor(self._engine, verification, self._opened.resolve(release), wanted)
         if wanted.held_with and isinstance(release, str | Path):

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.hierarchies import ambiguous_note, uneven_note
@@ -19,55 +21,42 @@ from sqlanon.queries.cells.unknown import UnknownValues, known_rows
 from sqlanon.queries.source import SourceColumn, TaxonomyShape, Traits
 from sqlanon.queries.tables.spelled import Taxonomies
 
-MAXIMUM_NODES = 4_000_000
-"""Lattices above this are refused where every node is held: by some searches, and by a lattice table."""
+# Lattices above this are refused where every node is held: by some searches, and by a lattice table.
+MAX_NODES = 4_000_000
 
 
 @dataclass(frozen=True)
 class BoundPolicy:
-    """A policy that fits its source.
+    """A policy that fits its source."""
 
-    Attributes:
-        policy: the policy.
-        source: the source as a relation that can stand in FROM, without rows that are left out for unknown values.
-        whole: the same with all rows.
-        description: the source in words, for messages.
-        columns: its columns, in order.
-        shapes: per quasi-identifier that has a taxonomy, in the policy's order, the shape of that.
-        sensitive_shapes: the shapes of the taxonomies of sensitive columns that a privacy model needs.
-        population: the population as a relation, if a privacy model compares with one.
-        roots: by column whose unknown values are labelled at the top, the label of the top.
-        taxonomy: the table that holds the taxonomies.
-        leaves: the counts of labels of ranges that are not listed, if there are any.
-        known: the values of each taxonomy as users can read them, for messages.
-        ambiguous: how many labels of each taxonomy are also values with another label at the same level.
-        uneven: the fewest and the most digits of values that are labelled by their first characters, if they differ.
-    """
-
-    policy: Policy
+    policy: Policy  # the policy
+    # the source as a relation that can stand in FROM, without rows that are left out for unknown values
     source: exp.Table | exp.Subquery
-    whole: exp.Table | exp.Subquery
-    description: str
-    columns: tuple[SourceColumn, ...]
+    whole: exp.Table | exp.Subquery  # the same with all rows
+    description: str  # the source in words, for messages
+    columns: tuple[SourceColumn, ...]  # its columns, in order
+    # per quasi-identifier that has a taxonomy, in the policy's order, the shape of that
     shapes: tuple[TaxonomyShape, ...]
+    # the shapes of the taxonomies of sensitive columns that a privacy model needs
     sensitive_shapes: Mapping[str, TaxonomyShape]
-    taxonomy: Taxonomies
-    population: exp.Expr | None = None
+    taxonomy: Taxonomies  # the table that holds the taxonomies
+    population: exp.Expr | None = None  # the population as a relation, if a privacy model compares with one
+    # the values of each taxonomy as users can read them, for messages
     known: Mapping[str, exp.Query | None] = field(default_factory=dict)
+    # by column whose unknown values are labelled at the top, the label of the top
     roots: Mapping[str, str] = field(default_factory=dict)
-    leaves: exp.Table | None = None
+    leaves: exp.Table | None = None  # the counts of labels of ranges that are not listed, if there are any
+    # how many labels of each taxonomy are also values with another label at the same level
     ambiguous: Mapping[str, int] = field(default_factory=dict)
+    # the fewest and the most digits of values that are labelled by their first characters, if they differ
     uneven: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def lattice(self) -> Lattice:
         """The lattice of the policy's quasi-identifiers, within its bounds on levels."""
-        policy = self.policy
-        names = policy.taxonomy_columns
-        minimum = tuple(policy.minimum_levels.get(name, 0) for name in names)
-        maximum = tuple(
-            policy.maximum_levels.get(name, height) for name, height in zip(names, self.heights, strict=True)
-        )
+        names, bounds = self.policy.taxonomy_columns, self.policy.maximum_levels
+        minimum = tuple(self.policy.minimum_levels.get(name, 0) for name in names)
+        maximum = tuple(bounds.get(name, height) for name, height in zip(names, self.heights, strict=True))
         return Lattice(names, self.heights, minimum, maximum)
 
     @property
@@ -99,13 +88,12 @@ class BoundPolicy:
 
     @property
     def unknown(self) -> UnknownValues | None:
-        """What is done with values that taxonomies do not have; None if the source is refused for them."""
+        """The treatment of values that taxonomies do not have; None if the source is refused for them."""
         suppressed = self.policy.columns_with("suppress")
         return UnknownValues(self.whole, suppressed, self.roots) if suppressed or self.roots else None
 
     @property
     def heights(self) -> Levels:
-        """The height of each quasi-identifier's taxonomy."""
         return tuple(shape.height for shape in self.shapes)
 
     @property
@@ -116,7 +104,6 @@ class BoundPolicy:
 
     @property
     def traits(self) -> dict[str, Traits]:
-        """What is to be known of the types of the columns, by name."""
         return {found.name: found.traits for found in self.columns}
 
     @property
@@ -142,7 +129,6 @@ class BoundPolicy:
 
     @property
     def taxonomy_hashes(self) -> dict[str, str]:
-        """The hash of every taxonomy that the policy uses."""
         return {name: shape.sha256 for name, shape in self.all_shapes.items()}
 
 
@@ -200,22 +186,18 @@ def _refuse_pseudonyms_of_nested_instants(policy: Policy, columns: Sequence[Sour
 
 
 def with_root(shape: TaxonomyShape) -> TaxonomyShape:
-    """The shape of a taxonomy with the label of the top among those of every level below."""
+    """Count the label of the top among the labels of every level below."""
     *below, top = shape.label_counts
     return replace(shape, label_counts=(*(count + 1 for count in below), top))
 
 
 def is_too_wide(policy: Policy, lattice: Lattice) -> bool:
     """Whether a lattice has more nodes than the search of a policy can hold."""
-    return lattice.size > MAXIMUM_NODES and policy.algorithm in HOLD_EVERY_NODE
+    return lattice.size > MAX_NODES and policy.algorithm in HOLD_EVERY_NODE
 
 
-def refuse_wide(lattice: Lattice, holder: str, instead: str = "", most: int = MAXIMUM_NODES) -> None:
-    """Refuse a lattice of more nodes than can be held; does nothing if they can.
-
-    Raises:
-        PolicyError: naming what holds them, and what to do ``instead``.
-    """
+def refuse_wide(lattice: Lattice, holder: str, instead: str = "", most: int = MAX_NODES) -> None:
+    """Refuse a lattice of more nodes than can be held, with a PolicyError that says what to do ``instead``."""
     if lattice.size > most:
         raise PolicyError(
             f"the lattice has {lattice.size:,} nodes, more than the {most:,} that {holder} can hold: {instead}"
@@ -224,11 +206,7 @@ def refuse_wide(lattice: Lattice, holder: str, instead: str = "", most: int = MA
 
 
 def refuse_inexact(bound: BoundPolicy) -> None:
-    """Refuse columns whose equal values have several forms, for a method that makes rows anew from counts.
-
-    Raises:
-        PolicyError: listing them.
-    """
+    """Refuse columns whose equal values have several forms, for a method that makes rows anew from counts."""
     kept = bound.policy.released_columns - {*bound.policy.quasi_identifiers}
     problems = [
         f'"{found.name}" is {found.type}, whose equal values can look different: cast it to DECIMAL or VARCHAR in a '
@@ -266,3 +244,21 @@ def _refuse_misfits(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None
         )
     if problems:
         raise (TaxonomyError if flat else PolicyError)("the policy does not fit the taxonomies:", problems)
+
+
+def refuse_far(engine: Engine, bound: BoundPolicy) -> None:
+    """Refuse a policy for rows elsewhere (:class:`sqlanon.engines.base.Rows`) that only DuckDB can carry out."""
+    if engine.far is None or not engine.is_far(bound.source):
+        return
+    policy, method = bound.policy, bound.policy.method
+    problems = [
+        f'"{name}" cannot have pseudonyms: their key would be in a statement that the server may log; make it an '
+        "identifier, which is dropped, or copy the rows to DuckDB"
+        for name in policy.pseudonyms
+    ]
+    # The columns whose values are counted or released; of sets the items are counted.
+    sets = method.sets if isinstance(method, DiffGen) else ()
+    names = policy.released_columns | {policy.individual, policy.row_weight}
+    problems += engine.far.misfits([each for each in bound.columns if each.name in names and each.name not in sets])
+    if problems:
+        raise PolicyError(f"the policy does not fit {bound.description}, whose rows stay there:", problems)

@@ -5,6 +5,8 @@ as well. All queries of the run read taxonomies there, so that nothing but the t
 
 Declared ranges that are too large to be listed have rows for the values that occur in a source. What a label loses
 still depends on all values of the range: they are generated and counted once, and stored nowhere.
+
+The warehouse that a release goes to stores them, so that SQL users can go on with them.
 """
 
 from __future__ import annotations
@@ -17,22 +19,25 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.loading import TaxonomyLoad, levels_of, load_unless_refused
-from sqlanon.binding.policy_types import as_policy_says, unguessed
+from sqlanon.binding.prepare import as_policy_says, unguessed
+from sqlanon.binding.taxonomies import OF_POLICY
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import TaxonomyError
+from sqlanon.errors import EngineError, TaxonomyError
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.names import spelled_like
+from sqlanon.model.names import folded, spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.arguments import IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
-from sqlanon.queries.source import MadeTaxonomy
-from sqlanon.queries.tables.taxonomies import SQL, domains_of, leaf_counts, leaves_of, origin_table
+from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
+from sqlanon.queries.tables.taxonomies import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
 
+# How the names of these databases begin: sessions on connections to one database see those of each other.
 CATALOG = "anon_of_policy"
-"""How the names of these databases begin: sessions on connections to one database see those of each other."""
+MAX_LISTED_VALUES = 10_000  # of a declared range: a taxonomy of more has rows for those alone that occur
 
 More = ParamSpec("More")
 Result = TypeVar("Result")
@@ -41,7 +46,7 @@ Result = TypeVar("Result")
 def with_own_taxonomies(
     run: Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result],
 ) -> Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result]:
-    """A run of a policy on a source, with the taxonomies that the policy carries."""
+    """Let a run of a policy on a source have the taxonomies that the policy carries."""
 
     @wraps(run)
     def with_taxonomies(
@@ -62,12 +67,10 @@ def own_taxonomies(
     *,
     lists_ranges: bool = True,
 ) -> Iterator[None]:
-    """The taxonomies that a policy carries hold within the block; nothing changes if it carries none.
+    """Let the taxonomies that a policy carries hold within the block; nothing changes if it carries none.
 
     Args:
-        engine: the database.
-        source: what values are read from that are not declared.
-        policy: the policy.
+        source: the rows from which values are read that are not declared.
         attributes: the columns; all if they are not given.
         lists_ranges: whether large declared ranges are listed even if the labels of other values are not needed.
 
@@ -102,24 +105,24 @@ def own_taxonomies(
 
 
 def measured_with(policy: Policy) -> tuple[str, ...]:
-    """The columns whose taxonomies a measurement needs: those of labels only to generalize a population, too."""
+    """Return the columns whose taxonomies a measurement needs: all columns only to generalize a population, too."""
     return policy.sensitive_taxonomies if policy.population is None else policy.columns_with_taxonomy
 
 
 def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
-    """The columns whose taxonomies a verification uses: those of its labels, too, if they can be made.
+    """Return the columns whose taxonomies a verification uses: those of its labels, too, if they can be made.
 
     Rules that take their values from the source can be followed only where that is given.
     """
-    labels = (name for name in policy.quasi_identifiers if name in policy.taxonomies)
-    return (*measured_with(policy), *(name for name in labels if has_source or not _needs_source(policy, name)))
 
+    def can_be_made(name: str) -> bool:
+        try:
+            return has_source or not policy.taxonomies[name].taxonomy().needs_source
+        except TaxonomyError:
+            return True  # the load reports it
 
-def _needs_source(policy: Policy, name: str) -> bool:
-    try:
-        return policy.taxonomies[name].taxonomy().needs_source
-    except TaxonomyError:
-        return False  # the load reports it
+    labels = (name for name in policy.quasi_identifiers if name in policy.taxonomies and can_be_made(name))
+    return (*measured_with(policy), *labels)
 
 
 def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:
@@ -157,19 +160,25 @@ def _problems(name: str, error: TaxonomyError) -> list[str]:
 
 @contextmanager
 def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
-    """Taxonomies are read and written in a new database in memory within the block, which starts with copies."""
+    """Read and write taxonomies in a new database in memory within the block, which starts with copies."""
     stored = engine.taxonomy
     with engine.attached(None, CATALOG) as own, reading_taxonomies(engine, own.anon("taxonomy")):
         engine.prepare_taxonomies()
-        _copy_origins(engine, stored)
+        ours, origins = engine.taxonomy, origin_table(stored)
+        # Where values come from is copied of all taxonomies: a file that equals an observed one is observed, too.
+        if engine.find(origins):
+            query = select([exp.Star()], origins)
+            engine.execute(exp.insert(query, origin_table(ours)), "copy the taxonomies")
         if copied and engine.find(stored):
-            _copy(engine, stored, copied)
+            for theirs, table in ((stored, ours), (domains_of(stored), domains_of(ours))):
+                rows = SQL.query("rows_of", taxonomy=theirs, attributes=[*map(string, copied)])
+                engine.execute(exp.insert(rows, table.copy()), "copy the taxonomies")
         yield
 
 
 @contextmanager
 def reading_taxonomies(engine: Engine, taxonomy: exp.Table) -> Iterator[None]:
-    """Taxonomies are read and written in other tables within the block."""
+    """Read and write taxonomies in other tables within the block."""
     stored, made_by = engine.taxonomy, engine.made_by
     engine.taxonomy, engine.made_by = taxonomy, {**made_by}
     try:
@@ -178,27 +187,8 @@ def reading_taxonomies(engine: Engine, taxonomy: exp.Table) -> Iterator[None]:
         engine.taxonomy, engine.made_by = stored, made_by
 
 
-def _copy_origins(engine: Engine, stored: exp.Table) -> None:
-    """Copy where values come from, of all taxonomies: a file that equals an observed one is observed, too."""
-    theirs = origin_table(stored)
-    if engine.find(theirs):
-        query = select([exp.Star()], theirs)
-        engine.execute(exp.insert(query, origin_table(engine.taxonomy)), "copy the taxonomies")
-
-
-def _copy(engine: Engine, stored: exp.Table, attributes: Sequence[str]) -> None:
-    pairs = ((stored, engine.taxonomy), (domains_of(stored), domains_of(engine.taxonomy)))
-    for theirs, ours in pairs:
-        rows = SQL.query("rows_of", taxonomy=theirs, attributes=[*map(string, attributes)])
-        engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")
-
-
-MAX_LISTED_VALUES = 10_000
-"""Of a declared range: a taxonomy of more has rows for those alone that occur."""
-
-
 def large_ranges(policy: Policy, made: Mapping[str, Taxonomy]) -> list[str]:
-    """The quasi-identifiers whose ranges are not listed.
+    """Find the quasi-identifiers whose ranges are not listed.
 
     Only full-domain generalization does without the other values. What a private method draws depends on all values
     of its domains, so that nobody learns from it which of them occur.
@@ -218,7 +208,7 @@ def large_ranges(policy: Policy, made: Mapping[str, Taxonomy]) -> list[str]:
 
 
 def read_in(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[exp.Expr, ...]:
-    """The relations whose values need labels."""
+    """Return the relations whose values need labels."""
     people = () if policy.population is None else (engine.resolve(policy.population, restricted=True).relation,)
     return (source.relation, *people)
 
@@ -237,8 +227,78 @@ def count_ranges(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 
 
 def _listing(engine: Engine, wanted: TaxonomyLoad) -> exp.Subquery:
-    """The rows of a taxonomy with all values of its range."""
+    """Select the rows of a taxonomy with all values of its range."""
     levels, _ = levels_of(engine, wanted, whole=True)
     columns = [column(name, "anon_levels") for name in ("level", "value", "label")]
     rows = select([aliased(string(wanted.attribute), "attribute"), *columns], subquery(levels, "anon_levels"))
     return subquery(rows, "anon_listing")
+
+
+def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedSource]) -> tuple[str, ...]:
+    """Store the taxonomies that a policy carries, and create the macros where schema ``anon`` has none.
+
+    They take the place of those that another policy left there; others are equal to them, or the run was refused.
+    Values that were read off the data are stored only where these are tables of the same warehouse: whoever is handed
+    a warehouse without its source must not find them there. Ranges that are too large to be listed are not stored.
+
+    Returns:
+        a note if that was not possible: the release is published by then.
+    """
+    kept = _listed_whole(engine, bound) if bound.policy.taxonomies else {}
+    is_observed = any(shape.domain == "observed" for shape in kept.values())
+    if is_observed and not all(_is_within(engine, source) for source in read):
+        kept = {name: shape for name, shape in kept.items() if shape.domain != "observed"}
+    lacks_macros = engine.lacks_macros
+    if not kept and not lacks_macros:
+        return ()
+    try:
+        with engine.transaction():
+            if lacks_macros:
+                engine.install()
+            if kept:
+                _store(engine, kept)
+    except EngineError as error:
+        return (f"the macros and the taxonomies of the policy were not stored in the warehouse: {error}",)
+    return ()
+
+
+def _listed_whole(engine: Engine, bound: BoundPolicy) -> dict[str, TaxonomyShape]:
+    """Find the taxonomies that the policy carries, but for ranges that have rows for values alone that occur."""
+    carried = {*map(folded, bound.policy.taxonomies)}
+    shapes = {folded(name): shape for name, shape in bound.all_shapes.items() if folded(name) in carried}
+    in_part = {name for name, made in engine.made_by.items() if made.shape is not None}
+    names = [name for name in taxonomies.attributes(engine) if name not in in_part]
+    return {name: shapes[folded(name)] for name in names if folded(name) in shapes}
+
+
+def _is_within(engine: Engine, source: ResolvedSource) -> bool:
+    """Whether all rows of a source are in tables of the warehouse."""
+    found, warehouse = engine.origins(source), folded(engine.warehouse.name)
+    if found.files or found.has_frames or found.unseen is not None:
+        return False
+    return bool(found.tables) and all(folded(table.catalog) == warehouse for table in found.tables)
+
+
+def _store(engine: Engine, kept: Mapping[str, TaxonomyShape]) -> None:
+    own, stored = engine.taxonomy, engine.warehouse.anon("taxonomy")
+    with reading_taxonomies(engine, stored):
+        engine.prepare_taxonomies()
+        names = {*map(folded, kept)}
+        alike = [name for name in taxonomies.stored_attributes(engine) if folded(name) in names]
+        there = {folded(name): shape.sha256 for name, shape in taxonomies.shapes(engine, alike).items()}
+    # One that is equal stays as it is: somebody may have loaded it for all policies.
+    new = {name: shape for name, shape in kept.items() if there.get(folded(name)) != shape.sha256}
+    if not new:
+        return
+    attributes = [*map(string, new)]
+    replaced = [name for name in alike if folded(name) in {*map(folded, new)}]
+    for ours, theirs in ((own, stored), (domains_of(own), domains_of(stored))):
+        if replaced:
+            engine.execute(removal(theirs, replaced), "replace a taxonomy")
+        rows = SQL.query("rows_of", taxonomy=ours, attributes=attributes)
+        engine.execute(exp.insert(rows, theirs), "store a taxonomy")
+    origins = [
+        tuple(map(string, (name, shape.domain, OF_POLICY + (shape.origin or ""), shape.sha256)))
+        for name, shape in new.items()
+    ]
+    engine.execute(exp.insert(exp.values(origins), origin_table(stored)), "store a taxonomy")

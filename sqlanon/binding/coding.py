@@ -1,28 +1,32 @@
-"""Top and bottom coding: numbers beyond public bounds become the bounds before anything else is done with them."""
+"""Numbers and days in texts of CSV files, as a policy takes them, and numbers beyond public bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.binding.written_values import with_written_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded
+from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.kit.nodes import column
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import coding as queries
+from sqlanon.queries.tables import csv_values, typed
+
+DAY_ORDERS = ("dmy", "mdy")  # whether the day or the month stands first where the year stands last
 
 
 def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
-    """A source with the texts of CSV files read as its policy takes them, and the numbers coded that the policy bounds.
+    """Read texts of CSV files as a policy takes them, and let numbers beyond its bounds become the bounds.
 
     Raises:
-        PolicyError: a column is not of numbers, or its type does not hold a bound; or as
-            :func:`sqlanon.binding.written_values.with_written_values`.
+        PolicyError: a column is not of numbers, or its type does not hold a bound; or as :func:`with_written_values`.
     """
     source = with_written_values(engine, source, policy)
     if not policy.coded_columns:
@@ -36,7 +40,7 @@ def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSo
 
 
 def beyond_bounds(engine: Compute, relation: exp.Expr, policy: Policy, columns: Iterable[str]) -> Iterator[str]:
-    """A sentence for each of some columns of a release that has values beyond its bounds."""
+    """Yield a sentence for each of some columns of a release that has values beyond its bounds."""
     bounds = _bounds(policy, columns)
     if not bounds:
         return
@@ -47,7 +51,7 @@ def beyond_bounds(engine: Compute, relation: exp.Expr, policy: Policy, columns: 
 
 
 def _bounds(policy: Policy, columns: Iterable[str]) -> dict[str, queries.Bounds]:
-    """The bounds of those columns that have some, by their names in a table."""
+    """Find the bounds of some columns, by their names in a table."""
     spelled = {folded(name): name for name in policy.coded_columns}
     named = {name: spelled[folded(name)] for name in columns if folded(name) in spelled}
     return {name: (policy.bottom_coding.get(own), policy.top_coding.get(own)) for name, own in named.items()}
@@ -68,3 +72,116 @@ def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[s
     for place, (name, type_name) in enumerate(exact.items()):
         if not held[f"fits_{place}"]:
             yield f'"{name}" is of type {type_name}, which does not hold its bounds as they are written'
+
+
+def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
+    """Read texts of CSV files that a policy takes for numbers or days: 27.0 and 027 as 27, 31.1.2020 as 2020-01-31.
+
+    Texts that are no numbers or days stay as they are: no taxonomy has them. Weights and columns with bounds are
+    numbers for good, since no release has them as they are written.
+
+    Raises:
+        PolicyError: weights or columns with bounds have texts that are no numbers, days can be read in two ways, or a
+            model needs the order of numbers that are spelled in several ways.
+    """
+    if not source.files or not source.files[0].lower().endswith(CSV_SUFFIXES):
+        return source
+    texts = {folded(found.name): found.name for found in engine.describe(source.relation) if found.traits.is_text}
+    numbers = _of(texts, (policy.row_weight, *policy.coded_columns))
+    refuse_texts(engine, source, numbers)
+    _refuse_orders_of_numbers(engine, source, _of(texts, policy.compared_by("ordered")))
+    labelled = {texts[folded(name)]: _taken_by(policy, name) for name in policy.taxonomies if folded(name) in texts}
+    read = {name: csv_values.number_as_text(name) for name, taken in labelled.items() if "numbers" in taken}
+    read |= {name: typed.number_of(name) for name in numbers}
+    settings = policy.csv or Csv()
+    dated = _day_orders(engine, source, [name for name, taken in labelled.items() if "dates" in taken], settings)
+    read |= {
+        name: csv_values.day_as_text(csv_values.in_century(column(name), settings.century), order)
+        for name, order in dated.items()
+    }
+    return replace(source, relation=typed.typed(source.relation, read)) if read else source
+
+
+def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> tuple[str, ...]:
+    """Note each column of a CSV file whose years of two digits are mostly in the future."""
+    if policy.csv is None or policy.csv.century is None or source.csv is None:
+        return ()
+    read = with_written_values(engine, source, policy).relation
+    labelled = {folded(name) for name in policy.taxonomies}
+    names = [found.name for found in engine.describe(read) if found.traits.is_date or folded(found.name) in labelled]
+    if not names:
+        return ()
+    counts = engine.fetch(csv_values.future_days(read, names), "days in the future")[0]
+    return tuple(
+        f'"{name}" has {future:,} of {counts[f"days_{place}"]:,} days in the future: [csv] century = '
+        f"{policy.csv.century} may be too late for its years of two digits"
+        for place, name in enumerate(names)
+        if 2 * (future := counts[f"future_{place}"]) > counts[f"days_{place}"]
+    )
+
+
+def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> None:
+    """Refuse texts that are not numbers where numbers are read, with a PolicyError that counts them."""
+    others = {name: others for name, (_, others) in _counted(engine, source, names).items() if others}
+    if others:
+        raise PolicyError(
+            f"{source.description} has texts that are no numbers, where the policy has numbers; make them NULL or "
+            "numbers in a query:",
+            [f'"{name}": {count:,} {"text" if count == 1 else "texts"}' for name, count in others.items()],
+        )
+
+
+def _refuse_orders_of_numbers(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> None:
+    """Refuse texts that are all numbers where their order matters, since 10 is before 9 as a text."""
+    counted = _counted(engine, source, names)
+    if problems := [f'"{name}"' for name, (numbers, others) in counted.items() if numbers and not others]:
+        raise PolicyError(
+            f"ordered distances of {source.description} need numbers, which are spelled in several ways in the file "
+            "(0.4, 1) and are texts therefore; cast the columns to DOUBLE in a query:",
+            problems,
+        )
+
+
+def _counted(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Count the texts of some columns that are numbers, and those that are not."""
+    if not names:
+        return {}
+    found = engine.fetch(typed.counted_numbers(source.relation, names), "texts that are numbers")[0]
+    return {name: (found[f"numbers_{place}"], found[f"others_{place}"]) for place, name in enumerate(names)}
+
+
+def _of(texts: Mapping[str, str], names: Iterable[str | None]) -> list[str]:
+    """Find the columns of texts that have some names."""
+    return [texts[folded(name)] for name in names if name is not None and folded(name) in texts]
+
+
+def _taken_by(policy: Policy, name: str) -> set[str]:
+    """Return what the rules of a taxonomy label: texts, numbers or dates; nothing if it is not made by rules."""
+    try:
+        return {rule.takes for rule in policy.taxonomies[name].taxonomy().rules or ()}
+    except TaxonomyError:
+        return set()  # the load reports it
+
+
+def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str], settings: Csv) -> dict[str, str]:
+    """Find out whether the day or the month stands first in columns that spell days.
+
+    A PolicyError lists the columns where that is not known, since as many of their texts are days in either way.
+    """
+    if not names or settings.dates:
+        return dict.fromkeys(names, str(settings.dates))
+    asked = csv_values.written_days(source.relation, names, DAY_ORDERS, settings.century)
+    found = engine.fetch(asked, "orders of days")[0]
+    counts = {name: {order: found[f"{order}_{place}"] for order in DAY_ORDERS} for place, name in enumerate(names)}
+    unclear = [
+        f'"{name}"'
+        for place, (name, of_orders) in enumerate(counts.items())
+        if found[f"two_{place}"] and len({*of_orders.values()}) == 1
+    ]
+    if unclear:
+        raise PolicyError(
+            f"days of {source.description} can be read in two ways, since none is above the 12th: say "
+            '[csv] dates = "dmy" or "mdy" (--csv dates=dmy):',
+            unclear,
+        )
+    return {name: max(DAY_ORDERS, key=of_orders.__getitem__) for name, of_orders in counts.items()}

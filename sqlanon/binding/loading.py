@@ -36,33 +36,37 @@ from sqlanon.queries.tables.taxonomies import SQL
 
 STAGED = Relation("anon_staged", "node")
 
+# Bytes of a file of a taxonomy that Python checks faster than a statement does: see tests.benchmarks.start.
 SMALL_FILE = 100_000
-"""Bytes of a file of a taxonomy that Python checks faster than a statement does: see tests.benchmarks.start."""
 
-MAX_NAMED_LINES = 5
-"""Of those with one problem in a file."""
+MAX_NAMED_LINES = 5  # of those with one problem in a file
 
+# Of one statement, whose parameters are Python objects. Fewer take longer: see tests.benchmarks.hierarchies.
 MAX_STAGED_ROWS = 50_000
-"""Of one statement, whose parameters are Python objects. Fewer take longer: see tests.benchmarks.hierarchies."""
+HIGHEST_LEVEL = 255  # far beyond any taxonomy; a number above it is a mistake, and expensive to check
+
+Refused = dict[str, TaxonomyError]  # why taxonomies are refused, by attribute
+
+# What is wrong with a taxonomy of columns, where a value must stand with one value of each coarser column.
+OF_COLUMNS = {
+    "several labels": 'with several values of "{above}"',
+    "missing level": 'with no value of "{above}"',
+    "empty label": 'with an empty text in "{above}"',
+    "not nested": 'with several values of "{above}"',
+}
 
 
 @dataclass(frozen=True)
 class TaxonomyLoad:
-    """A taxonomy that is to be stored under an attribute.
+    """A taxonomy that is to be stored under an attribute."""
 
-    Attributes:
-        attribute: the name of the quasi-identifier.
-        taxonomy: where the labels come from.
-        source: if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
-            domain takes its values from it.
-        name: the column of the source.
-        occurring: if there are any, the relations of whose columns ``name`` alone the values of a range are listed.
-    """
-
-    attribute: str
-    taxonomy: Taxonomy
+    attribute: str  # the name of the quasi-identifier
+    taxonomy: Taxonomy  # where the labels come from
+    # if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
+    # domain takes its values from it
     source: ResolvedSource | None
-    name: str
+    name: str  # the column of the source
+    # if there are any, the relations of whose columns ``name`` alone the values of a range are listed
     occurring: tuple[exp.Expr, ...] = ()
 
     def is_ready(self) -> bool:
@@ -89,7 +93,7 @@ def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 
 
 def staged_batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]]]:
-    """The parameters of ``given_taxonomies``, for some of the rows that are given after the other."""
+    """Yield the parameters of ``given_taxonomies``, for some of the rows after the other."""
     rows = ((each.attribute, row) for each in wanted if each.taxonomy.rows is not None for row in each.taxonomy.rows)
     while batch := list(islice(rows, MAX_STAGED_ROWS)):
         levels = [
@@ -101,9 +105,9 @@ def staged_batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]
 
 
 def levels_of(engine: Engine, wanted: TaxonomyLoad, *, whole: bool = False) -> tuple[exp.Query, Sequence[object]]:
-    """level, value, label of a taxonomy that is made by a query, columns or rules, and the values of its parameters.
+    """Select level, value, label of a taxonomy that a query, columns or rules make; and return the parameters.
 
-    Those of a range are its values that occur, where it is not to be listed, or the whole range.
+    Of a range the values are taken that occur, where it is not listed, or all.
     """
     taxonomy = wanted.taxonomy
     if taxonomy.query is not None:
@@ -131,23 +135,8 @@ def _domain(wanted: TaxonomyLoad, occurring: Sequence[exp.Expr]) -> exp.Query:
     return SQL.query("observed_values", source=wanted.source.relation, name=wanted.name)
 
 
-HIGHEST_LEVEL = 255
-"""Far beyond any taxonomy; a number above it is a mistake, and expensive to check."""
-
-Refused = dict[str, TaxonomyError]
-"""Why taxonomies are refused, by attribute."""
-
-OF_COLUMNS = {
-    "several labels": 'with several values of "{above}"',
-    "missing level": 'with no value of "{above}"',
-    "empty label": 'with an empty text in "{above}"',
-    "not nested": 'with several values of "{above}"',
-}
-"""What is wrong with a taxonomy of columns, where a value must stand with one value of each coarser column."""
-
-
 def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
-    """What is wrong with the taxonomies that are staged."""
+    """Find what is wrong with the taxonomies that are staged."""
     counts = engine.fetch(SQL.query("level_counts", taxonomy=STAGED, highest=HIGHEST_LEVEL), "check a taxonomy")
     wrong_levels = {str(row["attribute"]): int(row["wrong_levels"]) for row in counts}
     # Of those with levels from 0 alone: levels are counted up from 0.
@@ -164,22 +153,19 @@ def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
         else:
             problems = _problems(engine, each, found.get(each.attribute, []))
         if problems:
-            refused[each.attribute] = TaxonomyError(_heading(each.attribute, each.taxonomy), problems)
+            why = "is malformed:"
+            if each.taxonomy.coarser is not None:
+                why = (
+                    "cannot be made, since each value must stand with one value of every column; correct the rows in a "
+                    "view or a query, or make values distinct there, as by concat(state, ', ', county):"
+                )
+            heading = f'the taxonomy of "{each.attribute}" from {each.taxonomy.origin} {why}'
+            refused[each.attribute] = TaxonomyError(heading, problems)
     return refused
 
 
-def _heading(attribute: str, taxonomy: Taxonomy) -> str:
-    name = f'the taxonomy of "{attribute}" from {taxonomy.origin}'
-    if taxonomy.coarser is None:
-        return f"{name} is malformed:"
-    return (
-        f"{name} cannot be made, since each value must stand with one value of every column; correct the rows in a "
-        "view or a query, or make values distinct there, as by concat(state, ', ', county):"
-    )
-
-
 def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line per problem of one taxonomy, given rows of ``anon.taxonomy_problems``."""
+    """Write a line per problem of one taxonomy, from rows of ``anon.taxonomy_problems``."""
     taxonomy = wanted.taxonomy
     if taxonomy.coarser is not None:
         return [_of_columns((wanted.name, *taxonomy.coarser), row) for row in found]
@@ -191,7 +177,7 @@ def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str
 
 
 def _at(lines: Sequence[int]) -> str:
-    """Where a problem is in a file: the first few lines."""
+    """Name the first lines of a problem in a file."""
     if not lines:
         return ""
     named = ", ".join(map(str, lines[:MAX_NAMED_LINES]))
@@ -208,7 +194,7 @@ def _of_columns(columns: Sequence[str], row: Mapping[str, Any]) -> str:
 
 
 def _without_label(engine: Compute, attribute: str, takes: str) -> str:
-    """Which values a rule has no label for, counted: numbers with a decimal comma are a common mistake."""
+    """Count the values that a rule has no label for: numbers with a decimal comma are a common mistake."""
     query = SQL.query("values_without_rule", taxonomy=STAGED, attribute=string(attribute))
     [counts] = engine.fetch(query, "check a taxonomy")
     problem = f'"{attribute}" has {counted(counts["value_count"], "value")} other than {takes}, which get no label'
@@ -237,7 +223,7 @@ def load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 
 
 def load_unless_refused(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
-    """Store taxonomies as :func:`load` does; what is wrong with them is handed out, not raised."""
+    """Store taxonomies as :func:`load` does, but return the errors in place of raising them."""
     # Of names that are the same to the warehouse the last one stays, as if they came one after the other.
     wanted = [*{folded(each.attribute): each for each in wanted}.values()]
     refused = _unfit(engine, wanted)
@@ -306,7 +292,7 @@ def _end_if(refused: Refused) -> None:
 
 
 def _unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
-    """What is wrong before a row is looked at."""
+    """Find what is wrong before a row is read."""
     refused = {}
     for each in wanted:
         possible(each.attribute, "taxonomy")
@@ -329,7 +315,7 @@ def _unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
 
 
 def _shapes(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> tuple[Iterable[str], dict[str, TaxonomyShape], set[str]]:
-    """The stored attributes, the shapes of what is staged, and the hashes of taxonomies read off the data.
+    """Find the stored attributes, the shapes of staged taxonomies, and the hashes of taxonomies read off the data.
 
     Only of taxonomies that files state it matters whether they equal one that was read off the data, and to find out
     takes all that are stored.
@@ -353,7 +339,7 @@ def _replace(engine: Engine, names: Sequence[str], stored: Iterable[str]) -> Non
 
 
 def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
-    """Which taxonomies do not have all values of their source."""
+    """Find the taxonomies that do not have all values of their source."""
     refused = {}
     for each in wanted:
         if each.source is None:
@@ -375,7 +361,7 @@ def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
 
 
 def _values(engine: Engine, wanted: TaxonomyLoad) -> exp.Query | None:
-    """The values of a taxonomy that is not stored, for users to run."""
+    """Select the values of a taxonomy that is not stored, for users to run."""
     if wanted.taxonomy.query is None:
         return values_made_by(wanted.taxonomy)
     levels, _ = levels_of(engine, wanted)

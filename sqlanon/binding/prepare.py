@@ -1,22 +1,28 @@
-"""From a source and a policy to a bound policy: everything that can be refused before a row is read."""
+"""From a source and a policy to a bound policy: everything that can be refused before a row is read.
+
+One cell of a CSV file, or a missing value of a frame, makes another type of its whole column, which shows in what is
+released whatever the noise is. So the columns that private methods read from such sources are texts, numbers in bins
+are whole if all edges of these are, and lines of CSV files have one form.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy, bind
-from sqlanon.binding.policy_types import as_policy_says, unguessed
+from sqlanon.binding.coding import coded, refuse_texts
 from sqlanon.binding.unknown_values import known_values
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import did_you_mean, unknown_names
-from sqlanon.model.names import spelled_like
+from sqlanon.model.methods.synthetic import Synthetic
+from sqlanon.model.names import folded, spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import column
@@ -24,7 +30,16 @@ from sqlanon.queries.source import SourceColumn, TaxonomyShape
 from sqlanon.queries.tables import taxonomies as queries
 from sqlanon.queries.tables.spelled import fractional_types, spelled, spelled_taxonomy
 from sqlanon.queries.tables.taxonomies import leaves_of
-from sqlanon.queries.tables.typed import typed
+from sqlanon.queries.tables.typed import number_of, text_of, typed
+
+# Names of columns that are part of the name of a folder as they are: DuckDB encodes others, and never decodes
+# them.
+PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
+
+FORM = (
+    "private methods read CSV in one form, since another would be guessed from its rows: commas (tabs in .tsv) between "
+    'cells, double quotes around them, and names in the first line; say by [csv] what is otherwise, such as delim = ";"'
+)
 
 
 def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earlier: bool = False) -> BoundPolicy:
@@ -62,7 +77,7 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
 
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
-    """The policy with the columns that need taxonomies spelled as these are, since the macros know them by one name."""
+    """Spell the columns that need taxonomies as these are spelled, since the macros know them by one name."""
     attributes = taxonomies.attributes(engine)
     needed = policy.columns_with_taxonomy
     others = [name for name in needed if name not in attributes]
@@ -71,7 +86,7 @@ def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
 
 
 def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
-    """The same with the taxonomies as the transaction of the run has them: another connection may have changed them.
+    """Bind the taxonomies as the transaction of the run has them: another connection may have changed them.
 
     What is published then has the hashes of the taxonomies that it was made with.
 
@@ -88,7 +103,7 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 
 def _with_notes(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
-    """The same with what is to be noted of its taxonomies; all of them are well-formed."""
+    """Look for ambiguous labels and uneven digits in taxonomies that are well-formed."""
     policy = bound.policy
     by_prefix = [name for name, rule in policy.taxonomies.items() if rule.kind in ("prefixes", "zip")]
     uneven = {} if policy.has_private_method else taxonomies.uneven_digits(engine, by_prefix)
@@ -96,11 +111,7 @@ def _with_notes(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
-    """The shapes of the taxonomies that a policy uses, as far as there are any.
-
-    Raises:
-        TaxonomyError: some are malformed.
-    """
+    """Find the shapes of the taxonomies that a policy uses, as far as there are any; refuse malformed ones."""
     attributes = policy.columns_with_taxonomy
     shapes = taxonomies.shapes(engine, attributes)
     found = taxonomies.malformed_of(engine, shapes)
@@ -111,7 +122,7 @@ def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
 
 
 def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> dict[str, str]:
-    """By column whose unknown values are labelled at the top, the label of the top.
+    """Find the label of the top by column whose unknown values have it.
 
     Raises:
         TaxonomyError: a taxonomy has no level above the values, or its top label stands below another one.
@@ -135,18 +146,14 @@ def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) 
 
 
 def read_by(engine: Engine, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:
-    """What a run reads, by role: what it writes may replace none of it."""
+    """Return the sources of a run, by role: its target may replace none of them."""
     if policy.population is None:
         return {"source": source}
     return {"source": source, "population": engine.resolve(policy.population, restricted=True)}
 
 
 def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
-    """The population of a policy as a relation, if it has one.
-
-    Raises:
-        PolicyError: it lacks a quasi-identifier.
-    """
+    """Return the population of a policy as a relation, if it has one, with all quasi-identifiers."""
     if policy.population is None:
         return None
     resolved = engine.resolve(policy.population, restricted=True)
@@ -162,11 +169,7 @@ def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
 
 
 def refuse_method(policy: Policy, doing: str) -> None:
-    """Refuse what is done with privacy models to a policy that has a private method in their place.
-
-    Raises:
-        PolicyError: it has one.
-    """
+    """Refuse a policy with a private method where something is done with its privacy models."""
     if policy.has_private_method:
         raise PolicyError(
             f"there is nothing to {doing} by a policy with the {policy.method}: what it promises is a property of how "
@@ -174,22 +177,18 @@ def refuse_method(policy: Policy, doing: str) -> None:
         )
 
 
-PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
-"""Names of columns that are part of the name of a folder as they are: DuckDB encodes others, and never decodes them."""
-
-
 def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by: Sequence[str]) -> None:
-    """Refuse to partition by what is not in the release, or cannot be the name of a folder.
-
-    Args:
-        policy: the policy of the release.
-        columns: the columns of its source.
-        partition_by: the columns to partition by.
+    """Refuse to partition by columns that are not in the release, or whose values cannot name a folder.
 
     Raises:
         PolicyError: lists every problem.
     """
-    problems = [*_unreleased(policy, partition_by)]
+    problems = []
+    for name in partition_by:
+        if name in policy.identifiers:
+            problems.append(f'column "{name}" is an identifier, which is not released')
+        elif name not in policy.released_columns:
+            problems.append(f'column "{name}" is not in the release{did_you_mean(name, policy.released_columns)}')
     nested = {found.name: found.type for found in columns if not found.traits.has_name}
     problems += [
         f'column "{name}" is of type {nested[name]}, whose values are no names of folders'
@@ -208,11 +207,56 @@ def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by
         raise PolicyError("the release cannot be partitioned:", problems)
 
 
-def _unreleased(policy: Policy, partition_by: Sequence[str]) -> list[str]:
-    found = []
-    for name in partition_by:
-        if name in policy.identifiers:
-            found.append(f'column "{name}" is an identifier, which is not released')
-        elif name not in policy.released_columns:
-            found.append(f'column "{name}" is not in the release{did_you_mean(name, policy.released_columns)}')
-    return found
+def unguessed(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, Sequence[SourceColumn]]:
+    """Return a source that fits a policy, and its columns; for a private method, no form of CSV files is guessed.
+
+    Raises:
+        PolicyError: columns and roles do not match one to one, a private method reads a query that guesses types, or
+            CSV files have lines of another form.
+        EngineError: CSV files have other columns than the first one.
+    """
+    found = engine.unguessed(source) if policy.has_private_method else source
+    columns = engine.describe(found.relation)
+    try:
+        policy.check_columns([column.name for column in columns], source.description)
+    except PolicyError as error:
+        if found.relation is source.relation:
+            raise
+        raise PolicyError(f"{error.heading.removesuffix(':')}, as {FORM}:", error.problems) from None
+    return found, columns
+
+
+def as_policy_says(engine: Engine, source: ResolvedSource, policy: Policy) -> ResolvedSource:
+    """Code the numbers of an unguessed source that a policy bounds; for a private method in types of the policy.
+
+    Raises:
+        PolicyError: a private method reads texts in place of numbers; or as :func:`sqlanon.binding.coding.coded`.
+    """
+    if not (policy.has_private_method and source.follows_rows):
+        return coded(engine, source, policy)
+    numeric = policy.method.without_taxonomy
+    columns = engine.describe(source.relation)
+    numbers = [*_named(columns, (*numeric, *policy.coded_columns))]
+    refuse_texts(engine, source, [found.name for found in numbers if found.traits.is_text])
+    read = {found.name: number_of(found.name) for found in numbers}
+    source = coded(engine, replace(source, relation=typed(source.relation, read)), policy)
+    columns = engine.describe(source.relation)
+    whole = [found for found in _named(columns, numeric) if _is_whole(policy, found.name)]
+    texts = _named(columns, {*policy.quasi_identifiers, *policy.sensitive} - {*numeric})
+    read = {found.name: number_of(found.name, is_whole=True) for found in whole}
+    read |= {found.name: text_of(found) for found in texts}
+    return replace(source, relation=typed(source.relation, read))
+
+
+def _named(columns: Sequence[SourceColumn], names: Iterable[str]) -> list[SourceColumn]:
+    wanted = {*map(folded, names)}
+    return [found for found in columns if folded(found.name) in wanted]
+
+
+def _is_whole(policy: Policy, name: str) -> bool:
+    """Whether the numbers of a column are published as whole ones, as its step is, or else all edges of its bins."""
+    if not isinstance(policy.method, Synthetic):
+        return False
+    own = next(each for each in policy.method.numeric if folded(each) == folded(name))
+    step = policy.method.step.get(own)
+    return all(edge % 1 == 0 for edge in (policy.method.numeric[own].edges if step is None else (step,)))

@@ -19,15 +19,19 @@ from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import taxonomies
 
-CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
-"""Columns that identify the rows of a level."""
+# Columns that identify the rows of a level.
+# Contents of taxonomies that were found well-formed, in whatever session: to find out takes a third of a loading.
+well_formed: set[tuple[object, ...]] = set()
+MAX_WELL_FORMED = 10_000
 
+CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
+
+# How origins of taxonomies begin that a run has stored: the next policy that carries another one replaces it.
 OF_POLICY = "policy:"
-"""How origins of taxonomies begin that a run has stored: the next policy that carries another one replaces it."""
 
 
 def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
-    """The shapes of the stored taxonomies, by attribute: of those attributes that have one, or of all."""
+    """Find the shapes of the stored taxonomies, by attribute: of some attributes, or of all."""
     if attributes is not None and not attributes:
         return {}
     is_there, is_noted = map(bool, engine.find_all(engine.taxonomy, taxonomies.origin_table(engine.taxonomy)))
@@ -38,18 +42,18 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
 def stored_shapes(
     engine: Engine, attributes: Sequence[str] | None = None, *, is_noted: bool = True
 ) -> dict[str, TaxonomyShape]:
-    """The shapes in a warehouse with tables of taxonomies, where the table of the last loading may be missing."""
+    """Find the shapes in a warehouse with tables of taxonomies, where the table of origins may be missing."""
     found = _shapes(engine, taxonomies.shapes(engine.taxonomy, attributes), _loaded(engine) if is_noted else {})
     return found | _whole(engine, found)
 
 
 def shapes_of(engine: Engine, listing: exp.Subquery) -> dict[str, TaxonomyShape]:
-    """The shapes of taxonomies in a relation, with domains as they are stored."""
+    """Find the shapes of taxonomies in a relation, with domains as they are stored."""
     return _shapes(engine, taxonomies.at(taxonomies.shapes(engine.taxonomy), listing), {})
 
 
 def shapes_beside(engine: Engine, staged: Relation) -> tuple[dict[str, TaxonomyShape], dict[str, TaxonomyShape]]:
-    """The shapes of all stored taxonomies, and of those that are loaded, which would make a statement each."""
+    """Find the shapes of all stored taxonomies, and of the loaded ones, by one statement."""
     query = taxonomies.at(taxonomies.shapes(engine.taxonomy), taxonomies.stored_and_staged(engine.taxonomy, staged))
     found = _shapes(engine, query, _loaded(engine))
     new = {name: found.pop(name) for name in [*found] if name.startswith(taxonomies.NOT_STORED)}
@@ -57,7 +61,7 @@ def shapes_beside(engine: Engine, staged: Relation) -> tuple[dict[str, TaxonomyS
 
 
 def _shapes(engine: Engine, query: exp.Query, loaded: Mapping[str, Mapping[str, Any]]) -> dict[str, TaxonomyShape]:
-    """The shapes of taxonomies by a query of their levels; ``loaded`` is what is known of their last loading."""
+    """Find the shapes of taxonomies by a query of their levels; ``loaded`` are their origins."""
     rows = engine.fetch(query, "taxonomies")
     return {
         attribute: _shape(list(levels), loaded.get(attribute))
@@ -66,30 +70,29 @@ def _shapes(engine: Engine, query: exp.Query, loaded: Mapping[str, Mapping[str, 
 
 
 def _whole(engine: Engine, found: Iterable[str]) -> dict[str, TaxonomyShape]:
-    """The shapes of taxonomies whose table has rows for the values alone that occur."""
+    """Return the shapes of taxonomies whose table has rows for the values alone that occur."""
     made = {name: engine.made_by[name].shape for name in found if name in engine.made_by}
     return {name: shape for name, shape in made.items() if shape is not None}
 
 
 def attributes(engine: Engine) -> list[str]:
-    """The attributes that have a stored taxonomy."""
     return stored_attributes(engine) if engine.find(engine.taxonomy) else []
 
 
 def stored_attributes(engine: Engine) -> list[str]:
-    """The same in a warehouse with tables of taxonomies."""
+    """Find the attributes in a warehouse with tables of taxonomies."""
     query = taxonomies.SQL.query("attributes", taxonomy=engine.taxonomy)
     return [row["attribute"] for row in engine.fetch(query, "taxonomies")]
 
 
 def _loaded(engine: Engine) -> dict[str, dict[str, Any]]:
-    """What is known of the last time that each taxonomy was loaded."""
+    """Read the origins that were noted when taxonomies were loaded last."""
     rows = engine.fetch(taxonomies.origins(engine.taxonomy), "taxonomies")
     return {str(row["attribute"]): row for row in rows}
 
 
 def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, list[str]]:
-    """What is wrong with the stored taxonomies of some attributes or of all: a line per problem, by attribute."""
+    """Find what is wrong with the stored taxonomies of some attributes or of all: a line per problem."""
     if not engine.find(engine.taxonomy):
         return {}
     rows = engine.fetch(taxonomies.problems(engine.taxonomy, attributes), "taxonomies")
@@ -100,20 +103,13 @@ def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[s
 
 
 def malformed_of(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, list[str]]:
-    """The same of stored taxonomies, by their shapes; those that were found well-formed before are not looked at."""
+    """Find what is wrong with stored taxonomies, by their shapes; well-formed ones are not looked at again."""
     new = [name for name, shape in shapes.items() if shape.content not in well_formed]
     found = malformed(engine, new) if new else {}
     # Of the others a part was looked at: what holds of that need not hold of the whole.
     seen = [name for name in new if name not in found and name not in _whole(engine, new)]
     keep_well_formed(shapes[name] for name in seen)
     return found
-
-
-well_formed: set[tuple[object, ...]] = set()
-"""Contents of taxonomies that were found well-formed, in whatever session: to find out takes a third of a loading."""
-
-MAX_WELL_FORMED = 10_000
-"""How many of them are remembered."""
 
 
 def keep_well_formed(shapes: Iterable[TaxonomyShape]) -> None:
@@ -124,28 +120,23 @@ def keep_well_formed(shapes: Iterable[TaxonomyShape]) -> None:
 
 
 def ambiguous_labels(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, int]:
-    """How many labels of stored taxonomies are also values with another label at the same level, by attribute.
+    """Count the labels of stored taxonomies that are also values with another label at the same level.
 
-    What was counted before, by the contents of the taxonomies, is not counted again.
+    The engine remembers the counts by the contents of the taxonomies.
     """
     new = [name for name, shape in shapes.items() if shape.content not in engine.ambiguous]
     if new:
-        counted = _counted_labels(engine, new)
-        engine.ambiguous |= {shapes[name].content: counted[name] for name in new}
+        for row in engine.fetch(taxonomies.ambiguous_labels(engine.taxonomy, new), "check a taxonomy"):
+            engine.ambiguous[shapes[str(row["attribute"])].content] = int(row["ambiguous_labels"])
     return {name: engine.ambiguous[shape.content] for name, shape in shapes.items()}
 
 
 def uneven_digits(engine: Engine, attributes: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The fewest and the most digits of the values of taxonomies of digits, by attribute, where they differ."""
+    """Count the fewest and the most digits of values in taxonomies of digits, where they differ."""
     if not attributes:
         return {}
     rows = engine.fetch(taxonomies.uneven_digits(engine.taxonomy, attributes), "digits of values")
     return {str(row["attribute"]): (row["fewest_digits"], row["most_digits"]) for row in rows}
-
-
-def _counted_labels(engine: Engine, attributes: Sequence[str]) -> dict[str, int]:
-    rows = engine.fetch(taxonomies.ambiguous_labels(engine.taxonomy, attributes), "check a taxonomy")
-    return {str(row["attribute"]): int(row["ambiguous_labels"]) for row in rows}
 
 
 def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None:
@@ -161,7 +152,8 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
     attribute = spelled_like(possible(attribute, "taxonomy"), attributes(engine))
     shape = shapes(engine, [attribute]).get(attribute)
     if shape is None:
-        raise TaxonomyError(f'the database has no taxonomy "{attribute}"; it has: {_listed(shapes(engine))}')
+        has = ", ".join(f'"{name}"' for name in shapes(engine)) or "none"
+        raise TaxonomyError(f'the database has no taxonomy "{attribute}"; it has: {has}')
     query = taxonomies.wide(engine.taxonomy, attribute, shape.height)
     with staged_file(path, replace=replace) as staged:
         engine.write_csv(staged, query, header=False, delimiter=";")
@@ -173,12 +165,12 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
 
 
 def described(row: Mapping[str, Any]) -> str:
-    """A row of ``anon.taxonomy_problems`` as a line of a message."""
+    """Write a row of ``anon.taxonomy_problems`` as a line of a message."""
     return f'"{row["attribute"]}" level {row["level"]}: {row["problem"]} ({row["problem_count"]:,})'
 
 
 def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) -> TaxonomyShape:
-    """The shape of a taxonomy; one that was changed since it was loaded counts as observed: nobody says otherwise."""
+    """Make the shape of a taxonomy; one that was changed since it was loaded counts as observed."""
     sha256 = hashlib.sha256("".join(str(level["sha256"]) for level in levels).encode()).hexdigest()
     is_changed = loaded is not None and loaded["sha256"] != sha256
     domain = "observed" if is_changed else str(levels[0]["domain"])
@@ -192,7 +184,3 @@ def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) ->
         is_of_policy=origin.startswith(OF_POLICY),
         content=tuple(tuple(level[name] for name in CONTENT) for level in levels),
     )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names) or "none"

@@ -16,46 +16,40 @@ from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies, with_spellings
 
-MAX_QUERY_CHARACTERS = 20_000
-"""Of a query in a message: one over a list of many files is longer."""
+MAX_QUERY_CHARACTERS = 20_000  # of a query in a message: one over a list of many files is longer
 
 MAX_SHOWN_VALUES = 10
 MAX_SHOWN_CHARACTERS = 100
 
+# By attribute, the values of its taxonomy as a query that users can run; None without such a query.
 Known = Mapping[str, exp.Query | None]
-"""By attribute, the values of its taxonomy as a query that users can run; None without such a query."""
 
 
 def known_values(engine: Engine, attributes: Sequence[str], types: Mapping[str, str]) -> Known:
-    """The values of the taxonomies that queries of the engine read, as users find them after the run.
+    """Select the values of the taxonomies that queries of the engine read, as users find them after the run.
 
-    Args:
-        engine: the database.
-        attributes: what the taxonomies are of.
-        types: those of columns of numbers that need not be whole.
+    ``types`` are the types of columns of numbers that need not be whole.
     """
-    known = _known_values(engine, attributes)
-    return {
-        name: with_spellings(query, types[name]) if query is not None and name in types else query
-        for name, query in known.items()
-    }
-
-
-def _known_values(engine: Engine, attributes: Sequence[str]) -> Known:
     place = engine.taxonomy
     file = next((each.file for each in engine.databases() if each.name == place.catalog), None)
-    if file is not None and place.db != "anon":
-        return {name: taxonomies.values_of_fit(str(file), name) for name in attributes}
     is_in_warehouse = file is not None and place.catalog == engine.warehouse.name
     made_by = {} if is_in_warehouse else engine.made_by
-    return {
-        name: values_made_by(made_by[name].taxonomy) if name in made_by else taxonomies.values_of(_stored(), name)
-        for name in attributes
-    }
+    stored = exp.Table(this=identifier("taxonomy"), db=identifier("anon"))  # for whoever has opened the warehouse
+    known = {}
+    for name in attributes:
+        query: exp.Query | None
+        if file is not None and place.db != "anon":
+            query = taxonomies.values_of_fit(str(file), name)
+        elif name in made_by:
+            query = values_made_by(made_by[name].taxonomy)
+        else:
+            query = taxonomies.values_of(stored, name)
+        known[name] = with_spellings(query, types[name]) if query is not None and name in types else query
+    return known
 
 
 def values_made_by(taxonomy: Taxonomy) -> exp.Query | None:
-    """The values of a taxonomy, from what it is made by; None of a list, which a policy spells out."""
+    """Select the values of a taxonomy that a file or a range has; None of a list, which a policy spells out."""
     if taxonomy.file is not None:
         return taxonomies.values_in_file(paths.escaped(taxonomy.file), taxonomy.delimiter)
     match taxonomy.values:
@@ -75,14 +69,13 @@ def unknown_values(
     known: Known,
     rows: int | None = None,
 ) -> TaxonomyError:
-    """The error about values of a source that their taxonomy does not have.
+    """Make the error about values of a source that their taxonomy does not have.
 
     Args:
-        engine: the database.
         description: the source in words.
-        relations: what each column that may have such values is read from.
+        relations: by column that may have such values, the relation that it is in.
         taxonomy: the table that holds the taxonomies.
-        known: what users read these from.
+        known: the values as users can read them.
         rows: how many rows have such values, if they were found in another way than by the queries of this error.
     """
     problems = [
@@ -109,15 +102,12 @@ def unknown_values(
 def unknown_in(
     engine: Compute, source: exp.Expr, name: str, labelled: exp.Query, known: exp.Query | None, attribute: str = ""
 ) -> str | None:
-    """How many values of a column have no label, and the query that lists them, if not all are shown; None if all have.
+    """Count the values of a column without a label, and give the query that lists them; None if all have one.
 
     Args:
-        engine: the database.
-        source: what the column is in.
-        name: the column.
         labelled: the values that have a label.
         known: these as users can read them.
-        attribute: what the taxonomy is called, if not as the column.
+        attribute: the name of the taxonomy, if it is not the name of the column.
     """
     listed = taxonomies.values_without_label(source, name, labelled)
     [counts] = engine.fetch(taxonomies.SQL.query("count_of", listed=listed), "values without a label")
@@ -135,7 +125,7 @@ def unknown_in(
 
 
 def _days_of_times(engine: Compute, relation: exp.Expr, name: str) -> str:
-    """The query that reads days in place of points in time; nothing for other columns."""
+    """Give the query that reads days in place of points in time; nothing for other columns."""
     types = {folded(found.name): found.type for found in engine.describe(relation)}
     if not types.get(folded(name), "").startswith("TIMESTAMP"):
         return ""
@@ -149,7 +139,7 @@ def _days_of_times(engine: Compute, relation: exp.Expr, name: str) -> str:
 
 
 def _shown(engine: Compute, listed: exp.Select, value_count: int) -> str:
-    """Up to ten values with their rows, in words."""
+    """List the first values with their rows, in words."""
     found = engine.fetch(listed.copy().limit(MAX_SHOWN_VALUES), "values without a label")
     shown = [f'"{_cut(str(row["value"]))}" in {counted(int(row["rows"]), "row")}' for row in found]
     others = value_count - len(found)
@@ -161,7 +151,7 @@ def _cut(value: str) -> str:
 
 
 def _printed(engine: Compute, source: exp.Expr, name: str, known: exp.Query | None) -> str:
-    """The text of the query that lists values.
+    """Write the query that lists values.
 
     It is over ``the_source`` if that is a list of many files, or a frame, which has its name during the run alone.
     Where rows are that are not in the database, nobody knows the labels: all values are listed.
@@ -169,44 +159,35 @@ def _printed(engine: Compute, source: exp.Expr, name: str, known: exp.Query | No
     if engine.is_far(source):
         return engine.spelled(taxonomies.values_with_rows(source, name))
     kind = next(found.type for found in engine.describe(source) if folded(found.name) == folded(name))
-    query = _listing(source, name, known, kind)
-    if len(query) > MAX_QUERY_CHARACTERS or _has_frame(source):
-        source = source.copy().transform(_named) if len(query) <= MAX_QUERY_CHARACTERS else exp.to_table("the_source")
-        query = _listing(source, name, known, kind)
+
+    def listing(relation: exp.Expr) -> str:
+        if kind.endswith("]"):  # DuckDB 1.5 cannot coalesce its arrays
+            return taxonomies.values_without_label(relation, name, known).sql(DIALECT)
+        return taxonomies.values_to_list(relation, name, known, kind).sql(DIALECT)
+
+    query, the_source = listing(source), exp.to_table("the_source")
+    if len(query) > MAX_QUERY_CHARACTERS:
+        return listing(the_source)
+    if _has_frame(source):
+        return listing(source.copy().transform(lambda node: the_source.copy() if _is_frame(node) else node))
     return query
 
 
-def _listing(source: exp.Expr, name: str, known: exp.Query | None, kind: str) -> str:
-    if kind.endswith("]"):  # DuckDB 1.5 cannot coalesce its arrays
-        return taxonomies.values_without_label(source, name, known).sql(DIALECT)
-    return taxonomies.values_to_list(source, name, known, kind).sql(DIALECT)
-
-
 def _has_frame(source: exp.Expr) -> bool:
-    return any(table.catalog == "temp" for table in source.find_all(exp.Table))
+    return any(map(_is_frame, source.find_all(exp.Table)))
 
 
-def _named(node: exp.Expr) -> exp.Expr:
-    """A frame under the name that messages call it."""
-    return exp.to_table("the_source") if isinstance(node, exp.Table) and node.catalog == "temp" else node
-
-
-def _stored() -> exp.Table:
-    """The taxonomies of a warehouse, for whoever has opened that."""
-    return exp.Table(this=identifier("taxonomy"), db=identifier("anon"))
+def _is_frame(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Table) and node.catalog == "temp"
 
 
 def refuse_unlabelled(engine: Compute, description: str, query: exp.Query, release: str) -> None:
-    """Refuse a source with values that have no label in the cut of a release.
+    """Refuse a source with values that have no label in the cut of a release, with a PolicyError.
 
     Args:
-        engine: the database.
-        description: what the source is called.
+        description: the source in words.
         query: the rows of these values by column: attribute, row_count.
-        release: what the release is called.
-
-    Raises:
-        PolicyError: there are some; says how many rows have them, by column.
+        release: the release in words.
     """
     rows = engine.fetch(query, "values without a label")
     counts: Mapping[str, int] = {row["attribute"]: int(row["row_count"]) for row in rows}

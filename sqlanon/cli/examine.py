@@ -50,7 +50,7 @@ def init(
     Example: sqlanon init members.csv
     """
     from sqlanon.model.taxonomy.arguments import counted
-    from sqlanon.suggestion.profiles import PROFILES
+    from sqlanon.suggestion.suggest import PROFILES
 
     source = given["source"]
     if given["profile"] not in PROFILES:
@@ -90,7 +90,7 @@ def _next_commands(found: Suggestion, source: str, database: Path | None, policy
     if not found.runs:
         return []
     from sqlanon.model.datasets import FILE_SUFFIXES
-    from sqlanon.suggestion.sets import MAX_NODES
+    from sqlanon.suggestion.taxonomies import MAX_NODES
 
     name = Path(source).stem if source.lower().endswith(FILE_SUFFIXES) else source
     is_name = re.fullmatch(r"[\w.*/-]+", name)

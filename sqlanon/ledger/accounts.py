@@ -1,18 +1,26 @@
-"""What data sets have spent, and may spend: their charges add up, as (ε, δ) and, if each has one, in ρ."""
+"""The accounts of data sets: what belongs to them, what they have spent, and what a ledger refuses to add to that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import hashlib
+import hmac
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from pathlib import Path
 
-from sqlanon.mechanisms.zcdp import epsilon_of
-from sqlanon.model.budget import Budget, Unit, as_float, exact, spelled
-from sqlanon.model.ledger import Entry
+from sqlglot import exp
 
-DIGITS = 6
-"""Significant digits of an ε that ρ is converted to; it is rounded against whoever asks."""
+from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.mechanisms.scales import epsilon_of
+from sqlanon.model.budget import Budget, Unit, as_float, exact, spelled, why_not_added
+from sqlanon.model.datasets import KnownSource, dataset_of_files, dataset_of_table
+from sqlanon.model.ledger import Entry, secret
+from sqlanon.publish.files import lies_in
+
+DIGITS = 6  # significant digits of an ε that ρ is converted to; it is rounded against whoever asks
 
 
 @dataclass(frozen=True)
@@ -30,24 +38,17 @@ class Account:
     without ρ can only be added to (Σε, Σδ), and whether one comes may depend on what was released. Then some of the
     possible histories keep the cap by one sum and the others by the other one, each of these sets of histories may
     fail with δ, and together they fail with up to 2δ. Where all charges have the ρ of their (ε, δ), Σρ is the smaller
-    sum anyway: at one δ that ρ is a supremum of affine functions of ε (:func:`sqlanon.mechanisms.zcdp.rho_of`), so that
-    it is convex, and ρ(ε) + ρ(ε') <= ρ(ε + ε') + ρ(0), where ρ(0) is of the order of δ².
-
-    Attributes:
-        spent: the sum of its charges.
-        cap: what it may spend; None without a bound.
-        unit: what the neighbours of these losses differ by; None if nothing was charged, and no cap says it.
-        rho: the sum of the ρ of its charges; None if one has none.
-        rho_cap: what that may be; None if the cap bounds (ε, δ), or there is none.
-        delta: δ at which ρ is converted: that of the cap, or the largest of a charge.
+    sum anyway: at one δ that ρ is a supremum of affine functions of ε (:func:`sqlanon.mechanisms.scales.rho_of`), so
+    that it is convex, and ρ(ε) + ρ(ε') <= ρ(ε + ε') + ρ(0), where ρ(0) is of the order of δ².
     """
 
-    spent: Budget
-    cap: Budget | None
+    spent: Budget  # the sum of its charges
+    cap: Budget | None  # what it may spend; None without a bound
+    # what the neighbours of these losses differ by; None if nothing was charged, and no cap says it
     unit: Unit | None = None
-    rho: Fraction | None = None
-    rho_cap: Fraction | None = None
-    delta: Fraction = Fraction(0)
+    rho: Fraction | None = None  # the sum of the ρ of its charges; None if one has none
+    rho_cap: Fraction | None = None  # what that may be; None if the cap bounds (ε, δ), or there is none
+    delta: Fraction = Fraction(0)  # δ at which ρ is converted: that of the cap, or the largest of a charge
 
     # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
@@ -71,7 +72,7 @@ class Account:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def account(entries: Iterable[Entry], dataset: str) -> Account:
-    """What the rows say of a data set: charges add up, and the last cap holds."""
+    """Read the account of a data set from the rows of a ledger: charges add up, and the last cap holds."""
     own = [entry for entry in entries if entry.dataset == dataset]
     caps = [entry for entry in own if entry.kind == "cap"]
     cap, rho_cap = (caps[-1].budget, caps[-1].rho) if caps else (None, None)
@@ -87,13 +88,13 @@ def account(entries: Iterable[Entry], dataset: str) -> Account:
 
 
 def unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
-    """What the neighbours of the losses of a data set differ by; None if nothing was charged, and no cap says it."""
+    """Find the unit of privacy of a data set; None if nothing was charged, and no cap names it."""
     return next((entry.about for entry in entries if entry.dataset == dataset and entry.about is not None), None)
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction]:
-    """ε and δ of all charges to a data set together; δ is not bounded yet, as it is in a budget."""
+    """Add up ε and δ of all charges to a data set; δ is not bounded yet, as it is in a budget."""
     charges = _charges(entries, dataset)
     epsilons, deltas = ([exact(getattr(entry, name)) for entry in charges] for name in ("epsilon", "delta"))
     return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))
@@ -101,7 +102,7 @@ def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction
 
 # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def spending_in_rho(entries: Iterable[Entry], dataset: str) -> Fraction | None:
-    """ρ of all charges to a data set together; None if one has none."""
+    """Add up ρ of all charges to a data set; None if one has none."""
     total = Fraction(0)
     for entry in _charges(entries, dataset):
         if entry.rho is not None:
@@ -115,7 +116,7 @@ def spending_in_rho(entries: Iterable[Entry], dataset: str) -> Fraction | None:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def shortfalls(dataset: str, before: Account, rows: Sequence[Entry]) -> Iterator[str]:
-    """Why a data set has less left than new charges take, a line each."""
+    """Yield a line on each sum that new charges would take above the cap of a data set."""
     if before.rho_cap is not None:
         yield from _shortfalls_in_rho(dataset, before, spending_in_rho(rows, dataset), before.rho_cap)
     spent_before = (before.spent.epsilon, before.spent.delta)
@@ -149,8 +150,202 @@ def _charges(entries: Iterable[Entry], dataset: str) -> list[Entry]:
 
 
 def _converted(rho: Fraction, delta: Fraction, rounding: str) -> Budget:
-    """ρ at a δ, with few digits."""
+    """Convert ρ at a δ, with few digits."""
     if not rho:
         return Budget(0)
     epsilon = Decimal(epsilon_of(rho, delta))
     return Budget(Context(prec=DIGITS, rounding=rounding).plus(epsilon), delta)
+
+
+# Bytes of the beginning and of the end of a file that its fingerprint covers: a lake may have many large files.
+SAMPLE = 1 << 16
+
+Place = tuple[int, int]  # the device and the inode of a file, which all its names share while it is there
+
+
+def known(files: Iterable[str], tables: Iterable[exp.Table] = ()) -> tuple[KnownSource, ...]:
+    """Return what a ledger keeps of tables and files: their names, and fingerprints of files.
+
+    A table has the same name in every database, so that a copy of a database makes no other data set of it.
+    """
+    names = sorted({dataset_of_table(table.db, table.name) for table in tables})
+    paths = map(dataset_of_files, files)
+    return (*map(KnownSource, names), *(KnownSource(path, _fingerprint(Path(path))) for path in paths))
+
+
+def owners(entries: Sequence[Entry], sources: Sequence[KnownSource]) -> list[str]:
+    """Find the data sets to which tables and files belong.
+
+    A table or file belongs to the data set whose charges or caps name it, or that has its name. A file also belongs to
+    the one that has another name of it (a link), or a file of the same content; else to the one whose name is a folder
+    or glob that it lies in, for a lake grows.
+    """
+    if not sources:
+        return []
+    owner = _owner_of(entries)
+    return list(dict.fromkeys(name for source in sources if (name := owner(source)) is not None))
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestFingerprints
+def with_keyed_fingerprints(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
+    """Key the fingerprints of files by the secret of their ledger: without it, nobody can try contents."""
+    key = secret([*before, *rows])
+
+    def keyed(source: dict[str, str | None]) -> dict[str, str | None]:
+        fingerprint = source["fingerprint"]
+        return source if fingerprint is None else {**source, "fingerprint": _keyed_fingerprint(fingerprint, key)}
+
+    return [replace(row, sources=[keyed(source) for source in row.sources or ()] or None) for row in rows]
+
+
+def with_new_sources(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
+    """Leave out of rows the sources that their data sets are known to have."""
+    seen = {(entry.dataset, *source.values()) for entry in before for source in entry.sources or ()}
+    trimmed = []
+    for row in rows:
+        new = [source for source in row.sources or () if (row.dataset, *source.values()) not in seen]
+        seen.update((row.dataset, *source.values()) for source in new)
+        trimmed.append(replace(row, sources=new or None))
+    return trimmed
+
+
+def _keyed_fingerprint(fingerprint: str, key: str | None) -> str:
+    return fingerprint if key is None else hmac.digest(bytes.fromhex(key), fingerprint.encode(), "sha256").hex()
+
+
+def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
+    key = secret(entries)
+    by_name: dict[str, str] = {}
+    by_content: dict[str, str] = {}
+    by_place: dict[Place, str] = {}
+    for entry in entries:
+        for source in entry.sources or ():
+            name, fingerprint = source["name"], source["fingerprint"]
+            assert name is not None
+            by_name.setdefault(name, entry.dataset)
+            if fingerprint is not None:
+                by_content.setdefault(fingerprint, entry.dataset)
+            if (place := _place(name)) is not None:
+                by_place.setdefault(place, entry.dataset)
+    names = list(dict.fromkeys(entry.dataset for entry in entries))
+
+    def of_content(fingerprint: str | None) -> str | None:
+        """Rows of versions before keys have the fingerprint as it is."""
+        if fingerprint is None:
+            return None
+        return by_content.get(_keyed_fingerprint(fingerprint, key)) or by_content.get(fingerprint)
+
+    def owner(source: KnownSource) -> str | None:
+        place = _place(source.name)
+        return (
+            by_name.get(source.name)
+            or of_content(source.fingerprint)
+            or (None if place is None else by_place.get(place))
+            or (source.name if source.name in names else None)
+            or next((name for name in names if lies_in(source.name, name)), None)
+        )
+
+    return owner
+
+
+def _place(path: str) -> Place | None:
+    if not path.startswith("/"):
+        return None
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None  # it is not there any more, or not on this machine
+    return found.st_dev, found.st_ino
+
+
+def _fingerprint(path: Path) -> str | None:
+    """A hash over the size, the beginning and the end of a file; None if it is not one of this machine."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            digest = hashlib.sha256(f"{size} ".encode())
+            digest.update(file.read(SAMPLE))
+            file.seek(max(size - SAMPLE, file.tell()))
+            digest.update(file.read(SAMPLE))
+    except (OSError, ValueError):
+        return None
+    return digest.hexdigest()
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
+def refuse_sources_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse rows whose tables, files or data sets belong to other data sets, as another run may have said just now."""
+    for row in rows:
+        sources = [KnownSource(str(source["name"]), source["fingerprint"]) for source in row.sources or ()]
+        others = [name for name in owners(before, [KnownSource(row.dataset), *sources]) if name != row.dataset]
+        if others:
+            raise several_accounts(f'data set "{row.dataset}"', others)
+
+
+def several_accounts(source: str, names: Sequence[str]) -> PolicyError:
+    """Make the error for tables or files that belong to several data sets, or to others than the charged one."""
+    return PolicyError(
+        f"tables or files of {source} belong to other data sets of the ledger, and one run is charged to one of them; "
+        "release what belongs to each on its own:",
+        [f'"{name}"' for name in names],
+    )
+
+
+def others_named(source: str, named: str, others: Sequence[str]) -> PolicyError:
+    """Make the error for a query that reads what belongs to other data sets than the one that it names."""
+    what_next = "name that one with dataset=" if len(others) == 1 else "release what belongs to each on its own"
+    return PolicyError(
+        f'{source} is to be charged to "{named}", and reads tables or files that have other accounts in the ledger, so '
+        f"the same rows would be paid for from several; {what_next}:",
+        [f'"{name}"' for name in others],
+    )
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
+def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse rows about another unit of privacy than the earlier rows of their data sets."""
+    problems = [
+        problem for dataset in dict.fromkeys(row.dataset for row in rows) for problem in _mixed(dataset, before, rows)
+    ]
+    if problems:
+        raise PolicyError("the ledger cannot add up losses that are about different units of privacy:", problems)
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
+def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iterator[str]:
+    """Yield a line if a data set cannot be charged or capped in the unit of the new rows."""
+    about, known = unit(rows, dataset), unit(before, dataset)
+    if known is None or about is None or known.adds_up_with(about):
+        return
+    spent = account(before, dataset).spent
+    so_far = f'data set "{dataset}": {spent} was spent so far on {known}'
+    if all(row.kind == "cap" for row in rows):
+        yield f"{so_far}, and what is to be capped is about {about}"
+    else:
+        asked = Budget(*spending(rows, dataset))
+        yield f"{so_far}, and {asked} is asked for on {about}: {why_not_added(known, spent, about, asked)}"
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
+def refuse_uncapped(before: Sequence[Entry], datasets: Iterable[str]) -> None:
+    """Refuse charges to data sets without a cap, with a BudgetError."""
+    problems = [f'"{name}"' for name in dict.fromkeys(datasets) if account(before, name).cap is None]
+    if problems:
+        raise BudgetError(
+            "with ledger_mode=capped the ledger takes no data set without a cap; have the custodian of the data set "
+            "one (`sqlanon ledger cap` or session.ledger.cap):",
+            problems,
+        )
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestRefusals
+def refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse charges that together are more than their data sets have left, with a BudgetError."""
+    datasets = dict.fromkeys(row.dataset for row in rows if row.kind == "charge")
+    problems = [problem for dataset in datasets for problem in shortfalls(dataset, account(before, dataset), rows)]
+    if problems:
+        raise BudgetError(
+            "the ledger has less left than the run needs; ask for less, or have the custodian of the data raise the "
+            "cap (`sqlanon ledger cap` or session.ledger.cap):",
+            problems,
+        )

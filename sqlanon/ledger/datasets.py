@@ -1,53 +1,47 @@
-"""Which account of a ledger a source is charged to."""
+"""Which ledger and which of its accounts a source is charged to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.ledger.checks import others_named, refuse_uncapped, several_accounts
-from sqlanon.ledger.known_sources import known, owners
+from sqlanon.ledger import table
+from sqlanon.ledger.accounts import known, others_named, owners, refuse_uncapped, several_accounts
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.datasets import KnownSource, dataset_named
-from sqlanon.model.ledger import Entry
+from sqlanon.model.ledger import START, Entry
+from sqlanon.model.names import possible
+
+# What is left to do for releases whose ledger is lost, and without the ledger of a warehouse.
+IF_RELEASED_BEFORE = "If it is lost, so is what was spent, and COMMENT ON TABLE ... IS NULL has the release miss none"
+IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note begins anew"
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is charged.
+    """What is charged."""
 
-    Attributes:
-        name: that of the account.
-        sources: the tables and files that are read of it.
-        public: what is read besides, and was declared public.
-        has_frames: whether frames of Python are read, which have no names.
-        once_public: what is read of it, and was declared public for earlier charges.
-        is_new: whether the ledger has no row of the account yet.
-    """
-
-    name: str
-    sources: tuple[KnownSource, ...] = ()
-    public: tuple[KnownSource, ...] = ()
-    has_frames: bool = False
-    once_public: tuple[KnownSource, ...] = ()
-    is_new: bool = False
+    name: str  # that of the account
+    sources: tuple[KnownSource, ...] = ()  # the tables and files that are read of it
+    public: tuple[KnownSource, ...] = ()  # what is read besides, and was declared public
+    has_frames: bool = False  # whether frames of Python are read, which have no names
+    once_public: tuple[KnownSource, ...] = ()  # what is read of it, and was declared public for earlier charges
+    is_new: bool = False  # whether the ledger has no row of the account yet
 
 
 def charged(
     engine: Engine, ledger: WarehouseLedger, source: ResolvedSource, given: str | None, public: Sequence[str] = ()
 ) -> DataSet:
-    """The data set that a release of a source is charged to.
+    """Find the data set that a release of a source is charged to.
 
     Args:
-        engine: the warehouse.
-        ledger: the ledger.
-        source: what is to be released.
-        given: the name that the user gives, for what has none of its own.
+        given: the name that the user gives to a source that has none of its own.
         public: tables and files that a query reads, and that are no secret.
 
     Raises:
@@ -81,7 +75,7 @@ def charged(
 def _of_query(
     engine: Engine, entries: Sequence[Entry], source: ResolvedSource, name: str, public: Sequence[str]
 ) -> DataSet:
-    """A data set that a query, a view or a frame is charged to: all that it reads belongs to it, or is public."""
+    """Charge a query, a view or a frame to a data set to which all that it reads belongs, unless it is public."""
     origins = engine.origins(source)
     if origins.unseen is not None:
         raise PolicyError(
@@ -101,11 +95,12 @@ def _of_query(
 def _public(
     engine: Engine, entries: Sequence[Entry], given: str, read: Sequence[KnownSource], source: ResolvedSource
 ) -> tuple[KnownSource, ...]:
-    """The tables or files of a name that was declared public."""
+    """Find the tables or files of a name that was declared public."""
     found = resolved(engine, given)
     if found is None:
         raise PolicyError(f'"{given}", declared public, is not a table or file here')
-    if not found.files and not _is_table(engine, found):
+    stored = engine.find(found.relation) if isinstance(found.relation, exp.Table) else None
+    if not found.files and (stored is None or stored.is_view):
         raise PolicyError(f'"{given}", declared public, is a view or a query: name the tables that it reads')
     sources = known_source(found)
     if others := owners(entries, sources):
@@ -118,13 +113,8 @@ def _public(
     return sources
 
 
-def _is_table(engine: Engine, source: ResolvedSource) -> bool:
-    stored = engine.find(source.relation) if isinstance(source.relation, exp.Table) else None
-    return stored is not None and not stored.is_view
-
-
 def known_source(source: ResolvedSource) -> tuple[KnownSource, ...]:
-    """What a ledger keeps of a table, or of files; what these are called where they cannot be listed."""
+    """Return what a ledger keeps of a table, or of files; their data set where they cannot be listed."""
     relation = source.relation
     if isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier):
         return known((), [relation])
@@ -132,12 +122,10 @@ def known_source(source: ResolvedSource) -> tuple[KnownSource, ...]:
 
 
 def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str:
-    """The name under which the ledger knows the rows of a source.
+    """Find the name under which the ledger knows the rows of a source.
 
     Args:
-        engine: the warehouse.
-        source: what is to be released.
-        given: the name that the user gives, for what has none of its own.
+        given: the name that the user gives to a source that has none of its own.
 
     Raises:
         PolicyError: none is given, and the same rows could be had under another name; or one is given to what has a
@@ -159,13 +147,12 @@ def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str
 
 
 def account_of(entries: Sequence[Entry], name: str, sources: Sequence[KnownSource], source: str) -> str:
-    """The data set that is charged for a source: the one that it belongs to by what the ledger knows of it.
+    """Find the data set that a source belongs to by what the ledger knows of it.
 
     Args:
-        entries: the rows of the ledger.
-        name: what the source is called.
-        sources: the table or files that it is; what it is called stands for them where they are not here.
-        source: the source in words.
+        name: of the source; it stands for its table or files where they are not here.
+        sources: its table or files.
+        source: in words.
 
     Raises:
         PolicyError: they belong to several data sets.
@@ -193,7 +180,7 @@ def refuse_undeclared(engine: Engine, entries: Sequence[Entry], given: str, name
 
 
 def known_dataset(engine: Engine, name: str) -> str:
-    """The name under which the ledger knows what a user names: a table, Parquet files, or a name that was given.
+    """Find the name under which the ledger knows what a user names: a table, Parquet files, or any other name.
 
     Raises:
         PolicyError: it is the name of a view, whose releases are charged to the data set that they are given.
@@ -210,7 +197,7 @@ def known_dataset(engine: Engine, name: str) -> str:
 
 
 def resolved(engine: Engine, name: str) -> ResolvedSource | None:
-    """The table or the files of a name, None if this session can read none."""
+    """Find the table or the files of a name; None if this session can read none."""
     try:
         return engine.resolve(name)
     except EngineError:
@@ -218,7 +205,7 @@ def resolved(engine: Engine, name: str) -> ResolvedSource | None:
 
 
 def known_account(engine: Engine, ledger: WarehouseLedger, name: str) -> DataSet:
-    """The data set that a user names, by the account that it has.
+    """Find the data set that a user names, by the account that it has.
 
     Raises:
         PolicyError: as :func:`known_dataset`, or its files belong to several data sets.
@@ -227,3 +214,94 @@ def known_account(engine: Engine, ledger: WarehouseLedger, name: str) -> DataSet
     called, source = known_dataset(engine, name), resolved(engine, name)
     sources = () if source is None else known_source(source)
     return DataSet(account_of(ledger.entries(), called, sources, f'"{name}"'), sources)
+
+
+def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool = False) -> WarehouseLedger:
+    """Open the ledger that a private release is charged to.
+
+    Args:
+        path: a DuckDB file for the ledger, made if it is not there; None for the warehouse itself.
+        must_be_capped: whether data sets without a cap are refused.
+
+    Raises:
+        EngineError: no path is given, and the warehouse is not a DuckDB file, or is read-only; or the warehouse has
+            another ledger; or it has noted none, as it is open read-only though its file may be written.
+    """
+    if path is None and engine.warehouse.is_read_only:
+        reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
+        raise EngineError(f"{reason}; name another file with ledger=", step="ledger")
+    found = read_ledger(engine, path)
+    found.must_be_capped = must_be_capped
+    if not found.is_own and table.could_be_noted(engine):
+        raise EngineError(
+            "the warehouse is open read-only and has not noted its ledger, so any other file would be a fresh account; "
+            "open it writable once with this ledger=, and set a cap, so that it notes its ledger",
+            step="ledger",
+        )
+    return found
+
+
+def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
+    """Open a ledger to look at; nothing is made.
+
+    Raises:
+        EngineError: no path is given, and the warehouse is not a DuckDB file; or the warehouse has another ledger; or
+            the ledger lacks rows whose hashes releases in the warehouse carry.
+    """
+    given, file = ledger_file(path), engine.warehouse.file
+    if given is None and file is None:
+        reason = "the warehouse is not a DuckDB file, and a private release needs a ledger that outlives the session"
+        raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
+    is_own = given is not None and file is not None and given.exists() and given.samefile(file)
+    found = WarehouseLedger(engine, None if is_own else given)
+    releases = table.releases(engine)  # before the rows: a run may be adding both
+    _refuse_another(engine, found)
+    _refuse_shortened(found, releases)
+    return found
+
+
+# guarded: tests/unit/test_guarded_warehouse.py::TestWhichLedger
+# no mutants of table.is_there(engine, table.ledger_of(engine)): a ledger that is not there has the hash of none
+def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
+    """Refuse another ledger than the one of the warehouse, or an old copy: what was spent so far would not count."""
+    noted = table.notes(engine)
+    if found.is_own:
+        path = noted[-1].path if noted else ""
+        if any(note.sha256 != START for note in noted) or (path and WarehouseLedger(engine, Path(path)).entries()):
+            raise EngineError(f"the ledger of this warehouse is the file {path}; name it with ledger=", step="ledger")
+        return  # no mutants: its own rows are there
+    hashes = {START, *(entry.sha256 for entry in found.entries())}
+    if any(note.sha256 not in hashes for note in noted):
+        reason = f"{found.name} is not that of this warehouse, or an old copy of it: a row is missing that was noted"
+        reason += f" when {noted[-1].path} was charged; name that file with ledger=. {IF_LOST}"
+        raise EngineError(reason, step="ledger")
+    if table.is_there(engine, table.ledger_of(engine)) and WarehouseLedger(engine, None).verify() not in hashes:
+        raise EngineError(
+            "the warehouse has a ledger of its own: charge that one, without ledger=, or first copy its table "
+            "anon.ledger to the file, key and all",
+            step="ledger",
+        )
+
+
+# guarded: tests/unit/test_guarded_warehouse.py::TestWhichLedger
+def _refuse_shortened(found: WarehouseLedger, releases: Mapping[str, str]) -> None:
+    """Refuse a ledger without rows that were there when releases in the warehouse were charged."""
+    if not releases:
+        return  # no mutants: a shortcut
+    hashes = {entry.sha256 for entry in found.entries()}
+    if charged := [f'"{name}"' for name, sha256 in releases.items() if sha256 not in hashes]:
+        raise EngineError(
+            f"{found.name} is an old copy, or its newest rows were removed: a row is missing that was written before "
+            f"the release {', '.join(charged)}. Bring back the ledger as it was. {IF_RELEASED_BEFORE}",
+            step="ledger",
+        )
+
+
+def ledger_file(path: str | Path | None) -> Path | None:
+    """Return the absolute path of the file of a ledger; refuse ``:memory:`` with an EngineError."""
+    if path is None:
+        return None
+    if str(path).startswith(":memory:"):
+        reason = "a private release needs a ledger that outlives the session; name a file with ledger="
+        raise EngineError(reason, step="ledger")
+    return Path(possible(path, "ledger")).absolute()

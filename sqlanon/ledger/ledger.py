@@ -13,24 +13,26 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.retries import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.ledger import table
-from sqlanon.ledger.accounts import Account, account
-from sqlanon.ledger.checks import (
+from sqlanon.ledger.accounts import (
+    Account,
+    account,
     refuse_overspending,
     refuse_sources_of_others,
     refuse_uncapped,
     refuse_what_cannot_be_added,
+    with_keyed_fingerprints,
+    with_new_sources,
 )
-from sqlanon.ledger.known_sources import with_keyed_fingerprints, with_new_sources
 from sqlanon.mechanisms.accountant import Expense
+from sqlanon.mechanisms.scales import rho_of
 from sqlanon.mechanisms.sources import nonce
-from sqlanon.mechanisms.zcdp import rho_of
 from sqlanon.model.budget import Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource, dataset_named
 from sqlanon.model.ledger import START, Entry, Kind, chained, first_broken, head
 from sqlanon.publish.files import flush
 
+# Held while this process has the file of a ledger open: DuckDB's locks on files keep out other processes alone.
 _open_files = threading.Lock()
-"""Held while this process has the file of a ledger open: DuckDB's locks on files keep out other processes alone."""
 
 
 class WarehouseLedger:
@@ -92,9 +94,7 @@ class WarehouseLedger:
         """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
 
         Args:
-            dataset: the data set.
-            budget: the bound.
-            unit: what its losses are about, if it is to be said.
+            unit: what its losses are about, if that is known.
             sources: the tables or files that it consists of, as far as they are known.
             in_rho: whether its charges are added up in ρ, and the bound is on that (see :class:`Account`).
 
@@ -106,7 +106,7 @@ class WarehouseLedger:
         self._append([new_entry("cap", dataset, budget, unit=unit, sources=sources, rho=rho)])
 
     def account(self, dataset: str) -> Account:
-        """What a data set has spent, and may spend.
+        """Add up what a data set has spent, and may spend.
 
         Raises:
             EngineError: the ledger cannot be read, was tampered with, or is in use for long.
@@ -114,7 +114,7 @@ class WarehouseLedger:
         return account(self.entries(), dataset_named(dataset))
 
     def entries(self) -> list[Entry]:
-        """All rows, in their order.
+        """Read all rows, in their order.
 
         Raises:
             EngineError: as :meth:`account`.
@@ -126,7 +126,7 @@ class WarehouseLedger:
 
     # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def head(self) -> str:
-        """The hash of the last row that was written here; without one, of the newest row that there is.
+        """Return the hash of the last row that was written here; without one, of the newest row in the ledger.
 
         A release that carries it can show later that the ledger still has all rows up to it.
         """
@@ -163,11 +163,7 @@ class WarehouseLedger:
         return written
 
     def note_in_warehouse(self) -> None:
-        """Have the warehouse know its ledger, if it knows none, before the first row is written.
-
-        Raises:
-            EngineError: the warehouse cannot be written.
-        """
+        """Have the warehouse know its ledger, if it knows none, before the first row is written."""
         if not table.notes(self._engine):
             self._note(START)
 
@@ -198,7 +194,13 @@ class WarehouseLedger:
                 if error.step == "ledger":
                     raise
                 raise error.reworded(f"{self.name} cannot be written: {error}", "ledger") from None
-            _wait_for_names(engine)
+            # The names of new files must be on the disk, too: the database itself waits for their content alone.
+            assert engine.warehouse.file is not None
+            try:
+                flush(engine.warehouse.file.absolute().parent)
+            except OSError as error:
+                reason = f"what was written to the ledger is not known to be on the disk: {error.strerror}"
+                raise EngineError(reason, step="ledger", original=error) from None
             return new
 
     def _read(self, engine: Engine) -> list[Entry]:
@@ -230,14 +232,21 @@ class WarehouseLedger:
 
     @contextmanager
     def _opened(self) -> Iterator[Engine]:
-        """A connection of its own, for the time of one call."""
+        """Open a connection of its own, for the time of one call."""
         file = self.file
         if file is None:
             with self._engine.beside() as engine:
                 yield engine
             return
+
+        def attempt() -> tuple[ExitStack, Engine]:
+            with ExitStack() as stack:
+                stack.enter_context(_open_files)
+                opened = stack.enter_context(self._engine.beside(file))
+                return stack.pop_all(), opened
+
         try:
-            opened, engine = retry_while_locked(lambda: _open(self._engine, file), IN_USE)
+            opened, engine = retry_while_locked(attempt, IN_USE)
         except EngineError as error:
             raise self._not_opened(error) from None
         with opened:
@@ -262,12 +271,11 @@ class WarehouseLedger:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is that of the warehouse."""
+        """Whether it is the table of the warehouse itself."""
         return self.file is None
 
     @property
     def name(self) -> str:
-        """What messages call it."""
         return "the ledger of the warehouse" if self.file is None else f"the ledger {self.file}"
 
 
@@ -282,7 +290,7 @@ def new_entry(
     public: Sequence[KnownSource] = (),
     rho: Fraction | None = None,
 ) -> Entry:
-    """A row that has no place yet."""
+    """Make a row that has no position yet."""
     method, purpose, policy_sha256 = spent_by or (None, None, None)
     return Entry(
         position=0,
@@ -302,20 +310,3 @@ def new_entry(
         rho=None if rho is None else spelled(rho),
         nonce=nonce(),
     )
-
-
-def _wait_for_names(engine: Engine) -> None:
-    """Have the names of new files on the disk: the database itself waits for what is in them alone."""
-    assert engine.warehouse.file is not None
-    try:
-        flush(engine.warehouse.file.absolute().parent)
-    except OSError as error:
-        reason = f"what was written to the ledger is not known to be on the disk: {error.strerror}"
-        raise EngineError(reason, step="ledger", original=error) from None
-
-
-def _open(engine: Engine, file: Path) -> tuple[ExitStack, Engine]:
-    with ExitStack() as stack:
-        stack.enter_context(_open_files)
-        opened = stack.enter_context(engine.beside(file))
-        return stack.pop_all(), opened

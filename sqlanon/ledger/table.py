@@ -24,10 +24,10 @@ from sqlanon.queries.kit.nodes import Relation, column, identifier, select, stri
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Columns that ledgers of earlier versions lack, in the order in which they came.
 NEW = Relation("anon_new_entries", "count")
 NEW_NOTE = Relation("anon_new_note", "count")
 LATER = ("rho", "nonce")
-"""Columns that ledgers of earlier versions lack, in the order in which they came."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,11 @@ class Note:
 
 
 def ledger_of(engine: Engine) -> exp.Table:
-    """The table that is the ledger of a warehouse."""
     return engine.warehouse.anon("ledger")
 
 
 def is_there(engine: Engine, table: exp.Table) -> bool:
-    """Whether a table of a ledger is there.
-
-    Raises:
-        EngineError: it is a view, whose query would be executed; no query of it was.
-    """
+    """Whether a table of a ledger is there; a view, whose query would be executed, is refused with an EngineError."""
     found = engine.find(table)
     if found is not None and found.is_view:
         reason = f"anon.{table.name} is a view, and not the table that sqlanon made; it was not read"
@@ -63,12 +58,11 @@ def has_triggers(engine: Engine) -> bool:
 
 
 def rows(engine: Engine) -> exp.Select:
-    """The rows of the ledger."""
     return _located(engine, "ledger_rows")
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
-    """The rows with the columns of ``anon.ledger``; times in UTC."""
+    """Write rows as a table with the columns of ``anon.ledger``; times in UTC."""
     import pyarrow as pa  # here, because most runs charge nothing
 
     types = {
@@ -93,23 +87,19 @@ def append(engine: Engine, entries: Sequence[Entry]) -> None:
 
 
 def notes(engine: Engine) -> list[Note]:
-    """What the warehouse knows of its ledger, the newest note last; none if it keeps its own, or has none.
-
-    Raises:
-        EngineError: the table cannot be read, or is not what sqlanon made.
-    """
+    """Read what the warehouse notes of its ledger, the newest note last; none if it keeps its own, or has none."""
     if not is_there(engine, _notes_of(engine)):
         return []
     return [Note(row["path"], row["sha256"]) for row in engine.fetch(_located(engine, "ledger_notes"), "the ledger")]
 
 
 def releases(engine: Engine) -> dict[str, str]:
-    """The hashes that releases in the warehouse carry of its ledger, by what their tables are called."""
+    """Read the hashes that releases in the warehouse carry of its ledger, by the data sets of their tables."""
     found = engine.fetch(Queries("ledger").query("releases_with_ledger"), "the releases in the warehouse")
-    own = (row for row in found if row["database_name"] == engine.warehouse.name)
     hashes = {
         dataset_of_table(row["schema_name"], row["table_name"]): facts_of(row["comment"]).get("ledger_sha256")
-        for row in own
+        for row in found
+        if row["database_name"] == engine.warehouse.name
     }
     return {name: sha256 for name, sha256 in hashes.items() if isinstance(sha256, str)}
 
@@ -126,11 +116,7 @@ def could_be_noted(engine: Engine) -> bool:
 
 
 def write_note(engine: Engine, path: str, sha256: str) -> None:
-    """Add a note, in a transaction of its own.
-
-    Raises:
-        EngineError: the warehouse cannot be written.
-    """
+    """Add a note, in a transaction of its own."""
     import pyarrow as pa  # here, because most runs write no note
 
     row = {"path": path, "sha256": sha256, "noted_at": datetime.now(UTC).replace(tzinfo=None)}
@@ -156,7 +142,7 @@ def _insert(engine: Engine, made_by: str, new: Relation, given: pa.Table, table:
 
 
 def _located(engine: Engine, name: str) -> exp.Select:
-    """A query over the ledger of an engine, or what is beside it."""
+    """Name a query over the ledger of an engine, or tables beside it."""
     statement = Queries("ledger").query(name)
     for table in statement.find_all(exp.Table):
         table.set("catalog", identifier(engine.warehouse.name))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from sqlanon.errors import BudgetError
-from sqlanon.mechanisms.zcdp import rho_of
+from sqlanon.mechanisms.scales import rho_of
 from sqlanon.model.budget import ROW, Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource
 
@@ -37,17 +37,11 @@ class Expense:
 
 @dataclass(frozen=True)
 class Charge:
-    """What was paid: leave to draw once at this loss. Only an :class:`Accountant` and its :class:`Portions` make them.
+    """Leave to draw once at a paid loss; only an :class:`Accountant` and its :class:`Portions` make charges."""
 
-    Attributes:
-        purpose: the step that it is for.
-        budget: what the draw may cost.
-        position: its row in the ledger; None if no ledger is kept, so that what is drawn must not be published.
-    """
-
-    purpose: str
-    budget: Budget
-    position: int | None
+    purpose: str  # the step that it is for
+    budget: Budget  # what the draw may cost
+    position: int | None  # its row in the ledger; None if no ledger is kept, so that no draw must be published
 
 
 class Portions:
@@ -138,7 +132,7 @@ class RhoPortions:
 
     Attributes:
         whole: what was paid.
-        rho: its ρ, by :func:`~.zcdp.rho_of`.
+        rho: its ρ, by :func:`~.scales.rho_of`.
         left: the ρ that is not given yet.
         given: the portions so far, in their order.
     """

@@ -16,11 +16,11 @@ from sqlanon.mechanisms.source import Integers
 from sqlanon.mechanisms.words import WORD, Words, below_each, one_word
 
 MAX_CANDIDATES = 2**62 - 1
-TOO_FAR = 88
-"""The exponent from which on e^-x is taken for 0 at first: it is below 2^-126 there."""
+TOO_FAR = 88  # the exponent from which on e^-x is taken for 0 at first: it is below 2^-126 there
 ROUGH_BITS = 256
+
+# Bits of weights beyond the ones of the uniform number: as many as counts and gaps may have, and a word.
 SPARE_BITS = 192
-"""Of weights, beyond those of the uniform number: as many as counts and gaps may have, and as many again as a word."""
 
 
 def grouped_choice(
@@ -40,17 +40,11 @@ def grouped_choice(
 
 @dataclass(frozen=True)
 class Weights:
-    """Of groups: count * e^(-gap / scale).
+    """Of groups: count * e^(-gap / scale)."""
 
-    Attributes:
-        counts: how many candidates, 1 or more, no more than 2^62 - 1 in all.
-        gaps: how far the score is below the largest, which is the score of some group: there is a gap of 0.
-        scale: above 0.
-    """
-
-    counts: Integers
-    gaps: NDArray[np.uint64]
-    scale: Fraction
+    counts: Integers  # how many candidates, 1 or more, no more than 2^62 - 1 in all
+    gaps: NDArray[np.uint64]  # how far the score is below the largest, which is the score of some group
+    scale: Fraction  # above 0
 
     @classmethod
     def of(cls, scores: Integers, counts: Integers, scale: Fraction) -> Weights:
@@ -78,7 +72,8 @@ class Weights:
         """
         powers = np.ones(len(self.gaps))
         for place in range(int(self.gaps.max()).bit_length()):
-            factor = _rough_exponential((1 << place) / self.scale)
+            exponent = (1 << place) / self.scale
+            factor = 0.0 if exponent > TOO_FAR else float(exponential(exponent, ROUGH_BITS)[0])
             np.multiply(powers, factor, out=powers, where=(self.gaps >> np.uint64(place) & np.uint64(1)).astype(bool))
         weights = self.counts * powers
         unit = math.frexp(weights.sum())[1] - 61
@@ -97,10 +92,6 @@ class Weights:
         lows = (count * power_floor(floor, gap, precision) for count, gap in zip(counts, gaps, strict=True))
         highs = (count * power_ceiling(ceiling, gap, precision) for count, gap in zip(counts, gaps, strict=True))
         return list(accumulate(lows)), list(accumulate(highs))
-
-
-def _rough_exponential(exponent: Fraction) -> float:
-    return 0.0 if exponent > TOO_FAR else float(exponential(exponent, ROUGH_BITS)[0])
 
 
 def inverted(weights: Weights, drawn: NDArray[np.uint64], words: Words) -> Integers:

@@ -9,8 +9,7 @@ from fractions import Fraction
 from itertools import count
 from typing import Protocol
 
-Interval = tuple[Fraction, Fraction]
-"""The least and the greatest that a number can be."""
+Interval = tuple[Fraction, Fraction]  # the least and the greatest that a number can be
 
 DIGITS_PER_BIT = Fraction(30103, 100000)
 MIN_BITS = 64

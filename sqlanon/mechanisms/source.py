@@ -51,7 +51,7 @@ class RandomSource(Protocol):
     def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
         """Independent noise for a vector of integer counts, such that the noisy vector costs what the charge says in ρ.
 
-        P(Z = z) is in proportion to e^(-z² / (2 σ²)) at the scale σ of :func:`~.zcdp.scale_in_rho`.
+        P(Z = z) is in proportion to e^(-z² / (2 σ²)) at the scale σ of :func:`~.scales.scale_in_rho`.
 
         Args:
             size: how many draws.
@@ -65,9 +65,9 @@ class RandomSource(Protocol):
     def gumbel_choice(self, scores: Integers, charge: RhoCharge, *, sensitivity: int, runs: int = 1) -> Integers:
         """The position of a score that is nearly the largest, once per run, each run at the cost of the charge in ρ.
 
-        The largest of the scores with Gumbel noise of the scale σ of :func:`~.zcdp.scale_in_rho`, hence a position with
-        a probability in proportion to e^(score / σ). Permute-and-flip has no such bounded range: at the same scale it
-        costs four times as much.
+        The largest of the scores with Gumbel noise of the scale σ of :func:`~.scales.scale_in_rho`, hence a position
+        with a probability in proportion to e^(score / σ). Permute-and-flip has no such bounded range: at the same scale
+        it costs four times as much.
 
         Args:
             scores: integers, so that no rounding of sums widens their sensitivity; shape (candidates,).

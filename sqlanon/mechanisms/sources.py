@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms import binomial, grouped, words
+from sqlanon.mechanisms import grouped, words
 from sqlanon.mechanisms.accountant import Charge, RhoCharge, require_covered, require_rho
 from sqlanon.mechanisms.probability import Probability
 from sqlanon.mechanisms.scales import cost_in_rho, difference_sensitivity, scale_for, scale_in_rho
@@ -57,7 +57,7 @@ class WordSource(RandomSource):
         return words.thinned(counts, probability, self._words)
 
     def binomial(self, trials: int, probability: Probability, *, runs: int = 1) -> Integers:
-        return binomial.binomial(trials, probability, runs, self._words)
+        return words.binomial(trials, probability, runs, self._words)
 
     def chosen(self, population: int, count: int) -> Integers:
         return words.chosen(population, count, self._words)

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from sqlglot import exp
 
-from sqlanon.binding.bound import BoundPolicy
-from sqlanon.binding.far import refuse_far
+from sqlanon.binding.bound import BoundPolicy, refuse_far
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource

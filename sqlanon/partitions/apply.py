@@ -18,22 +18,30 @@ from sqlanon.methods.shared.publishing import attained_measures
 from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
+from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.record import PartitionRecord, RowsRecord
 from sqlanon.model.release import Guarantee, Measurement, RowCounts
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.partitions import increment as queries
-from sqlanon.partitions.classes import increment_of, labels_of, uncovered_notes
-from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
+from sqlanon.partitions.increment import (
+    NEW_CELLS,
+    PUBLISHED_CELLS,
+    UNION_CELLS,
+    Increment,
+    join,
+)
 from sqlanon.partitions.partition import (
     Partition,
+    increment_of,
     is_published,
+    labels_of,
     partition_of,
     refuse_changed_taxonomies,
     refuse_other_rows,
     refuse_rows_published_elsewhere,
     rows_of,
     taxonomies_of_fit,
+    uncovered_notes,
 )
 from sqlanon.partitions.sidecar import REFERENCE, Entry, opened
 from sqlanon.publish.provenance import promise_of, release_record
@@ -63,8 +71,7 @@ def apply(
     follows from the rows of that class alone (and from the reference, which stays as it was).
 
     Args:
-        engine: the database.
-        resolve: finds the partition, once it is known how that is read.
+        resolve: finds the partition, once it is known how to read it.
         sidecar: the file that :func:`fit` has made.
         into: the target.
         replace: whether what has that name may be replaced; the rows of a partition that was published there
@@ -87,20 +94,15 @@ def apply(
         refuse_rows_published_elsewhere(partition)
         if partition.replaced is not None and not replace:
             refuse_other_rows(engine, partition)
-        if is_published(engine, partition, replace):
-            release = _published_before(engine, partition, stages)
+        entry = partition.replaced
+        if entry is not None and is_published(engine, partition, replace):
+            # The same rows are at the same place, and are measured again.
+            with stages.stage("verify"):
+                measurement = _verified(engine, partition, engine.resolve(partition.place.name), entry)
+            release = _release(partition, entry, measurement, partition.place.name, stages, None)
             notes = note_unchanged(engine, source, into, _fit_of(partition))
             return release.model_copy(update={"report": with_notes(release.report, notes)})
         return _publish(engine, source, partition, into, stages, replace=replace)
-
-
-def _published_before(engine: Engine, partition: Partition, stages: Stages) -> PartitionRelease:
-    """What was published of the same rows at the same place, measured again."""
-    entry = partition.replaced
-    assert entry is not None
-    with stages.stage("verify"):
-        measurement = _verified(engine, partition, engine.resolve(partition.place.name), entry)
-    return _release(partition, entry, measurement, partition.place.name, stages, None)
 
 
 def _publish(
@@ -162,7 +164,7 @@ def _staged(
 
 @contextmanager
 def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable, Increment]]:
-    """The cells of the partition and of what was published before, in temporary tables of the block."""
+    """Write the cells of the partition and of what was published before to temporary tables of the block."""
     fit = partition.fit
     with engine.scratch():
         with engine.transaction():
@@ -204,17 +206,17 @@ def _written(
 
 
 def _promised(partition: Partition, entry: Entry) -> Guarantee:
-    """What the partitions published by now promise together."""
+    """Make the guarantee of all partitions that are published by now."""
     replaced = any(known.replaces is not None for known in (*partition.others, entry))
     together = guarantee_of_partitions(partition.fit, len(partition.others) + 1, replaced=replaced)
     return with_coding(together, partition.fit.policy)
 
 
 def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:
-    """What was written, measured together with what was published before.
+    """Measure the written rows together with what was published before.
 
     Raises:
-        VerificationError: it falls short of the policy, or is not what is counted.
+        VerificationError: they fall short of the policy, or are not those that were counted.
     """
     policy, sidecar = partition.fit.policy, partition.sidecar
     others = sidecar.counts([other.number for other in partition.others])
@@ -250,7 +252,7 @@ def _release(
     stages: Stages,
     unknown: UnknownRows | None,
 ) -> PartitionRelease:
-    """The release of a partition; rows with unknown values are not counted where nothing was written."""
+    """Make the release of a partition; rows with unknown values are not counted where nothing was written."""
     fit, rows, partitions = partition.fit, rows_of(entry), len(partition.others) + 1
     report = PartitionReport(
         source=partition.bound.description,
@@ -271,10 +273,10 @@ def _release(
 
 
 def decided(engine: Compute, partition: Partition, increment: Increment, unknown: UnknownRows) -> tuple[RowCounts, int]:
-    """How many rows of the partition are published, and how many are in no class of the fit.
+    """Count the rows of the partition that are published, and those in no class of the fit.
 
     Raises:
-        UnsatisfiableError: too few.
+        UnsatisfiableError: too few are published.
         VerificationError: the partition is not what it was when its rows were counted first.
     """
     policy = partition.fit.policy
@@ -294,25 +296,23 @@ def decided(engine: Compute, partition: Partition, increment: Increment, unknown
             f"{left_out:,} of {union.source:,}, where {allowed:,} may be "
             f"(suppression_limit {100 * policy.suppression_limit:g} %)"
         )
+        is_node = partition.fit.class_count is None
+        better = "a fit of a more general node" if is_node else "a fit on more rows like these"
         problems = [
             f"{classed - released:,} of its {source:,} rows are in classes that fall short",
             *uncovered_notes(known - classed),
             *unknown_notes(policy, unknown),
             suppressed if left_out > allowed else "nothing would be left to publish",
             *_blocking(engine, partition, increment),
-            f"what can help: a partition of more rows, {_better_fit(partition.fit)}, or a larger suppression_limit",
+            f"what can help: a partition of more rows, {better}, or a larger suppression_limit",
         ]
         raise UnsatisfiableError(f"{partition.bound.description} cannot be published with this fit:", problems)
     _refuse_what_falls_short(engine, partition, increment)
     return rows, known - classed
 
 
-def _better_fit(fit: Fit) -> str:
-    return "a fit of a more general node" if fit.class_count is None else "a fit on more rows like these"
-
-
 def _blocking(engine: Compute, partition: Partition, increment: Increment) -> list[str]:
-    """The rows that each privacy model stands in the way of."""
+    """Count the rows that each privacy model stands in the way of."""
     places = {"together with what was published": UNION_CELLS}
     if partition.fit.every_partition:
         places["on its own"] = NEW_CELLS
@@ -328,7 +328,7 @@ def _blocking(engine: Compute, partition: Partition, increment: Increment) -> li
 
 
 def _refuse_what_falls_short(engine: Compute, partition: Partition, increment: Increment) -> None:
-    """Rows that are replaced may be needed by classes that other partitions have rows in."""
+    """Refuse to replace rows that classes need in which other partitions have rows."""
     short = engine.fetch(queries.left_short(increment), "classes left short")[0]
     if short["classes"]:
         raise UnsatisfiableError(

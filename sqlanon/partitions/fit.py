@@ -5,7 +5,9 @@ Taxonomies of values that were read off the source, or of texts in its time zone
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.prepare import refuse_method
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.errors import EngineError, PolicyError, TargetError, TaxonomyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.methods.local.method import LocalFitRun
@@ -31,42 +33,38 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit
+from sqlanon.model.names import possible
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Findings
 from sqlanon.model.taxonomy.rules import Dates, Intervals
-from sqlanon.partitions.sidecar import created, write_fit
+from sqlanon.partitions.increment import SQL
+from sqlanon.partitions.sidecar import FORMAT, HASHES, attached, keep_hashes, opened, refuse_other_parts, table_of
+from sqlanon.publish.files import staged_file
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value, exact_text, text
-from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select
+from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string
 from sqlanon.queries.release.kept_columns import released_value
-from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.tables import taxonomies
 
+# By the name of a method whose labels suit rows that are still to come, the run that finds them.
 FITTED: Mapping[str, type[FullDomainRun] | type[LocalFitRun]] = {
     "full-domain": FullDomainRun,
     "local-recoding": LocalFitRun,
 }
-"""By the name of a method whose labels suit rows that are still to come, the run that finds them."""
+
+REPLACED = "anon_replaced_fit"  # the name under which a file that is replaced is attached
 
 
 @dataclass(frozen=True)
 class Found:
-    """A node, or classes, and how they were found.
+    """A node, or classes, and how they were found."""
 
-    Attributes:
-        table: the cells of the source.
-        node: the level of each quasi-identifier; empty if classes have levels of their own.
-        classes: the list of these; None at a node.
-        facts: the other fields of a fit that depend on the method, by name.
-        notes: anything that a reader should know.
-        findings: what the policy leaves open on the source.
-    """
-
-    table: EncodedTable
-    node: Mapping[str, int]
-    classes: exp.Query | None
-    facts: Mapping[str, Any]
-    notes: tuple[str, ...]
-    findings: Findings
+    table: EncodedTable  # the cells of the source
+    node: Mapping[str, int]  # the level of each quasi-identifier; empty if classes have levels of their own
+    classes: exp.Query | None  # the list of these; None at a node
+    facts: Mapping[str, Any]  # the other fields of a fit that depend on the method, by name
+    notes: tuple[str, ...]  # anything that a reader should know
+    findings: Findings  # what the policy leaves open on the source
 
 
 # More than six parameters: those of a run, and the sidecar in place of a target.
@@ -131,7 +129,7 @@ def fit(
 
 
 def kept_types(bound: BoundPolicy) -> dict[str, str]:
-    """The types of the columns that are published as they are, and of those that are compared: texts for an ENUM."""
+    """Return the types of columns that are published as they are, or compared: a text for an ENUM."""
     policy = bound.policy
     types = {found.name: found.traits.released_as if found.traits.is_enum else found.type for found in bound.columns}
     kept = dict.fromkeys((*policy.protected_columns, *policy.sensitive, *policy.insensitive))
@@ -139,11 +137,7 @@ def kept_types(bound: BoundPolicy) -> dict[str, str]:
 
 
 def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
-    """Refuse a partition whose columns have other types than what was published with a fit.
-
-    Raises:
-        PolicyError: names the columns.
-    """
+    """Refuse a partition whose columns have other types than what was published with a fit, with a PolicyError."""
     found = kept_types(bound)
     changed = [
         f'"{name}" is {found[name]}, where the fit has {known}; cast it in a view or a query'
@@ -155,7 +149,7 @@ def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
 
 
 def _found(engine: Compute, run: FullDomainRun | LocalFitRun) -> Found:
-    """What was chosen, with what is found of the rows that a run on the source would publish."""
+    """Collect what was chosen, with the findings on the rows that a run on the source would publish."""
     if isinstance(run, LocalFitRun):
         return _found_classes(engine, run)
     examined = examine(engine, run.make())
@@ -226,35 +220,48 @@ def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     # Also by their texts, which the macros compare: equal values can have different ones.
     keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
     reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], encoding.spec.source.copy()), keys)
-    write_fit(engine, fitted, shape.limit(0), reference, found.classes)
-
-
-DATES, NUMBERS = "`first` and `last`", "`minimum` and `maximum`"
-VALUES = "its `values`, or name a file of values and labels"
+    document, used = string(fitted.model_dump_json(exclude={"findings"})), [*map(string, fitted.taxonomy_sha256)]
+    domains = taxonomies.domains_of(engine.taxonomy)
+    queries = {
+        "fit": SQL.query("document", format=FORMAT, document=document),
+        "releases": SQL.query("no_entries"),
+        "counts": SQL.query("no_counts", shape=shape.limit(0)),
+        "reference": reference,
+        **({} if found.classes is None else {"classes": found.classes}),
+        "taxonomy": taxonomies.SQL.query("rows_of", taxonomy=engine.taxonomy, attributes=used),
+        "taxonomy_domain": taxonomies.SQL.query("rows_of", taxonomy=domains, attributes=used),
+    }
+    for name, query in {**queries, HASHES: SQL.query("no_hashes")}.items():
+        engine.execute(exp.Create(this=table_of(name), kind="TABLE", expression=query), "the sidecar")
+    keep_hashes(engine, queries)
 
 
 def refuse_observed_domains(bound: BoundPolicy) -> None:
-    """Refuse taxonomies whose domain was observed.
+    """Refuse observed domains with a TaxonomyError that names the settings that declare them."""
+    traits = {found.name: found.traits for found in bound.columns}
 
-    Raises:
-        TaxonomyError: names each of them and the settings that declare its domain.
-    """
-    columns = {found.name: found for found in bound.columns}
+    def settings(name: str) -> str:
+        rule = bound.policy.taxonomies.get(name)
+        if isinstance(rule, Dates) or (rule is None and traits[name].is_date):
+            return "`first` and `last`"
+        if isinstance(rule, Intervals) or (rule is None and traits[name].is_number):
+            return "`minimum` and `maximum`"
+        return "its `values`, or name a file of values and labels"
+
     observed = [name for name, domain in bound.domains.items() if domain == "observed"]
     if observed:
         raise TaxonomyError(
             "the values of these taxonomies were observed: read off the data, or changed in SQL since they were "
             "loaded. A later partition with any other value could not be published. Declare the values, or accept "
             "that with --accept-observed-domain (accept_observed_domain=True):",
-            [f'"{name}": declare {_settings(bound, columns[name])}' for name in observed],
+            [f'"{name}": declare {settings(name)}' for name in observed],
         ).with_guide("partition-after-partition")
 
 
 def refuse_zoned_columns(bound: BoundPolicy) -> None:
-    """Refuse taxonomies of columns whose texts depend on the time zone of the session.
+    """Refuse columns whose texts depend on the time zone of the session, with a PolicyError.
 
-    Raises:
-        PolicyError: names each of them: where an apply runs in another time zone, it would find other values.
+    Where an apply runs in another time zone, it would find other values.
     """
     zoned = [found for found in bound.columns if found.name in bound.all_shapes and found.traits.depends_on_time_zone]
     if zoned:
@@ -266,11 +273,41 @@ def refuse_zoned_columns(bound: BoundPolicy) -> None:
         )
 
 
-def _settings(bound: BoundPolicy, found: SourceColumn) -> str:
-    """The settings that declare the domain of a column: those of its rule, or else those that suit its type."""
-    rule = bound.policy.taxonomies.get(found.name)
-    if isinstance(rule, Dates) or (rule is None and found.traits.is_date):
-        return DATES
-    if isinstance(rule, Intervals) or (rule is None and found.traits.is_number):
-        return NUMBERS
-    return VALUES
+@contextmanager
+def created(engine: Engine, path: Path, *, replace: bool = False) -> Iterator[None]:
+    """Attach a new, empty sidecar; it appears under its name when the block ends, and not at all when it fails.
+
+    Args:
+        replace: whether it may take the place of a sidecar that nothing was published with.
+
+    Raises:
+        EngineError: there is a file of that name that may not be replaced, or none can be written.
+    """
+    possible(path, "sidecar")
+    is_there = os.path.lexists(path) and not path.is_dir()
+    if is_there and not replace:
+        raise TargetError(
+            f"the file {path} exists; give another name, or replace=True for a fit that nothing was published with",
+            step="sidecar",
+        )
+    with ExitStack() as stack:
+        if is_there:
+            with opened(engine, path) as replaced:  # which settles what a dead run has left
+                _refuse_published(path, len(replaced.entries))
+            stack.enter_context(attached(engine, path, REPLACED))
+            refuse_other_parts(engine, path, REPLACED)
+            count = SQL.query("entry_count", entries=table_of("releases", REPLACED))
+            _refuse_published(path, int(engine.fetch(count, "the entries of the sidecar")[0]["entries"]))
+        staged = stack.enter_context(staged_file(path, replace=is_there))
+        stack.enter_context(attached(engine, staged, new=True))
+        staged.chmod(0o600)
+        yield
+
+
+def _refuse_published(path: Path, entries: int) -> None:
+    if entries:
+        raise EngineError(
+            f"{path} holds the counts of {entries:,} published partitions, without which no other can be proved with "
+            "them: give another name for the new fit",
+            step="sidecar",
+        )

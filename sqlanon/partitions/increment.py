@@ -1,4 +1,4 @@
-"""A new partition beside what was published before: both as cells of the same classes, in codes that they share.
+"""A partition beside what was published before: cells of the same classes, in codes that both share.
 
 What was published is known by its counts alone: the labels of a class, the values of the protected columns, and how
 many rows were published of each. The new partition is counted in the same terms. Together they are cells like those
@@ -45,17 +45,17 @@ SQL = Queries("partitions")
 
 
 def counted_columns(policy: Policy) -> tuple[str, ...]:
-    """The columns that counts are by: the quasi-identifiers, as labels, and the protected columns."""
+    """Name the columns that counts are grouped by: the quasi-identifiers, as labels, and the protected columns."""
     return (*policy.quasi_identifiers, *policy.protected_columns)
 
 
 def as_rows(counts: exp.Expr) -> exp.Subquery:
-    """The rows that were counted: each as often as ``anon_row_count`` says, without that column."""
+    """Select the rows that were counted, each as often as ``anon_row_count`` says, without that column."""
     return subquery(SQL.query("counted_rows", counted=counts), "anon_counted")
 
 
 def with_rows(table: exp.Expr, counts: exp.Expr) -> exp.Subquery:
-    """A table with the rows that were counted below it; columns that were not counted are NULL there."""
+    """Append the rows that were counted to a table; columns that were not counted are NULL there."""
     return subquery(SQL.query("rows_with_counted", rows=table, counted=as_rows(counts)), "anon_union")
 
 
@@ -69,50 +69,36 @@ REFERENCE_CELLS = Relation("anon_reference_cells", "cell")
 
 @dataclass(frozen=True)
 class Lookup:
-    """Labels with their codes: those of a quasi-identifier at a node, or those of all of them in classes.
+    """Labels with their codes: those of a quasi-identifier at a node, or those of all of them in classes."""
 
-    Attributes:
-        relation: where they are.
-        code: the column with their code; None if there is only one.
-        labels: by the position of a quasi-identifier, the column with its label.
-    """
-
-    relation: Relation
-    code: str | None
-    labels: Mapping[int, str]
+    relation: Relation  # where they are
+    code: str | None  # the column with their code; None if there is only one
+    labels: Mapping[int, str]  # by the position of a quasi-identifier, the column with its label
 
 
 @dataclass(frozen=True)
 class Increment:
-    """A partition that is to join what was published.
+    """A partition that is to join what was published."""
 
-    Attributes:
-        recoding: the labels of the partition.
-        lookups: these labels with their codes.
-        published: the counts of what was published before: a column per quasi-identifier with its label, the protected
-            columns, and ``anon_row_count``.
-        reference: the counts of the values that classes are compared with, if a model compares: the compared columns
-            and ``anon_row_count``.
-    """
-
-    recoding: Recoding
-    lookups: Sequence[Lookup]
+    recoding: Recoding  # the labels of the partition
+    lookups: Sequence[Lookup]  # these labels with their codes
+    # the counts of what was published before: a column per quasi-identifier with its label, the protected
+    # columns, and ``anon_row_count``
     published: exp.Expr
+    # the counts of the values that classes are compared with, if a model compares: the compared columns and
+    # ``anon_row_count``
     reference: exp.Expr
 
     @property
     def encoding(self) -> Encoding:
-        """That of the partition."""
         return self.recoding.encoding
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The code columns that define classes."""
         return self.recoding.keys
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The protected columns."""
         return self.encoding.spec.protected
 
     def over(self, cells: Relation) -> Encoding:
@@ -130,7 +116,7 @@ class Increment:
 
 
 def lookups_at(recoding: AtNode) -> list[Lookup]:
-    """The labels of a node with their codes, which :func:`node_labels` makes."""
+    """List the labels of a node with their codes, which :func:`node_labels` makes."""
     keys = dict(recoding.code_columns())
     return [
         Lookup(Relation(f"anon_node_labels_{position}", "node"), keys.get(position), {position: "label"})
@@ -139,7 +125,6 @@ def lookups_at(recoding: AtNode) -> list[Lookup]:
 
 
 def node_labels(recoding: AtNode) -> list[Step]:
-    """The steps that make the labels of a node with their codes."""
     encoding, steps = recoding.encoding, []
     for (position, level), lookup in zip(enumerate(recoding.levels), lookups_at(recoding), strict=True):
         code = aliased(column("code"), encoding.code(position, level))
@@ -149,9 +134,9 @@ def node_labels(recoding: AtNode) -> list[Step]:
 
 
 def join(increment: Increment) -> list[Step]:
-    """The steps from the cells of a partition, and the counts of what was published, to the cells of both together.
+    """Make the cells of a partition and of what was published, by its counts, to cells of both together.
 
-    The last ones put what classes are compared with in the place of the partition's own shares.
+    The last steps put what classes are compared with in the place of the partition's own shares.
     """
     steps = [Step(COUNTS, _partition_counts(increment), "counts of the partition")]
     steps += [
@@ -180,11 +165,9 @@ def _partition_counts(increment: Increment) -> exp.Query:
     query = _with_labels(increment, query)
     for name, sensitive_code in zip(increment.protected, sensitive, strict=True):
         alias = f"anon_decoded_{sensitive_code}"
-        values = subquery(_decoded(encoding, name), alias)
-        query = query.join(
-            values, on=column(sensitive_code, alias).eq(column(sensitive_code, "anon_cells")), copy=False
-        )
-        query = query.select(aliased(column("value", alias), name), copy=False)
+        values = subquery(_coded(encoding, name, select([column(name)], encoding.spec.source.copy())), alias)
+        is_same = column(sensitive_code, alias).eq(column(sensitive_code, "anon_cells"))
+        query = query.join(values, on=is_same, copy=False).select(aliased(column("value", alias), name), copy=False)
     return query
 
 
@@ -199,11 +182,6 @@ def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
         labels = (aliased(column(label, table), names[place]) for place, label in lookup.labels.items())
         query = query.select(*labels, copy=False)
     return query
-
-
-def _decoded(encoding: Encoding, name: str) -> exp.Query:
-    """The values of a protected column with their codes in the cells of the partition."""
-    return _coded(encoding, name, select([column(name)], encoding.spec.source.copy()))
 
 
 def _coded(encoding: Encoding, name: str, values: exp.Query) -> exp.Select:
@@ -236,7 +214,6 @@ def _sensitive_columns(increment: Increment, name: str) -> list[str]:
 
 
 def cell_columns(increment: Increment) -> list[str]:
-    """The columns of cells: the codes of labels and of protected values, and the number of rows."""
     sensitive = [code for name in increment.protected for code in _sensitive_columns(increment, name)]
     return [*increment.keys, *sensitive, ROW_COUNT]
 
@@ -280,7 +257,6 @@ def _reference_cells(increment: Increment) -> exp.Query:
 
 
 def cells_of(relation: Relation) -> exp.Query:
-    """All cells of a relation."""
     return select([exp.Star()], relation.table)
 
 
@@ -295,12 +271,11 @@ def _with_codes(increment: Increment, query: exp.Select, names: Sequence[str] | 
 
 
 def named(name: str, relation: exp.Expr) -> exp.Expr:
-    """A relation under another name."""
     return exp.alias_(relation.copy(), name, table=True)
 
 
 def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
-    """The codes of the classes that meet the policy with the new rows in them, and in the partition alone if asked."""
+    """Select the classes that meet the policy with the new rows in them, and in the partition alone if asked."""
     kept = evaluate.kept_keys(increment.classes(UNION_CELLS))
     if not every_partition:
         return kept
@@ -309,13 +284,13 @@ def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
 
 
 def kept_counts(increment: Increment, kept: Relation) -> exp.Query:
-    """The counts of the partition's rows in kept classes: labels, protected values and ``anon_row_count``."""
+    """Count the partition's rows in kept classes: labels, protected values and ``anon_row_count``."""
     names = (*increment.encoding.spec.quasi_identifiers, *increment.protected, ROW_COUNT)
     return _kept(increment, names, COUNTS, kept)
 
 
 def kept_cells(increment: Increment, kept: Relation) -> exp.Query:
-    """The codes of the classes of the partition's cells that are kept, and ``anon_row_count``."""
+    """Select the keys of the partition's cells in kept classes, and ``anon_row_count``."""
     return _kept(increment, [*increment.keys, ROW_COUNT], NEW_CELLS, kept)
 
 
@@ -338,7 +313,7 @@ def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
 
 
 def published_cells(increment: Increment, kept: Relation) -> Step:
-    """What is published once the partition is: the cells from before, and the new ones of kept classes."""
+    """Join the cells from before and the new ones of kept classes: what will be published then."""
     names = cell_columns(increment)
     new = _kept(increment, names, NEW_CELLS, kept)
     return Step(PUBLISHED_CELLS, union_by_name([cells_of(OLD_CELLS), new]), "cells published then")

@@ -1,4 +1,4 @@
-"""A partition that is to be published: whether it fits, what it joins, and what it takes the place of."""
+"""A partition before it is published: whether it fits, what it joins or replaces, and the classes of its cells."""
 
 from __future__ import annotations
 
@@ -6,45 +6,54 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import reading_taxonomies
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.paths import folder_columns
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError
+from sqlanon.methods.local.recoding import CLASS_LABELS, PerClass
+from sqlanon.methods.local.recoding import SQL as LOCAL
+from sqlanon.methods.local.table import CLASS
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit
+from sqlanon.model.labels import ClassesRecord, LabelsRecord, NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.fit import refuse_other_types
-from sqlanon.partitions.increment import SQL
-from sqlanon.partitions.places import Place, place_of, release_at
-from sqlanon.partitions.sidecar import TAXONOMY, Entry, Sidecar
+from sqlanon.partitions.increment import SQL, Increment, Lookup, kept_cells, lookups_at, node_labels
+from sqlanon.partitions.sidecar import LISTED, REFERENCE, TAXONOMY, Entry, Place, Sidecar, place_of, release_at
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.release.rows import KEPT_CLASSES
 
 
 @contextmanager
 def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
-    """The taxonomies that the fit has kept hold within the block.
+    """Let the taxonomies that the fit has kept hold within the block.
 
     Raises:
         TaxonomyError: the session has another one than the fit was made with: nobody knows which one is meant.
     """
     wanted = [name for name in sidecar.fit.taxonomy_sha256 if name not in sidecar.fit.policy.taxonomies]
-    found = {name: shape.sha256 for name, shape in taxonomies.shapes(engine, wanted).items()}
-    refuse_other_taxonomies(sidecar.fit, found)
+    _refuse_other_taxonomies(
+        sidecar.fit, {name: shape.sha256 for name, shape in taxonomies.shapes(engine, wanted).items()}
+    )
     with reading_taxonomies(engine, TAXONOMY):
         yield
 
 
-def refuse_other_taxonomies(fit: Fit, found: Mapping[str, str]) -> None:
-    """Refuse taxonomies of other hashes than a fit was made with.
+def refuse_changed_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
+    """Refuse a bound policy that has not all taxonomies of the fit, with a TaxonomyError."""
+    _refuse_other_taxonomies(fit, {name: bound.taxonomy_hashes.get(name, "") for name in fit.taxonomy_sha256})
 
-    Raises:
-        TaxonomyError: names all of them.
-    """
+
+def _refuse_other_taxonomies(fit: Fit, found: Mapping[str, str]) -> None:
     changed = [f'"{name}"' for name, known in fit.taxonomy_sha256.items() if found.get(name, known) != known]
     if changed:
         raise TaxonomyError("taxonomies have changed since the fit; load those that it was made with:", changed)
@@ -52,36 +61,26 @@ def refuse_other_taxonomies(fit: Fit, found: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition that is to be published, and what it joins.
+    """A partition that is to be published, and what it joins."""
 
-    Attributes:
-        sidecar: the fit and the counts of what was published with it.
-        bound: the policy of the fit, bound to the partition.
-        place: where it goes.
-        rows, fingerprint: the number of its rows, and a fingerprint of them.
-        others: what stays published beside it.
-        replaced: the entry that it takes the place of.
-    """
-
-    sidecar: Sidecar
-    bound: BoundPolicy
-    place: Place
+    sidecar: Sidecar  # the fit and the counts of what was published with it
+    bound: BoundPolicy  # the policy of the fit, bound to the partition
+    place: Place  # where it goes
+    # rows, fingerprint: the number of its rows, and a fingerprint of them
     rows: int
     fingerprint: str
-    others: tuple[Entry, ...]
-    replaced: Entry | None
+    others: tuple[Entry, ...]  # what stays published beside it
+    replaced: Entry | None  # the entry that it takes the place of
 
     @property
     def fit(self) -> Fit:
-        """The fit."""
         return self.sidecar.fit
 
     def has_rows_of(self, entry: Entry) -> bool:
-        """Whether an entry is of the same rows."""
         return (self.rows, self.fingerprint) == (entry.rows, entry.fingerprint)
 
     def union(self, own: RowCounts) -> RowCounts:
-        """What became of the rows of all partitions, this one included."""
+        """Add up the rows of all partitions, this one included."""
         parts = [own, *map(rows_of, self.others)]
         return RowCounts(
             source=sum(part.source for part in parts),
@@ -95,14 +94,18 @@ class Partition:
 def partition_of(
     engine: Engine, source: ResolvedSource, sidecar: Sidecar, into: Destination, stages: Stages
 ) -> Partition:
-    """The partition with what it joins, if it fits."""
+    """Bind the policy of a fit to a partition, find its place, and what it joins or replaces there."""
     place = place_of(engine, into)
     names = [known.name for known in engine.describe(source.relation)]
     bound = prepare(engine, source, sidecar.fit.policy.without_missing_identifiers(names))
     refuse_changed_taxonomies(sidecar.fit, bound)
     refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):
-        query = SQL.query("fingerprint", rows=bound.whole, columns=_own_columns(source, bound))
+        # Without identifiers that the names of folders give: the same file has none of them in another folder.
+        given = folder_columns(source.files[0]) if source.files else set()
+        dropped = given.difference(map(folded, bound.policy.released_columns))
+        columns = [known.name for known in bound.columns if folded(known.name) not in dropped]
+        query = SQL.query("fingerprint", rows=bound.whole, columns=columns)
         found = engine.fetch(query, "a fingerprint of the rows")[0]
     entries = sidecar.entries
     replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
@@ -110,19 +113,8 @@ def partition_of(
     return Partition(sidecar, bound, place, int(found["rows"]), found["fingerprint"], others, replaced)
 
 
-def _own_columns(source: ResolvedSource, bound: BoundPolicy) -> list[str]:
-    """All but identifiers that the names of folders give: the same file has none of them in another folder."""
-    given = folder_columns(source.files[0]) if source.files else set()
-    dropped = given.difference(map(folded, bound.policy.released_columns))
-    return [known.name for known in bound.columns if folded(known.name) not in dropped]
-
-
 def refuse_rows_published_elsewhere(partition: Partition) -> None:
-    """Refuse rows that count already.
-
-    Raises:
-        PolicyError: another partition of the fit has the same rows.
-    """
+    """Refuse rows that count already, as rows of another partition of the fit, with a PolicyError."""
     for entry in filter(partition.has_rows_of, partition.others):
         raise PolicyError(
             f'the rows of {partition.bound.description} were published with this fit already, as "{entry.place.name}": '
@@ -130,17 +122,8 @@ def refuse_rows_published_elsewhere(partition: Partition) -> None:
         ).with_guide("partition-after-partition")
 
 
-def refuse_changed_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
-    """Refuse taxonomies that are not those of the fit.
-
-    Raises:
-        TaxonomyError: some are others.
-    """
-    refuse_other_taxonomies(fit, {name: bound.taxonomy_hashes.get(name, "") for name in fit.taxonomy_sha256})
-
-
 def is_published(engine: Engine, partition: Partition, replace: Replace) -> bool:
-    """Whether the partition is what is there, and is to be left."""
+    """Whether the same rows are published at the place, so that they stay as they are."""
     entry = partition.replaced
     if entry is None or replace not in (False, "changed"):
         return False
@@ -164,6 +147,49 @@ def refuse_other_rows(engine: Engine, partition: Partition) -> None:
 
 
 def rows_of(entry: Entry) -> RowCounts:
-    """What became of the rows of a partition that was published."""
+    """Count the rows of a partition that was published."""
     dropped = entry.rows - entry.released - entry.unknown
     return RowCounts(source=entry.rows, released=entry.released, masked=0, dropped=dropped, unknown=entry.unknown)
+
+
+def increment_of(engine: Compute, encoding: Encoding, fit: Fit, published: exp.Expr) -> Increment:
+    """Find the labels of the cells of a partition, at the node or in the listed class of the least loss.
+
+    The sidecar of the fit is attached to the database; ``published`` are the counts of what was published before.
+    """
+    if fit.class_count is None:
+        node = AtNode(encoding, tuple(fit.node[name] for name in fit.policy.quasi_identifiers))
+        for step in node_labels(node):
+            engine.run(step)
+        return Increment(node, lookups_at(node), published, REFERENCE)
+    classes = PerClass(encoding)
+    classes.find_classes(engine, fit.policy, LISTED)
+    lookup = Lookup(CLASS_LABELS, CLASS, dict(enumerate(encoding.label_columns)))
+    return Increment(classes, [lookup], published, REFERENCE)
+
+
+def labels_of(engine: Compute, fit: Fit, increment: Increment) -> LabelsRecord:
+    """Record the labels of a partition: the node, or the classes that it has published rows in.
+
+    All partitions of a fit record the same labels, so that what they record of classes can be added up.
+    """
+    names = fit.policy.quasi_identifiers
+    if fit.class_count is None:
+        return NodeRecord(levels=fit.node)
+    labels: list[dict[tuple[int | None, str | None], int]] = [{} for _ in names]
+    for row in engine.fetch(LOCAL.query("distinct_labels", listed=LISTED), "labels of listed classes", "node"):
+        of_column = labels[row["position"]]
+        of_column[row["depth"], row["label"]] = len(of_column)
+    query = LOCAL.query("released_classes", listed=LISTED, cells=kept_cells(increment, KEPT_CLASSES))
+    classes = []
+    for row in engine.fetch(query, "classes of the partition", "class"):
+        combination = zip(row["depths"], row["labels"], strict=True)
+        places = (known[label] for known, label in zip(labels, combination, strict=True))
+        classes.append((int(row["rows"]), *places))
+    recorded = {name: tuple(known) for name, known in zip(names, labels, strict=True)}
+    return ClassesRecord(labels=recorded, classes=tuple(classes))
+
+
+def uncovered_notes(rows: int) -> Iterator[str]:
+    if rows:
+        yield f"{rows:,} of its rows are in none of the classes of the fit, which suppresses them"

@@ -26,20 +26,108 @@ from pydantic import BaseModel, ConfigDict
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute, Engine
-from sqlanon.errors import EngineError, Refusal, TargetError
+from sqlanon.errors import EngineError, Refusal
+from sqlanon.model.destination import Destination
 from sqlanon.model.fit import Fit
-from sqlanon.model.names import possible
+from sqlanon.model.names import folded, possible
+from sqlanon.model.record import readable_record
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.increment import SQL, counted_columns
-from sqlanon.partitions.places import Place, release_at
-from sqlanon.publish.files import staged_file
-from sqlanon.publish.targets import columns_sha256, content_of_table
+from sqlanon.publish.listings import note_of
+from sqlanon.publish.targets import columns_sha256, content_of_table, note_of_file
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, cast, column, f, identifier, number, select, string, subquery
-from sqlanon.queries.tables import taxonomies
 
-CATALOG = "anon_fit"
-"""The name under which the file is attached."""
+
+class Place(BaseModel):
+    """The place of a release.
+
+    Attributes:
+        name: as the user spelled it.
+        file: the file or folder itself, or the file of the database that holds the table; None for one in memory.
+        table: database, schema and name of the table; empty for a file or folder.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    file: str | None
+    table: tuple[str, ...] = ()
+
+    def same_as(self, other: Place) -> bool:
+        """Whether it is the same place, however it is spelled."""
+        return self._key == other._key
+
+    @property
+    def _key(self) -> tuple[str | None, ...]:
+        """A database has another name in each session that attaches its file; only one in memory is found by name."""
+        kept = self.table if self.file is None else self.table[1:]
+        return (self.file, *map(folded, kept))
+
+
+def place_of(engine: Engine, into: Destination) -> Place:
+    """Find the place of a target.
+
+    Raises:
+        EngineError: the warehouse refuses the table, or it is one of a lake or a store.
+    """
+    if into.kind in ("lake", "store"):
+        reason = f"a sidecar counts no partition in the {into.described}: publish it to a table, a file or a folder"
+        raise EngineError(reason, step="target")
+    if into.kind != "table":
+        return Place(name=into.name, file=str(into.path.resolve()))
+    table = engine.refuse_target(into.name, {}, replace=True)
+    files = _files(engine)
+    return Place(name=into.name, file=files.get(table.catalog), table=(table.catalog, table.db, table.name))
+
+
+def note_at(engine: Engine, place: Place) -> str | None:
+    """Read the provenance of the release at a place, if there is one; an EngineError where that cannot be read."""
+    if not place.table:
+        return _note_of_file(engine, place)
+    known, schema, name = place.table
+    for catalog, file in _files(engine).items():
+        if file == place.file and (file is not None or catalog == known):
+            found = engine.find(exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog)))
+            return None if found is None else found.comment
+    if place.file is None:
+        return None
+    raise EngineError(
+        f'a run that published the table "{place.name}" of {place.file} was cut short: open that warehouse to go on',
+        step="sidecar",
+    )
+
+
+def _note_of_file(engine: Engine, place: Place) -> str | None:
+    assert place.file is not None
+    file = Path(place.file)
+    if not file.parent.is_dir():
+        raise EngineError(
+            f"a run that published {file} was cut short, and its folder is not there: go on where it is", step="sidecar"
+        )
+    if not file.exists():
+        return None
+    if file.is_dir():
+        return note_of(file)
+    try:
+        return note_of_file(engine, file)
+    except EngineError as error:
+        reason = "cannot be read, so that it is not known whether the partition there was published; move it away"
+        raise error.reworded(f"{file} {reason}", "sidecar") from None
+
+
+def _files(engine: Engine) -> dict[str, str | None]:
+    found = engine.databases()
+    return {database.name: None if database.file is None else str(database.file.resolve()) for database in found}
+
+
+def release_at(engine: Engine, place: Place) -> str | None:
+    """Read the identity of the release at a place from its provenance; see :func:`note_at`."""
+    found = readable_record(note_at(engine, place))
+    return None if found is None or found.fit is None else found.fit.release
+
+
+CATALOG = "anon_fit"  # the name under which the file is attached
 
 FORMAT = 3
 
@@ -47,28 +135,20 @@ RELEASE = "anon_release"
 
 
 def table_of(name: str, catalog: str = CATALOG) -> exp.Table:
-    """A table of a sidecar."""
     return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(catalog))
 
 
-REFERENCE = table_of("reference")
-"""The counts of the values that classes are compared with."""
-
-LISTED = table_of("classes")
-"""The list of classes of a fit of local recoding."""
-
-TAXONOMY = table_of("taxonomy")
-"""The taxonomies of the fit, beside which it says where their domains come from."""
+REFERENCE = table_of("reference")  # the counts of the values that classes are compared with
+LISTED = table_of("classes")  # the list of classes of a fit of local recoding
+TAXONOMY = table_of("taxonomy")  # the taxonomies of the fit, beside which it says where their domains come from
 
 
-CHANGING = ("releases", "counts")
-"""The tables that each partition changes."""
+CHANGING = ("releases", "counts")  # the tables that each partition changes
 
+# The tables that each fit has; that of local recoding has its classes besides.
 TABLES = ("fit", *CHANGING, "reference", "taxonomy", "taxonomy_domain")
-"""The tables that each fit has; that of local recoding has its classes besides."""
 
-HASHES = "hashes"
-"""The table with the hash of each other one."""
+HASHES = "hashes"  # the table with the hash of each other one
 
 
 class Entry(BaseModel):
@@ -108,11 +188,10 @@ class Sidecar:
 
     @property
     def entries(self) -> list[Entry]:
-        """All entries, in their order."""
         return _read_entries(self.engine)
 
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
-        """The counts of some entries together: labels, protected values, ``anon_row_count``."""
+        """Select the counts of some entries together: labels, protected values, ``anon_row_count``."""
         is_chosen = exp.In(this=column(RELEASE), expressions=[*map(number, numbers)]) if numbers else exp.false()
         columns = counted_columns(self.fit.policy)
         query = SQL.query("published_counts", counts=table_of("counts"), columns=columns, is_chosen=is_chosen)
@@ -148,7 +227,7 @@ class Sidecar:
         return self.entries[-1]
 
     def settle(self, entry: Entry) -> bool:
-        """Keep a pending entry if its release is published, drop it if not; returns whether it was kept."""
+        """Keep a pending entry if its release is published, and drop it if not; return whether it was kept."""
         published = release_at(self.engine, entry.place) == entry.release
         with self._written():
             if published:
@@ -162,7 +241,7 @@ class Sidecar:
         return published
 
     def settle_all(self) -> None:
-        """Settle what runs that were cut short have left pending."""
+        """Settle the entries that runs left pending when they were cut short."""
         for entry in self.entries:
             if entry.pending:
                 self.settle(entry)
@@ -176,10 +255,10 @@ class Sidecar:
 
     @contextmanager
     def _written(self) -> Iterator[None]:
-        """A transaction that is durable when the block ends."""
+        """Run a transaction that is durable when the block ends."""
         with self.engine.transaction():
             yield
-            _keep_hashes(self.engine, CHANGING)
+            keep_hashes(self.engine, CHANGING)
         self.engine.save(CATALOG)
 
 
@@ -195,7 +274,7 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
     if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)
         raise EngineError(f"the fit {path} does not exist; make it by `sqlanon fit` or partitions.fit", step="sidecar")
     with attached(engine, path):
-        _refuse_other_parts(engine, path)
+        refuse_other_parts(engine, path)
         sidecar = Sidecar(engine, path, _read_fit(engine, path))
         sidecar.settle_all()
         yield sidecar
@@ -203,7 +282,7 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
 
 @contextmanager
 def attached(engine: Engine, path: Path, name: str = CATALOG, *, new: bool = False) -> Iterator[None]:
-    """The file of a sidecar, attached under a name and locked within the block, unless it is in use."""
+    """Attach the file of a sidecar under a name and lock it within the block, unless it is in use."""
     with ExitStack() as stack:
         try:
             stack.enter_context(engine.attached(path, name, new=new))
@@ -218,7 +297,7 @@ def attached(engine: Engine, path: Path, name: str = CATALOG, *, new: bool = Fal
         yield
 
 
-def _refuse_other_parts(engine: Compute, path: Path, catalog: str = CATALOG) -> None:
+def refuse_other_parts(engine: Compute, path: Path, catalog: str = CATALOG) -> None:
     """Refuse a file with anything that would be executed where its tables are read or written."""
     query = SQL.query("other_parts", catalog=string(catalog))
     if engine.fetch(query, "the parts of the sidecar")[0]["part_count"]:
@@ -227,7 +306,7 @@ def _refuse_other_parts(engine: Compute, path: Path, catalog: str = CATALOG) -> 
 
 
 def _read_fit(engine: Engine, path: Path) -> Fit:
-    """The fit of a file whose tables are those that were written.
+    """Read the fit of a file whose tables are as a run wrote them.
 
     Raises:
         EngineError: it is not a fit, is one of another version, or was changed.
@@ -248,7 +327,7 @@ def _not_a_fit(path: Path) -> EngineError:
 
 
 def _unchanged_fit(engine: Engine, path: Path, fit: Fit) -> Fit:
-    """A fit, unless its tables have other hashes than were kept of them, or what no run writes."""
+    """Refuse a fit whose tables have other hashes than were kept of them, or contents that no run writes."""
     rows = engine.fetch(_all_of(HASHES), "the hashes of the sidecar")
     kept = {row["name"]: (row["columns_sha256"], row["rows_sha256"]) for row in rows}
     names = (*TABLES, *(() if fit.class_count is None else ("classes",)))
@@ -277,7 +356,7 @@ def _read_entries(engine: Compute) -> list[Entry]:
     return sorted(found, key=lambda entry: entry.number)
 
 
-def _keep_hashes(engine: Engine, names: Iterable[str]) -> None:
+def keep_hashes(engine: Engine, names: Iterable[str]) -> None:
     """Keep the hashes of tables that were written: of their rows, and of the names and types of their columns."""
     for name in names:
         table, chosen = table_of(name), exp.Where(this=column("name").eq(string(name)))
@@ -289,86 +368,3 @@ def _keep_hashes(engine: Engine, names: Iterable[str]) -> None:
         )
         engine.execute(exp.Delete(this=table_of(HASHES), where=chosen), "the sidecar")
         engine.execute(exp.Insert(this=table_of(HASHES), expression=row, by_name=True), "the sidecar")
-
-
-REPLACED = "anon_replaced_fit"
-"""The name under which a file that is replaced is attached."""
-
-OWNER_ONLY = 0o600
-
-
-@contextmanager
-def created(engine: Engine, path: Path, *, replace: bool = False) -> Iterator[None]:
-    """A new sidecar, attached and empty; it appears under its name when the block ends, not at all when it fails.
-
-    Args:
-        engine: the database.
-        path: its file.
-        replace: whether it may take the place of a sidecar that nothing was published with.
-
-    Raises:
-        EngineError: there is a file of that name that may not be replaced, or none can be written.
-    """
-    possible(path, "sidecar")
-    is_there = os.path.lexists(path) and not path.is_dir()
-    if is_there and not replace:
-        raise TargetError(
-            f"the file {path} exists; give another name, or replace=True for a fit that nothing was published with",
-            step="sidecar",
-        )
-    with ExitStack() as stack:
-        if is_there:
-            stack.enter_context(_unused(engine, path))
-        staged = stack.enter_context(staged_file(path, replace=is_there))
-        stack.enter_context(attached(engine, staged, new=True))
-        staged.chmod(OWNER_ONLY)
-        yield
-
-
-@contextmanager
-def _unused(engine: Engine, path: Path) -> Iterator[None]:
-    """A sidecar that is to be replaced, with which nothing was published, locked within the block."""
-    with opened(engine, path) as replaced:  # which settles what a dead run has left
-        _refuse_published(path, len(replaced.entries))
-    with attached(engine, path, REPLACED):
-        _refuse_other_parts(engine, path, REPLACED)
-        count = SQL.query("entry_count", entries=table_of("releases", REPLACED))
-        _refuse_published(path, int(engine.fetch(count, "the entries of the sidecar")[0]["entries"]))
-        yield
-
-
-def _refuse_published(path: Path, entries: int) -> None:
-    if entries:
-        raise EngineError(
-            f"{path} holds the counts of {entries:,} published partitions, without which no other can be proved with "
-            "them: give another name for the new fit",
-            step="sidecar",
-        )
-
-
-def write_fit(
-    engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query, classes: exp.Query | None = None
-) -> None:
-    """Fill a new sidecar, within the transaction of the run.
-
-    Args:
-        engine: the database.
-        fit: the fit.
-        counts: a query of no rows with the counted columns as they are published.
-        reference: the counts of the values that classes are compared with.
-        classes: the list of classes, if these have levels of their own.
-    """
-    document, used = string(fit.model_dump_json(exclude={"findings"})), [*map(string, fit.taxonomy_sha256)]
-    domains = taxonomies.domains_of(engine.taxonomy)
-    queries = {
-        "fit": SQL.query("document", format=FORMAT, document=document),
-        "releases": SQL.query("no_entries"),
-        "counts": SQL.query("no_counts", shape=counts),
-        "reference": reference,
-        **({} if classes is None else {"classes": classes}),
-        "taxonomy": taxonomies.SQL.query("rows_of", taxonomy=engine.taxonomy, attributes=used),
-        "taxonomy_domain": taxonomies.SQL.query("rows_of", taxonomy=domains, attributes=used),
-    }
-    for name, query in {**queries, HASHES: SQL.query("no_hashes")}.items():
-        engine.execute(exp.Create(this=table_of(name), kind="TABLE", expression=query), "the sidecar")
-    _keep_hashes(engine, queries)

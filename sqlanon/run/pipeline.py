@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace as replace_fields
 
-from sqlanon.binding.carried_taxonomies import with_own_taxonomies
-from sqlanon.binding.kept_taxonomies import keep_taxonomies
+from sqlanon.binding.carried_taxonomies import keep_taxonomies, with_own_taxonomies
+from sqlanon.binding.coding import notes_on_years
 from sqlanon.binding.prepare import read_by, refuse_columns
-from sqlanon.binding.written_values import notes_on_years
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError

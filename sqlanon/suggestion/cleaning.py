@@ -1,49 +1,165 @@
-"""Values that are written in several ways: the columns that have them, and a query over the source that mends all."""
+"""How the values of a source are written: settings of a CSV file, and a query over the source that cleans it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.model.taxonomy.arguments import counted
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.model.policy.csv_files import Csv
+from sqlanon.model.taxonomy.arguments import counted, listed
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.tables import cleaning as queries
-from sqlanon.queries.tables.suggestions import TEXTS_AT_ONCE
-from sqlanon.suggestion.decimal_commas import SHAPE
+from sqlanon.queries.tables import suggestions
 from sqlanon.suggestion.evidence import SHARE_OF_SHAPE, Evidence
 from sqlanon.suggestion.roles import MAX_TEXTS, Decision
 
-MAX_LOST_ZEROS = 2
-"""Zeros that a postal code can have had at its beginning."""
+MAX_LOST_ZEROS = 2  # zeros that a postal code can have had at its beginning
+DIGITS_OF_CODES = range(4, 7)  # digits of postal codes
+FIRST_TEXTS = 3  # columns of texts in which a line of totals can begin
 
-DIGITS_OF_CODES = range(4, 7)
-"""Digits of postal codes."""
+# Texts that stand for missing values wherever they are; where all others of a column are numbers or days; and where no
+# other number of a column is below 0.
+UNMISTAKABLE = (
+    "NULL",
+    "null",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "#NV",
+    "<NA>",
+    "NaN",
+    "nan",
+    "k.A.",
+    "k. A.",
+    "k.A",
+    "keine Angabe",
+)
+AMONG_NUMBERS = ("NA", "na", ".", "-", "--", "?", "*", "None", "none", "missing", "unknown", "unbekannt", "fehlt")
+NEGATIVE = ("-99", "-999", "-9999")
+CODES = (*UNMISTAKABLE, *AMONG_NUMBERS, *NEGATIVE)
 
-FIRST_TEXTS = 3
-"""Columns of texts in which a line of totals can begin."""
+
+@dataclass(frozen=True)
+class Written:
+    """How the texts of a column are written: counts of distinct texts, as the named query has them."""
+
+    name: str
+    counts: Mapping[str, Any]
+
+    def has(self, count: str) -> bool:
+        return bool(self.counts[count])
+
+    def all_are(self, count: str) -> bool:
+        """Whether all texts that are no codes are such, and there are some."""
+        return bool(0 < self.counts["others"] == self.counts[count])
+
+    def means_missing(self, code: str) -> bool:
+        """Whether a code among its texts stands for a missing value."""
+        takes_codes = any(map(self.all_are, ("numbers", "comma_numbers", "point_numbers", "days")))
+        if code in NEGATIVE:
+            return takes_codes and not self.has("negatives")
+        return code in UNMISTAKABLE or takes_codes
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """Settings that are proposed, each with its reason, and what is to be known besides."""
+
+    settings: Csv
+    reasons: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
+    """Return the settings that read a CSV file better, beside those that are given; None if there are none."""
+    if source.csv is None or not source.files:
+        return None
+    columns = [each.name for each in engine.describe(source.relation) if each.traits.is_text or each.traits.is_number]
+    found: list[Written] = []
+    with engine.transaction(), engine.scratch():
+        copied = suggestions.copied(source.relation)
+        engine.run(copied)
+        for start in range(0, len(columns), suggestions.TEXTS_AT_ONCE):
+            some = columns[start : start + suggestions.TEXTS_AT_ONCE]
+            rows = engine.fetch(suggestions.written(copied.makes.table, some, CODES), "how values are written", "node")
+            found += (Written(some[row["place"]], row) for row in rows)
+    values, reasons, notes = _codes(found)
+    for setting, value, reason in (*_notation(found), *_days(found)):
+        if setting not in source.csv.model_fields_set:
+            values[setting], reasons[setting] = value, reason
+    if not values:
+        return Proposed(source.csv, {}, notes) if notes else None
+    if "nullstr" in values:
+        values["nullstr"] = (*source.csv.nullstr, *values["nullstr"])
+    return Proposed(source.csv.with_changes(Csv(**values)), reasons, notes)
+
+
+def _codes(found: Sequence[Written]) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:
+    """The codes that stand for missing values in every column that has them, and a note on others."""
+    codes = dict.fromkeys(code for each in found for code in each.counts["codes"])
+    having = {code: [each for each in found if code in each.counts["codes"]] for code in CODES if code in codes}
+    taken = [code for code, each in having.items() if all(one.means_missing(code) for one in each)]
+    notes = tuple(
+        f'"{code}" may stand for a missing value in {listed([one.name for one in each if one.means_missing(code)])}, '
+        f"but not in {listed([one.name for one in each if not one.means_missing(code)])}: nullstr is for all columns"
+        for code, each in having.items()
+        if code not in taken and any(one.means_missing(code) for one in each)
+    )
+    if not taken:
+        return {}, {}, notes
+    columns = [each.name for each in found if {*each.counts["codes"]} & {*taken}]
+    return {"nullstr": (*taken,)}, {"nullstr": f"they stand for missing values in {listed(columns)}"}, notes
+
+
+def _notation(found: Sequence[Written]) -> Iterator[tuple[str, str, str]]:
+    """The marks of numbers that SQL writes otherwise, as far as they can be read in one way."""
+    commas = [each for each in found if each.all_are("comma_numbers") and each.has("decimal_commas")]
+    if commas:
+        reason = f"{listed([each.name for each in commas])} {'has' if len(commas) == 1 else 'have'} decimal commas"
+        yield "decimal", ",", reason
+        # A point before three digits may be that of decimals elsewhere.
+        others = [
+            each for each in found if each not in commas and each.has("thousand_points") and each.all_are("numbers")
+        ]
+        if any(each.has("thousand_points") for each in commas) and not others:
+            yield "thousands", ".", "points stand between groups of three digits"
+        return
+    points = [each for each in found if each.all_are("point_numbers") and each.has("thousand_commas")]
+    if points:
+        names = listed([each.name for each in points])
+        yield "thousands", ",", f"commas stand between groups of three digits of {names}"
+
+
+def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
+    """The types of columns of days that are not written as ISO 8601 has them, if all have one order."""
+    written = [each for each in found if each.all_are("days")]
+    orders = {each.name: [order for order in ("dmy", "mdy") if each.all_are(order)] for each in written}
+    known = {each[0] for each in orders.values() if len(each) == 1}
+    # Days with the year before them are the same in both orders.
+    alike = {each.name for each in written if not each.has("two_days")}
+    days = [name for name, each in orders.items() if len(each) == 1 or (each and name in alike)]
+    if len(known) > 1 or not days:
+        return
+    yield "dates", (*known, "dmy")[0], f"{listed(days)} {'has' if len(days) == 1 else 'have'} days in this order"
+    yield "types", dict.fromkeys(days, "DATE"), f"all other values of {listed(days)} are days"
+    if short := [each.name for each in written if each.has("short_years")]:
+        first = datetime.now(UTC).year - 99
+        yield "century", first, f"years of {listed(short)} have two digits, and none is in the future so"
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What a query does to a column.
+    """What a query does to a column."""
 
-    Attributes:
-        name: the column.
-        reason: what is wrong with its values, in words that quote none of them.
-        value: what takes its place.
-    """
-
-    name: str
-    reason: str
-    value: exp.Expr
-
-    @property
-    def sentence(self) -> str:
-        return f'"{self.name}" {self.reason}'
+    name: str  # the column
+    reason: str  # what is wrong with its values, in words that quote none of them
+    value: exp.Expr  # what takes its place
 
 
 def cleanings(
@@ -54,21 +170,27 @@ def cleanings(
     *,
     has_commas: bool,
 ) -> list[Cleaning]:
-    """What is to be cleaned, in the order of the columns; nothing of columns that are dropped for good.
+    """Return what to clean, in the order of the columns; nothing of columns that are dropped for good.
 
     Args:
-        engine: the database.
-        source: the rows.
-        evidence: on each column.
-        decisions: the role of each column.
-        has_commas: whether numbers with a decimal comma are to be cleaned as well.
+        has_commas: whether numbers with a decimal comma are cleaned as well; settings of a CSV file read them, too.
     """
     kept = [found for name, found in evidence.items() if decisions[name].role != "identifier"]
     kept += [found for name, found in evidence.items() if decisions[name].is_undecided]
     texts = [found for found in kept if found.column.traits.is_text and not found.is_number and not found.is_moment]
-    forms = _forms(engine, source, [found.name for found in texts])
+    forms: dict[str, Mapping[str, Any]] = {}
+    for start in range(0, len(texts), suggestions.TEXTS_AT_ONCE):
+        some = texts[start : start + suggestions.TEXTS_AT_ONCE]
+        rows = engine.fetch(queries.text_forms(source, [each.name for each in some]), "how texts are written")
+        forms |= {some[row["place"]].name: row for row in rows}
     found = {each.name: _cleaning(each, decisions[each.name], forms.get(each.name), has_commas) for each in kept}
     return [each for name in evidence if (each := found.get(name)) is not None]
+
+
+def advice_on(wanted: Sequence[Cleaning]) -> Iterator[str]:
+    """Yield a sentence on each column, with what takes its place."""
+    for each in wanted:
+        yield f'"{each.name}" {each.reason}: {each.value.sql(DIALECT)}'
 
 
 @dataclass(frozen=True)
@@ -86,7 +208,7 @@ class Totals:
 
 
 def totals(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) -> Totals | None:
-    """The lines of totals, each with a word of its own: a word of several rows may be what a column says of persons."""
+    """Find lines of totals, each with a word of its own: persons may share the word of several rows."""
     columns = [name for name, found in evidence.items() if found.column.traits.is_text][:FIRST_TEXTS]
     if not columns:
         return None
@@ -97,7 +219,7 @@ def totals(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) 
 
 
 def query_of(source: exp.Expr, wanted: Sequence[Cleaning], found: Totals | None) -> str:
-    """One query over a source, in lines to read."""
+    """Write one query over a source, in lines to read."""
     replaced = [exp.alias_(each.value.copy(), each.name, quoted=True) for each in wanted]
     query = select([exp.Star(replace=replaced)], source.copy())
     if found is not None:
@@ -105,25 +227,16 @@ def query_of(source: exp.Expr, wanted: Sequence[Cleaning], found: Totals | None)
     return query.sql(DIALECT, pretty=True, normalize_functions=False) + "\n"
 
 
-def _forms(engine: Compute, source: exp.Expr, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
-    for start in range(0, len(names), TEXTS_AT_ONCE):
-        some = names[start : start + TEXTS_AT_ONCE]
-        rows = engine.fetch(queries.text_forms(source, some), "how texts are written")
-        found |= {some[row["place"]]: row for row in rows}
-    return found
-
-
 def _cleaning(
     found: Evidence, decision: Decision, forms: Mapping[str, Any] | None, has_commas: bool
 ) -> Cleaning | None:
-    if found.shape == SHAPE:
+    if found.shape == "decimal_comma":
         reason = "has numbers with a decimal comma; other texts become missing"
         return Cleaning(found.name, reason, queries.with_point(found.name)) if has_commas else None
-    if forms is None:
-        return _of_numbers(found, decision)
-    special = _of_days(found, forms) or _of_codes(found, decision, forms)
-    return special or _of_amounts(found, forms) or _of_case(found, forms)
+    special = _of_codes(found, decision, forms) if forms is None else _of_days(found, forms)
+    if forms is None or special:
+        return special
+    return _of_codes(found, decision, forms) or _of_amounts(found, forms) or _of_case(found, forms)
 
 
 def _of_days(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
@@ -140,20 +253,16 @@ def _of_days(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
     return Cleaning(found.name, f"has dates as texts{texts}", queries.moment(found.name, kind))
 
 
-def _of_codes(found: Evidence, decision: Decision, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Postal codes that are digits and may have lost the zeros at their beginning."""
-    if decision.kind != "zip" or forms["digit_rows"] < found.filled:
+def _of_codes(found: Evidence, decision: Decision, forms: Mapping[str, Any] | None) -> Cleaning | None:
+    """Postal codes that are digits, or numbers, and may have lost the zeros at their beginning."""
+    if decision.kind != "zip":
         return None
-    return _padded(found, forms["fewest_digits"], forms["most_digits"])
-
-
-def _of_numbers(found: Evidence, decision: Decision) -> Cleaning | None:
-    if decision.kind != "zip" or not found.is_whole or found.minimum is None or found.maximum is None:
+    if forms is not None and forms["digit_rows"] >= found.filled:
+        fewest, most = forms["fewest_digits"], forms["most_digits"]
+    elif forms is None and found.is_whole and found.minimum is not None and found.maximum is not None:
+        fewest, most = len(f"{found.minimum:.0f}"), len(f"{found.maximum:.0f}")
+    else:
         return None
-    return _padded(found, len(f"{found.minimum:.0f}"), len(f"{found.maximum:.0f}"))
-
-
-def _padded(found: Evidence, fewest: int, most: int) -> Cleaning | None:
     if not 0 < most - fewest <= MAX_LOST_ZEROS or most not in DIGITS_OF_CODES:
         return None
     reason = f"has codes of {fewest} to {most} digits, as if zeros at their beginning were lost"
@@ -178,9 +287,3 @@ def _of_case(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
     if forms["trimmed_count"] > forms["folded_count"]:
         case = "upper" if 2 * forms["upper_rows"] > found.filled else "lower"
     return Cleaning(found.name, reason, queries.in_one_case(found.name, case, has_blank=forms["has_blank"]))
-
-
-def advice_on(wanted: Sequence[Cleaning]) -> Iterator[str]:
-    """A sentence on each column, with what takes its place."""
-    for each in wanted:
-        yield f"{each.sentence}: {each.value.sql(DIALECT)}"

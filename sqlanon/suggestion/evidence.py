@@ -2,78 +2,74 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 from sqlglot import exp
 
-from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.duckdb import Compute, Engine
+from sqlanon.model.release.measurement import Result
 from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import suggestions as queries
 
 Role: TypeAlias = Literal["quasi-identifier", "sensitive", "identifier", "insensitive"]
 
-COLUMNS_AT_ONCE = 40
-"""Columns that a statement counts, at least: each of them holds its values in memory."""
+COLUMNS_AT_ONCE = 40  # columns that a statement counts, at least: each of them holds its values in memory
+CELLS_AT_ONCE = 1_000_000  # cells of the source that a statement counts where its rows are few
+SHARE_OF_SHAPE = 0.8  # the share of the texts that look alike from which their shape counts
+MAX_LEFT_OUT = 50  # the most quasi-identifiers that are left out in turn: 1,000 sets of 999 names are a million names
 
-CELLS_AT_ONCE = 1_000_000
-"""Cells of the source that a statement counts where its rows are few."""
 
-SHARE_OF_SHAPE = 0.8
-"""The share of the texts that look alike from which their shape counts."""
+class SetMeasures(Result):
+    """What rows give away by a set of columns.
+
+    Attributes:
+        columns: the set.
+        k, unique_rows: rows of the smallest class, and rows that are alone in theirs.
+        distinction, separation: what is left where each class keeps one row, and pairs of rows that differ,
+            as shares (Motwani & Xu 2008); None without rows, or pairs.
+    """
+
+    columns: tuple[str, ...]
+    k: int
+    unique_rows: int
+    distinction: float | None
+    separation: float | None
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a column.
-
-    Attributes:
-        column: its name and type.
-        rows, filled: rows of the source, and those with a value.
-        values, singles: distinct values, and those of one row.
-        largest, smallest: rows of the most frequent value, and of the least frequent one; missing ones count as one.
-        unique_rows: rows that are alone with their value, or without one.
-        distinction, separation: how close the column is to a key (Motwani & Xu 2008); None without rows, or pairs.
-        has_empty, has_leading_zeros: whether a text is empty, or digits with a zero before them.
-        numbers, fractions: values that are numbers, and those that are not whole.
-        minimum, maximum: of the numbers.
-        mean: of the numbers of all rows.
-        digit_values: texts with a digit; None if that is not known.
-        moments, daytimes: values that are dates or points in time, and those with a time of day.
-        days: from the first to the last of them.
-        shape: what its texts look like; empty if they look like nothing, or differ.
-        description: what is written about it.
-    """
+    """What is known of a column."""
 
     column: SourceColumn
     rows: int
-    filled: int
-    values: int
-    singles: int
-    largest: int
-    has_empty: bool
+    filled: int  # rows with a value
+    values: int  # distinct ones
+    largest: int  # rows of the most frequent value; missing ones count as one
+    has_empty: bool  # whether a text is empty
     has_leading_zeros: bool
-    numbers: int
-    fractions: int
+    numbers: int  # values that are numbers
+    fractions: int  # numbers that are not whole
     minimum: float | None
     maximum: float | None
-    moments: int
-    daytimes: int
-    days: int
-    shape: str
-    mean: float | None = None
-    digit_values: int | None = None
-    smallest: int = 0
-    unique_rows: int = 0
-    distinction: float | None = None
-    separation: float | None = None
-    description: str = ""
+    moments: int  # values that are dates or points in time
+    daytimes: int  # moments with a time of day
+    days: int  # from the first moment to the last one
+    shape: str  # of its texts; empty if they look like nothing, or differ
+    mean: float | None = None  # of the numbers of all rows
+    digit_values: int | None = None  # texts with a digit; None if that is not known
+    smallest: int = 0  # rows of the least frequent value; missing ones count as one
+    unique_rows: int = 0  # rows that are alone with their value, or without one
+    distinction: float | None = None  # how close the column is to a key (Motwani & Xu 2008); None without rows
+    separation: float | None = None  # the same by pairs of rows; None without pairs
+    description: str = ""  # what is written about it
 
     @property
     def name(self) -> str:
-        """The name of the column."""
         return self.column.name
 
     @property
@@ -82,18 +78,11 @@ class Evidence:
         return self.filled > 1 and self.values >= 0.95 * self.filled
 
     @property
-    def is_constant(self) -> bool:
-        """Whether all rows are alike."""
-        return self.largest == self.rows
-
-    @property
     def is_number(self) -> bool:
-        """Whether all values are numbers."""
         return 0 < self.numbers == self.values and not self.has_leading_zeros
 
     @property
     def is_whole(self) -> bool:
-        """Whether all values are whole numbers."""
         return self.is_number and not self.fractions
 
     @property
@@ -103,7 +92,6 @@ class Evidence:
 
     @property
     def is_moment(self) -> bool:
-        """Whether all values are dates or points in time."""
         return 0 < self.moments == self.values and not self.is_number
 
     @property
@@ -115,7 +103,7 @@ class Evidence:
 
 
 def evidence_of(engine: Engine, source: exp.Expr, columns: Sequence[SourceColumn]) -> list[Evidence]:
-    """The evidence on each column, in their order, without descriptions."""
+    """Count what is known of each column, in their order, without descriptions."""
     found: list[Evidence] = []
     ((rows,),) = (each.values() for each in engine.fetch(counted_rows(source), "rows of the source"))
     at_once = max(COLUMNS_AT_ONCE, CELLS_AT_ONCE // max(rows, 1))
@@ -134,10 +122,10 @@ def evidence_of(engine: Engine, source: exp.Expr, columns: Sequence[SourceColumn
 
 
 def _shapes(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """The shape of most texts, by the place of the column."""
-    texts: dict[int, int] = {}
+    """Find the shape of most texts, by the place of the column."""
+    texts = Counter[int]()
     for row in rows:
-        texts[row["place"]] = texts.get(row["place"], 0) + row["text_count"]
+        texts[row["place"]] += row["text_count"]
     return {
         row["place"]: row["shape"]
         for row in rows
@@ -151,7 +139,6 @@ def _evidence(column: SourceColumn, row: Mapping[str, Any], shape: str) -> Evide
         rows=row["row_count"],
         filled=row["filled_rows"],
         values=row["value_count"],
-        singles=row["single_values"],
         largest=row["largest_rows"],
         has_empty=row["has_empty"],
         has_leading_zeros=row["has_leading_zeros"],
@@ -170,3 +157,59 @@ def _evidence(column: SourceColumn, row: Mapping[str, Any], shape: str) -> Evide
         distinction=row["distinction"],
         separation=row["separation"],
     )
+
+
+@dataclass(frozen=True)
+class MeasuredSets:
+    """The measures of all quasi-identifiers together, of each alone, and of all but each unless there are many."""
+
+    together: SetMeasures | None
+    alone: tuple[SetMeasures, ...] = ()
+    without: tuple[SetMeasures, ...] = ()
+
+    @property
+    def least_distinguishing(self) -> list[str]:
+        """The quasi-identifiers, first the ones without which the others still distinguish most rows."""
+        pairs = zip(self.together.columns if self.together else (), self.without, strict=False)
+        ordered = sorted(pairs, key=lambda pair: (-(pair[1].distinction or 0), -(pair[1].separation or 0)))
+        return [name for name, _ in ordered]
+
+
+def measured_sets(engine: Compute, source: exp.Expr, evidence: Sequence[Evidence]) -> MeasuredSets:
+    """Measure some quasi-identifiers, from one look at the rows.
+
+    Most cells are alone already by half of the columns, and then by all but one column of the other half, too: only the
+    others are grouped once a column.
+    """
+    if not evidence:
+        return MeasuredSets(None)
+    made = [queries.cells(source, [each.column for each in evidence])]
+    left_out = evidence if len(evidence) <= MAX_LEFT_OUT else ()
+    # The places of the columns, in two halves with about as many combinations of values.
+    places = sorted(range(len(left_out)), key=lambda place: -left_out[place].values)
+    halves = places[::2], places[1::2]
+    for number, half in enumerate(halves if left_out else ()):
+        made += queries.half(number, half)
+    for step in made:
+        engine.run(step)
+    without = [int(place in halves[0]) for place in range(len(left_out))]
+    rows = engine.fetch(queries.set_measures(without), "what sets of columns give away")
+    for step in made:
+        engine.drop(step.makes)
+    names = [each.name for each in evidence]
+    sets = [names, *([name for name in names if name != each.name] for each in left_out)]
+    together, *others = (
+        SetMeasures(columns=tuple(columns), **{name: value for name, value in row.items() if name != "place"})
+        for columns, row in zip(sets, sorted(rows, key=itemgetter("place")), strict=True)
+    )
+    alone = (
+        SetMeasures(
+            columns=(each.name,),
+            k=each.smallest,
+            unique_rows=each.unique_rows,
+            distinction=each.distinction,
+            separation=each.separation,
+        )
+        for each in evidence
+    )
+    return MeasuredSets(together, tuple(alone), tuple(others))

@@ -1,4 +1,4 @@
-"""What names of columns say: words in a table that is shipped, ``words.csv``."""
+"""What names of columns and descriptions of them say: words in a table that is shipped, ``words.csv``."""
 
 from __future__ import annotations
 
@@ -7,71 +7,81 @@ import itertools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import itemgetter
 from pathlib import Path
 
+from sqlanon.errors import PolicyError
+from sqlanon.model.taxonomy.arguments import counted
+from sqlanon.model.whole_files import read_whole
 from sqlanon.suggestion.evidence import Role
 
+# The parts of a name without accents: ``patientID_2`` has three.
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-"""The parts of a name without accents: ``patientID_2`` has three."""
 
+# Kinds of words that count before others of a name: what is dropped, and what is generalized.
 IDENTIFYING = frozenset(("name", "contact", "address", "number", "text"))
 KNOWN_TO_OTHERS = frozenset(("age", "year", "date", "zip", "place", "region", "sex", "origin"))
-"""Kinds of words that count before others of a name: what is dropped, and what is generalized."""
 
+# Kinds of words that say something as a whole name alone: nobody knows what the status of something is.
 WHOLE_NAMES = frozenset(("status",))
-"""Kinds of words that say something as a whole name alone: nobody knows what the status of something is."""
 
+# What a name counts by stands behind these: ``hours_tv_per_school_day``.
 PER = frozenset(("per", "pro", "par", "por", "je"))
-"""What a name counts by stands behind these: ``hours_tv_per_school_day``."""
 
+# The short name of a longitude, which is an adjective unless a latitude stands beside it.
 LONG, LATITUDES = "long", frozenset(("lat", "latitude"))
-"""The short name of a longitude, which is an adjective unless a latitude stands beside it."""
 
-MIN_SHARING = 5
-"""Columns that begin with the same word, from which this says what they are all about."""
-
-MIN_PIECE = 3
+MIN_SHARING = 5  # columns that begin with the same word, from which this says what they are all about
+MIN_PIECE = 3  # letters of a word within a part
 MIN_IDENTIFYING_PIECE = 4
-"""Letters of a word within a part, at least."""
+LINK = "s"  # the plural of a word, and what German has between two words that are written as one
+MAX_LETTERS = 40  # letters of a part that is looked into
 
-LINK = "s"
-"""The plural of a word, and what German has between two words that are written as one."""
-
-MAX_LETTERS = 40
-"""Letters of a part that is looked into."""
-
+# The letters by which surveys begin what they ask of a father, a husband, a mother and a wife, and what that is.
 OF_RELATIVES = "fhmw"
 RELATIVE_KINDS = frozenset(("age", "education", "work", "money", "origin"))
-"""The letters by which surveys begin what they ask of a father, a husband, a mother and a wife, and what that is."""
 
+# The letter by which econometrics begins the name of a logarithm, what it takes one of, and how long its name is.
 LOGARITHM = "l"
 LOGARITHM_KINDS = frozenset(("money", "work", "measure"))
 MIN_OF_LOGARITHM = 4
-"""The letter by which econometrics begins the name of a logarithm, what is taken one of, and how long its name is."""
+
+MAX_PARTS = 40  # parts of a sentence that are looked at
+
+# What says in which units, or with which values, a column is written.
+ASIDE = re.compile(
+    r"\([^()]*\)|\[[^\[\]]*\]|`[^`]*`|\"[^\"]*\"|\b(levels?|range|type|units?|values?)\s*[:=].*", re.DOTALL
+)
+
+# The end of a sentence: 'Factor. Is the person married?', '=1 if married'; 'avg. income' is one.
+END = re.compile(r"[;:](?=\s|$)|[.](?=\s+[A-Z]|\s*$)|=")
+
+# Kinds of words that count wherever they are: what others know is never taken for what they do not.
+WITH_CARE = frozenset(("age", "zip", "place", "region", "sex", "origin"))
+
+# What codebooks call the two, the clearest first: a ``name`` beside a ``variable`` may be a description.
+COLUMN = ("column", "variable", "field", "name")
+DESCRIPTION = ("description", "label", "meaning", "beschreibung")
+KEYS_OF_FIELDS = (b"description", b"comment")  # the keys under which writers keep what is written about a field
+MAX_FILE_MB = 100  # of a codebook
 
 
 @dataclass(frozen=True)
 class Word:
-    """What is known of a column by a word.
+    """What is known of a column by a word."""
 
-    Attributes:
-        role, kind: what the word stands for.
-        text: the word.
-        is_whole: whether it is the whole name.
-    """
-
-    role: Role
+    role: Role  # of a column that the word stands for
     kind: str
     text: str
-    is_whole: bool = False
+    is_whole: bool = False  # whether it is the whole name
 
 
 @cache
 def known_words() -> dict[str, Word]:
-    """The words of all languages, without accents; of two lines with the same word the first counts."""
+    """Read the words of all languages, without accents; of two lines with the same word the first counts."""
     found: dict[str, Word] = {}
     for line in _lines():
         for text in _texts(line) if line["role"] else ():
@@ -81,7 +91,7 @@ def known_words() -> dict[str, Word]:
 
 @cache
 def side_words(kind: str) -> frozenset[str]:
-    """Words without a role of their own.
+    """Read the words without a role of their own.
 
     Args:
         kind: ``filler``, beside a word within a name; ``link``, where what follows narrows the beginning of a sentence;
@@ -100,26 +110,23 @@ def _texts(line: dict[str, str]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """A text in letters without accents."""
+    """Write a text in letters without accents."""
     spelled = text.replace("ß", "ss")
     return "".join(sign for sign in unicodedata.normalize("NFKD", spelled) if not unicodedata.combining(sign))
 
 
 def parts_of(text: str) -> list[str]:
-    """The parts of a name or a description, in lower case."""
+    """Return the parts of a name or a description, in lower case."""
     return [part.lower() for part in PARTS.findall(plain(text))]
 
 
 def word_of(name: str, without: Collection[str] = ()) -> Word | None:
-    """What a name says: the whole before a part, and longer words before shorter ones.
+    """Find the word for a name: the whole before a part, and longer words before shorter ones.
 
     Words are whole parts, or several parts in a row: ``age`` is not in ``wage``, and ``date of birth`` is one word. A
     part that is made of words alone has these: ``racegroup``. Of several words the one that asks for more care counts:
     ``diagnosis_age`` is an age, and ``job_status`` a job.
-
-    Args:
-        name: of a column.
-        without: kinds of words that do not count.
+    Kinds of words in ``without`` do not count.
     """
     parts = parts_of(name)
     known = known_words()
@@ -129,28 +136,27 @@ def word_of(name: str, without: Collection[str] = ()) -> Word | None:
     head = [*itertools.takewhile(lambda part: part not in PER, parts)]
     found = [each for each in words_in(head) if each[2].kind not in (*WHOLE_NAMES, *without)]
     others = [each for each in found if each[2].text not in side_words("quantity")]
-    beside = [each for each in others if _is_beside_quantity(head, each)]
+    # A word beside a number of hours or days: the hours of ``school_night_hours_sleep`` are slept.
+    quantities = side_words("quantity")
+    beside = [
+        (start, end, word)
+        for start, end, word in others
+        if not _care(word) and not quantities.isdisjoint((*head[max(0, start - 1) : start], *head[end : end + 1]))
+    ]
     if not others and not all(part in known or part in side_words("filler") or part.isdigit() for part in head):
         return None  # hours that are not known to be worked
     return max(beside or others or found, key=_rank, default=(0, 0, None))[2]
 
 
-def _is_beside_quantity(parts: Sequence[str], found: tuple[int, int, Word]) -> bool:
-    """Whether a word stands beside a number of hours or days: the hours of ``school_night_hours_sleep`` are slept."""
-    start, end, word = found
-    around = [*parts[max(0, start - 1) : start], *parts[end : end + 1]]
-    return not _care(word) and any(part in side_words("quantity") for part in around)
-
-
 def _rank(found: tuple[int, int, Word]) -> tuple[int, int]:
-    """How much a word counts among several; the last one of those that others know, which is the head of a name."""
+    """Rank a word among several: of words for facts that others know the last one counts, the head of a name."""
     _, end, word = found
     return _care(word), end if word.kind in KNOWN_TO_OTHERS else len(word.text)
 
 
 @lru_cache(maxsize=1)
 def shared_words(names: tuple[str, ...]) -> frozenset[str]:
-    """The first parts of names that say nothing of a column: many have them, and what others know is not among them.
+    """Find first parts of names that say nothing of a column: many have them, and none is a fact that others know.
 
     A table of the answers to questions on jobs has ``job_stress``, ``job_autonomy`` and so on: none is a job.
     """
@@ -163,13 +169,8 @@ def shared_words(names: tuple[str, ...]) -> frozenset[str]:
     )
 
 
-def without_first(name: str) -> str:
-    """A name without its first part."""
-    return " ".join(parts_of(name)[1:])
-
-
 def longitude_of(name: str, names: Collection[str]) -> Word | None:
-    """The word for a longitude, if a name has it in short and another one has the latitude in its place."""
+    """Find the word for a longitude, if a name has it in short and another one has the latitude in its place."""
     parts = parts_of(name)
     if LONG not in parts:
         return None
@@ -179,7 +180,7 @@ def longitude_of(name: str, names: Collection[str]) -> Word | None:
 
 
 def words_in(parts: list[str]) -> Iterator[tuple[int, int, Word]]:
-    """The words of all runs of up to four parts, each with its place; the last ones first, which are heads."""
+    """Yield the words of all runs of up to four parts, each with its place; the last ones first, which are heads."""
     known = known_words()
     for end in range(len(parts), 0, -1):
         for start in range(max(0, end - 4), end):
@@ -197,18 +198,17 @@ def _care(word: Word) -> int:
 
 @lru_cache(4096)
 def _within(part: str) -> tuple[Word, ...]:
-    """The words that a part is made of, the last one first; none where something is left over."""
+    """Split a part into words, the last one first; none where something is left over."""
     if len(part) > MAX_LETTERS:
         return ()
-    pieces = _pieces(part)
-    if pieces is not None:
-        known = known_words()
+    known = known_words()
+    if (pieces := _pieces(part)) is not None:
         return tuple(known[piece] for piece in reversed(pieces) if _is_piece(piece))
     for letters, kinds, length in (
         (OF_RELATIVES, RELATIVE_KINDS, MIN_PIECE),
         (LOGARITHM, LOGARITHM_KINDS, MIN_OF_LOGARITHM),
     ):
-        word = known_words().get(part[1:]) if part[:1] in letters and len(part) > length else None
+        word = known.get(part[1:]) if part[:1] in letters and len(part) > length else None
         if word is not None and word.kind in kinds:
             return (word,)
     return ()
@@ -216,7 +216,7 @@ def _within(part: str) -> tuple[Word, ...]:
 
 @lru_cache(4096)
 def _pieces(part: str) -> tuple[str, ...] | None:
-    """The fewest words and fillers that a part is made of, None if it is not."""
+    """Split a part into the fewest words and fillers; None if it cannot be."""
     if not part:
         return ()
     found = [
@@ -234,3 +234,93 @@ def _is_piece(text: str) -> bool:
     if word is None or word.kind in WHOLE_NAMES:
         return False
     return len(text) >= (MIN_IDENTIFYING_PIECE if word.role == "identifier" else MIN_PIECE)
+
+
+def described_word(description: str, without: Collection[str] = ()) -> Word | None:
+    """Find the word for a description, by its first sentence that has one.
+
+    'Income of the family, in dollars' begins with what it is about; what follows narrows it. Of the words before a
+    preposition the last one is the noun: 'monthly family income'. 'Day' and 'year' count where a sentence begins with
+    them, and says nothing else. Kinds of words in ``without`` do not count.
+    """
+    found = (_of_sentence(sentence, {*without, *WHOLE_NAMES}) for sentence in END.split(ASIDE.sub(" ", description)))
+    return next((word for word in found if word is not None), None)
+
+
+def _of_sentence(sentence: str, without: Collection[str]) -> Word | None:
+    parts = parts_of(sentence)[:MAX_PARTS]
+    clauses = [*itertools.accumulate(part in side_words("link") for part in parts)]
+    found = [each for each in words_in(parts) if each[2].kind not in without]
+    # A word within a longer one says less: nobody has a survey weight.
+    placed = [
+        ((clauses[start], -end, start), word)
+        for start, end, word in found
+        if not any(first <= start and end <= last and (first, last) != (start, end) for first, last, _ in found)
+    ]
+    words = [each for each in placed if each[1].text not in side_words("unit")]
+    words = words or [(place, word) for place, word in placed if not place[0]]
+    for kinds in (IDENTIFYING, WITH_CARE):
+        if some := [each for each in words if each[1].kind in kinds]:
+            return min(some, key=itemgetter(0))[1]
+    # Names of ids stand beside what is said of a person.
+    return min(words, key=lambda each: (each[1].kind in ("id", "person"), each[0]), default=(None, None))[1]
+
+
+def read_codebook(path: str | Path) -> dict[str, str]:
+    """Read the descriptions in a codebook, by names of columns in lower case.
+
+    Args:
+        path: UTF-8, with a header that has ``column`` and ``description``, or as others call the two, separated by
+            commas, semicolons or tabs.
+
+    Raises:
+        PolicyError: it cannot be read, or lacks one of the two.
+    """
+    try:
+        lines = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig").splitlines(keepends=True)
+        delimiter = max(",;\t", key=lines[0].count) if lines else ","
+        rows = [*csv.reader(lines, delimiter=delimiter)]
+    except UnicodeDecodeError:
+        convert = "iconv -f windows-1252 -t utf-8"
+        raise PolicyError(
+            f"the codebook {path} is not UTF-8: save it as UTF-8, with `{convert}` if it is in Windows-1252 or Latin-1"
+        ) from None
+    except (OSError, ValueError, csv.Error) as error:
+        raise PolicyError(f"the codebook {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    header = [name.strip().lower() for name in rows[0]] if rows else []
+    at, described_at = (
+        next((header.index(word) for word in words if word in header), None) for words in (COLUMN, DESCRIPTION)
+    )
+    if at is None or described_at is None:
+        needs = " and ".join(" or ".join(f'"{word}"' for word in words[:2]) for words in (COLUMN, DESCRIPTION))
+        # Without a header the first line is a row of values, which no message quotes.
+        has = f"{counted(len(header), 'field')}, and not these names"
+        raise PolicyError(f"the codebook {path} needs a header with {needs}; its first line has {has}").with_guide(
+            "suggested-policies"
+        )
+    whole = [row for row in rows[1:] if len(row) > max(at, described_at)]
+    return {row[at].strip().lower(): row[described_at] for row in whole}
+
+
+def described_in(files: Iterable[str]) -> dict[str, str]:
+    """Read the descriptions of fields in the footer of the first local Parquet file, by names in lower case.
+
+    DuckDB does not read the metadata of fields. Files without any, and those that only DuckDB can read, have none.
+    """
+    here = next((each for each in files if Path(each).suffix == ".parquet" and Path(each).is_file()), None)
+    if here is None:
+        return {}
+    # Most sources are not Parquet, and the import takes long.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        fields = [*pq.read_schema(here)]
+    except (OSError, pa.ArrowException):
+        return {}
+    return {
+        field.name.lower(): field.metadata[key].decode("utf-8", "replace")
+        for field in fields
+        for key in reversed(KEYS_OF_FIELDS)
+        if key in (field.metadata or {})
+    }

@@ -1,20 +1,24 @@
-"""Which role a column has, and why: shapes of values first, then its name, what is written about it, and counts."""
+"""Which role a column has, and why: shapes of values, names, descriptions and counts, and what other columns say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Compute
 from sqlanon.model.taxonomy.arguments import listed
-from sqlanon.suggestion import descriptions, names
+from sqlanon.queries.tables import suggestions as queries
+from sqlanon.suggestion import names
 from sqlanon.suggestion.evidence import Evidence, Role
 from sqlanon.suggestion.names import IDENTIFYING, Word
 
-MIN_ROWS = 5
-"""Rows below which a constant says nothing: every value of a single row is one."""
-
-MAX_TEXTS = 10_000
-"""Values of a text that is generalized: a person has to group them."""
+MIN_ROWS = 5  # rows below which a constant says nothing: every value of a single row is one
+MAX_TEXTS = 10_000  # values of a text that is generalized: a person has to group them
 
 IDENTIFYING_SHAPES = {
     "email": "e-mail addresses",
@@ -36,61 +40,64 @@ SHAPES_OF_ROLES: Mapping[str, tuple[Role, str, str]] = {
     "date": ("quasi-identifier", "date", "dates, by their form"),
 }
 
+# Words for dates that have names.
+DAYS = frozenset(("weekday", "day", "month", "tag", "monat", "jour", "mois", "dia", "mes"))
+
+MEAN_OF_WEIGHTS = (0.8, 1.2)  # the mean of survey weights; no body weighs as little
+MAX_NAMED_COLUMNS = 3  # columns that are named where there are many quasi-identifiers
+MAX_PAIRS = 400  # pairs of columns that are counted
+MIN_MONOTONE = 20  # values of two columns that are not in the same order by chance
+MIN_REPEATS = 20  # rows that repeat the value of another, from which they agree in other columns for a reason
+
+# Kinds of quasi-identifiers that can stay the same on all rows of a person.
+LASTING = frozenset(("sex", "age", "year", "date", "origin"))
+
+# Pairs of values where the first column has one, by the names of the columns.
+Pair = tuple[str, str]
+Counts = Mapping[Pair, int]
+
 
 @dataclass(frozen=True)
 class Decision:
-    """What a column is taken for.
+    """What a column is taken for."""
 
-    Attributes:
-        role: identifiers are dropped.
-        kind: what it has, which decides its taxonomy.
-        reason: why, in words that quote no value.
-        is_undecided: whether a person must decide: it is dropped until then.
-        is_individual: whether it names persons that have several rows.
-    """
-
-    role: Role
-    kind: str
-    reason: str
-    is_undecided: bool = False
-    is_individual: bool = False
-
-
-DAYS = frozenset(("weekday", "day", "month", "tag", "monat", "jour", "mois", "dia", "mes"))
-"""Words for dates that have names."""
-
-MEAN_OF_WEIGHTS = (0.8, 1.2)
-"""The mean of survey weights; no body weighs as little."""
+    role: Role  # identifiers are dropped
+    kind: str  # what it has, which decides its taxonomy
+    reason: str  # why, in words that quote no value
+    is_undecided: bool = False  # whether a person must decide: it is dropped until then
+    is_individual: bool = False  # whether it names persons that have several rows
 
 
 def decided(found: Evidence, names_beside: tuple[str, ...] = ()) -> Decision:
-    """The role of a column by itself, and by the names of all columns of the table."""
+    """Decide the role of a column by itself, and by the names of all columns of the table."""
     if found.rows >= MIN_ROWS and not found.filled:
         return Decision("insensitive", "constant", "missing in all rows")
-    decision = _by_shape(found) or _by_words(found, names_beside) or _by_counts(found)
-    if decision.role == "quasi-identifier" and not _can_be_generalized(found):
+    by_shape = SHAPES_OF_ROLES.get(found.shape)
+    if found.shape == "text" and found.values >= found.filled / 2:
+        by_shape = ("identifier", "text", "free text: four words or more, mostly different")
+    decision = Decision(*by_shape) if by_shape else _by_words(found, names_beside) or _by_counts(found)
+    traits = found.column.traits
+    is_generalized = (traits.has_one_form or traits.is_text or traits.is_number) and found.values <= MAX_TEXTS
+    if decision.role == "quasi-identifier" and not (is_generalized or found.is_number or found.is_moment):
         return undecided(f"{decision.reason}; {_seen(found)}, which no rule generalizes")
     return decision
 
 
 def undecided(reason: str) -> Decision:
-    """The role of a column that a person has to decide."""
+    """Leave the role of a column to a person."""
     return Decision("identifier", "", reason, is_undecided=True)
 
 
-def _by_shape(found: Evidence) -> Decision | None:
-    if found.shape == "text" and found.values >= found.filled / 2:
-        return Decision("identifier", "text", "free text: four words or more, mostly different")
-    return Decision(*SHAPES_OF_ROLES[found.shape]) if found.shape in SHAPES_OF_ROLES else None
-
-
 def _by_words(found: Evidence, names_beside: tuple[str, ...]) -> Decision | None:
-    longitude = names.longitude_of(found.name, names_beside) if found.is_number else None
-    if longitude is not None:
+    if found.is_number and (longitude := names.longitude_of(found.name, names_beside)) is not None:
         return _by_word(found, longitude, "by its name")
+    # A word that many names begin with does not count; of a column of two values it may be the only one.
+    name, parts = found.name, names.parts_of(found.name)
+    if found.values > 2 and parts and parts[0] in names.shared_words(names_beside):
+        name = " ".join(parts[1:]) or name
     for text, word_of, where in (
-        (_own_name(found, names_beside), names.word_of, "by its name"),
-        (found.description, descriptions.word_of, "by its description"),
+        (name, names.word_of, "by its name"),
+        (found.description, names.described_word, "by its description"),
     ):
         word = word_of(text)
         if word is not None and word.kind in IDENTIFYING and _cannot_identify(found, word, text):
@@ -99,23 +106,12 @@ def _by_words(found: Evidence, names_beside: tuple[str, ...]) -> Decision | None
             if other is None or other.role == "identifier":
                 return undecided(f"{_because(word, where)}, but its values repeat: {_seen(found)}")
             word = other
-        if word is not None and word.kind == "date" and _is_no_date(found, word):
+        # The type of an admission has words; months and days have names.
+        if word is not None and word.kind == "date" and found.has_words_alone and word.text not in DAYS:
             word = word_of(text, {"date"})
         if word is not None:
             return _by_word(found, _key_of(found, word) or word, where)
     return None
-
-
-def _own_name(found: Evidence, names_beside: tuple[str, ...]) -> str:
-    """The name of a column without the word that it shares with many others; of two values it may be the only one."""
-    first = names.parts_of(found.name)[:1]
-    is_shared = found.values > 2 and first and first[0] in names.shared_words(names_beside)
-    return (names.without_first(found.name) if is_shared else "") or found.name
-
-
-def _is_no_date(found: Evidence, word: Word) -> bool:
-    """Whether a column has words, as the type of an admission; months and days have names."""
-    return found.has_words_alone and word.text not in DAYS
 
 
 def _key_of(found: Evidence, word: Word) -> Word | None:
@@ -144,29 +140,21 @@ def _cannot_identify(found: Evidence, word: Word, text: str) -> bool:
 
 
 def _because(word: Word, where: str) -> str:
-    return f'{_of_kind(word)}, {where} ("{word.text}")'
+    kind = {"weight": "survey weight", "id": "id", "person": "id", "zip": "postal code"}.get(word.kind, word.kind)
+    return f'{kind}, {where} ("{word.text}")'
 
 
 def _by_word(found: Evidence, word: Word, where: str) -> Decision:
     reason = _because(word, where)
-    repeats = not found.is_unique and not found.counts_rows
-    if word.kind == "body" and _is_survey_weight(found, word):
-        return Decision("identifier", "weight", f'survey weight, by its name ("{word.text}") and its mean near 1')
-    if word.kind in ("id", "person") and repeats:
-        return _repeated_id(found, word, reason)
-    return Decision(word.role, word.kind, reason)
-
-
-def _is_survey_weight(found: Evidence, word: Word) -> bool:
-    low, high = MEAN_OF_WEIGHTS
-    is_near_1 = found.mean is not None and low <= found.mean <= high and found.fractions > 0
-    return is_near_1 and word.text in ("weight", "weights", "gewicht", "poids", "peso")
-
-
-def _repeated_id(found: Evidence, word: Word, reason: str) -> Decision:
-    """Of a person if there are more values than rows a value, and every row has one."""
+    if word.kind == "body" and word.text in ("weight", "weights", "gewicht", "poids", "peso"):
+        low, high = MEAN_OF_WEIGHTS
+        if found.mean is not None and low <= found.mean <= high and found.fractions:
+            return Decision("identifier", "weight", f'survey weight, by its name ("{word.text}") and its mean near 1')
+    if word.kind not in ("id", "person") or found.is_unique or found.counts_rows:
+        return Decision(word.role, word.kind, reason)
     if found.has_words_alone:
         return undecided(f"{reason}, but its values are words: {_seen(found)}")
+    # An id is of a person if there are more values than rows a value, and every row has one.
     if word.kind == "person" and found.filled == found.rows and found.values**2 > found.filled:
         return Decision(
             "identifier", "individual", f"{reason}, on several rows each: {_seen(found)}", is_individual=True
@@ -174,16 +162,10 @@ def _repeated_id(found: Evidence, word: Word, reason: str) -> Decision:
     return undecided(f"{reason}, but its values repeat: {_seen(found)}")
 
 
-def individual(found: Evidence, known: Sequence[str]) -> Decision:
-    """The role of a column whose values have one value each of some quasi-identifiers."""
-    reason = f"{_seen(found)}, each on several rows that agree in {listed(known)}"
-    return Decision("identifier", "individual", reason, is_individual=True)
-
-
 def _by_counts(found: Evidence) -> Decision:
     if found.is_moment or found.column.traits.is_date:
         return Decision("quasi-identifier", "date", "dates")
-    if found.is_constant and found.rows >= MIN_ROWS:
+    if found.largest == found.rows >= MIN_ROWS:
         return Decision("insensitive", "constant", "the same in all rows")
     if found.counts_rows and found.rows >= MIN_ROWS:
         return Decision("identifier", "id", "whole numbers that count the rows")
@@ -192,39 +174,14 @@ def _by_counts(found: Evidence) -> Decision:
     return undecided(_seen(found))
 
 
-def _of_kind(word: Word) -> str:
-    match word.kind:
-        case "weight":
-            return "survey weight"
-        case "id" | "person":
-            return "id"
-        case "zip":
-            return "postal code"
-        case kind:
-            return kind
-
-
-def _can_be_generalized(found: Evidence) -> bool:
-    traits = found.column.traits
-    if found.is_number or found.is_moment:
-        return True
-    return (traits.has_one_form or traits.is_text or traits.is_number) and found.values <= MAX_TEXTS
-
-
 def _seen(found: Evidence) -> str:
-    """What a column has, in counts."""
     kind = "whole numbers" if found.is_whole else "numbers" if found.is_number else "values"
     missing = f", {found.rows - found.filled:,} rows without" if found.filled < found.rows else ""
     return f"{found.values:,} {kind}{missing}"
 
 
 def with_twins(decisions: dict[str, Decision], twins: list[tuple[str, str]]) -> dict[str, Decision]:
-    """The decisions, where of two columns that determine each other one is dropped, and both have one role.
-
-    Args:
-        decisions: by column.
-        twins: pairs of columns in the order of the source.
-    """
+    """Drop one of two columns that determine each other; ``twins`` are in the order of the source."""
     found = dict(decisions)
     for one, other in twins:
         # What was decided stays; of two that were, the first.
@@ -232,4 +189,121 @@ def with_twins(decisions: dict[str, Decision], twins: list[tuple[str, str]]) -> 
         is_released = found[stays].role in ("quasi-identifier", "sensitive") and found[goes].role != "identifier"
         if not found[stays].is_undecided and (is_released or found[goes].is_undecided):
             found[goes] = Decision("identifier", "twin", f'one value of it for each of "{stays}"')
+    return found
+
+
+def pair_counts(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence], pairs: Iterable[Pair]) -> Counts:
+    """Count the pairs of values of each pair of columns, of the first ``MAX_PAIRS``."""
+    counted = [*itertools.islice(pairs, MAX_PAIRS)]
+    if not counted:
+        return {}
+    columns = {name: evidence[name].column for name in {*itertools.chain(*counted)}}
+    rows = engine.fetch(queries.pair_counts(source, columns, counted), "pairs of values of columns")
+    return {counted[row["place"]]: row["pair_count"] for row in rows}
+
+
+def twin_candidates(evidence: Mapping[str, Evidence]) -> Iterator[Pair]:
+    """Yield pairs of columns with as many values, which repeat in both, and the same rows without one."""
+    repeating = (each for each in evidence.values() if 3 <= each.values <= each.filled / 2)
+    return _pairs_alike(repeating, attrgetter("values", "filled", "largest"))
+
+
+def _pairs_alike(found: Iterable[Evidence], key: Callable[[Evidence], object]) -> Iterator[Pair]:
+    """Yield each two columns of one key, in their order; one by one, since there may be millions."""
+    ordered = [*found]
+    later: dict[object, deque[str]] = defaultdict(deque)
+    for each in ordered:
+        later[key(each)].append(each.name)
+    for each in ordered:
+        name = later[key(each)].popleft()
+        yield from zip(itertools.repeat(name), later[key(each)], strict=False)
+
+
+def twins(counts: Counts, evidence: Mapping[str, Evidence]) -> list[Pair]:
+    """Find the pairs of columns with as many pairs of values as values."""
+    return [pair for pair, count in counts.items() if count == evidence[pair[0]].values == evidence[pair[1]].values]
+
+
+def monotone_twins(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) -> list[Pair]:
+    """Find pairs of nearly unique numbers that rise or fall with each other: a wage and its logarithm.
+
+    Any two columns of unique values have as many pairs as values, so that only their order says something.
+    """
+    unique = (each for each in evidence.values() if each.is_number and MIN_MONOTONE <= each.values > each.filled / 2)
+    candidates = [*itertools.islice(_pairs_alike(unique, attrgetter("values", "filled")), MAX_PAIRS)]
+    if not candidates:
+        return []
+    columns = {name: evidence[name].column for name in {*itertools.chain(*candidates)}}
+    rows = engine.fetch(queries.monotone_pairs(source, columns, candidates), "the order of nearly unique numbers")
+    return [
+        candidates[row["place"]]
+        for row in sorted(rows, key=itemgetter("place"))
+        if row["pair_count"] - 1 in (row["rise_count"], row["fall_count"])
+        and row["pair_count"] == evidence[candidates[row["place"]][0]].values
+    ]
+
+
+def individual_candidates(evidence: Mapping[str, Evidence], decisions: Mapping[str, Decision]) -> Iterator[Pair]:
+    """Yield columns that are dropped and may name persons on several rows, each with the quasi-identifiers."""
+    names = [
+        name
+        for name, found in evidence.items()
+        if decisions[name].role == "identifier"
+        and found.filled == found.rows
+        and found.rows - found.values >= MIN_REPEATS
+        and not found.is_unique
+        and found.values**2 > found.rows
+    ]
+    known = [name for name, each in decisions.items() if each.role == "quasi-identifier" and evidence[name].values > 1]
+    return itertools.product(names, known)
+
+
+def with_individual(
+    counts: Counts, evidence: Mapping[str, Evidence], decisions: Mapping[str, Decision]
+) -> Mapping[str, Decision]:
+    """Make a column the individual if each of its values has one value of two quasi-identifiers or more.
+
+    One of these must be a fact that a person keeps. Of several columns the one with the fewest values names persons: an
+    order has one customer, too.
+    """
+    same: dict[str, list[str]] = {}
+    for (name, known), count in counts.items():
+        if count == evidence[name].values:
+            same.setdefault(name, []).append(known)
+    persons = [
+        name
+        for name, known in same.items()
+        if len(known) > 1 and any(decisions[each].kind in LASTING for each in known)
+    ]
+    if not persons:
+        return decisions
+    name = min(persons, key=lambda each: evidence[each].values)
+    agreeing = listed(same[name][:MAX_NAMED_COLUMNS])
+    reason = f"{_seen(evidence[name])}, each on several rows that agree in {agreeing}"
+    return {**decisions, name: Decision("identifier", "individual", reason, is_individual=True)}
+
+
+def coarser_candidates(evidence: Mapping[str, Evidence], texts: Sequence[str], others: Sequence[str]) -> Iterator[Pair]:
+    """Pair texts with columns that have fewer values and no gap: they may have the labels of the text."""
+    return (
+        (text, other)
+        for text, other in itertools.product(texts, others)
+        if text != other
+        and 2 <= evidence[other].values < evidence[text].values <= evidence[text].filled / 2
+        and evidence[other].filled == evidence[other].rows
+    )
+
+
+def coarser_columns(
+    text: str, counts: Counts, evidence: Mapping[str, Evidence], within: Callable[[Pair], bool]
+) -> list[str]:
+    """Choose the columns that have the labels of a text, from fine to coarse, each ``within`` the next.
+
+    A column is within another if each of its values stands with one value of the other.
+    """
+    found: list[str] = []
+    parents = [other for (one, other), count in counts.items() if one == text and count == evidence[text].values]
+    for other in sorted(parents, key=lambda name: -evidence[name].values):
+        if not found or (evidence[other].values < evidence[found[-1]].values and within((found[-1], other))):
+            found.append(other)
     return found

@@ -1,31 +1,97 @@
-"""What the Safe Harbor method of HIPAA asks of a table: 45 CFR 164.514(b)(2).
+"""The Safe Harbor method of HIPAA, 45 CFR 164.514(b)(2): the identifiers that a table shows, and what a policy needs.
 
-Of its 18 kinds of identifiers, ZIP codes and dates may stay in part: the first three digits, ``000`` for those of areas
+Of the 18 kinds of identifiers, A to R, ZIP codes and dates may stay in part: the first three digits, ``000`` for areas
 with few people, and years. Ages above 89 are one group, and so are years of birth that show one. All others are
 dropped, as any profile drops them, and so are places below a state and columns in which a value shows an identifier.
 """
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlanon.suggestion.evidence import Evidence
-from sqlanon.suggestion.roles import Decision
+from sqlglot import exp
+
+from sqlanon.binding import taxonomies
+from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import Verification
+from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.tables import identifiers as queries
+from sqlanon.suggestion import names
+from sqlanon.suggestion.evidence import Evidence, evidence_of
+from sqlanon.suggestion.roles import Decision, decided
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy, of_dates
-from sqlanon.suggestion.visible_identifiers import OLDEST_AGE, first_year, is_birth, said
 
-BOUNDS = ("age", "year")
-"""Kinds of numbers that are coded."""
+PARAGRAPH = "45 CFR 164.514(b)(2)(i)({})"
 
+# The letter of a kind of columns, by their names.
+LETTERS = {
+    "name": "A",
+    "address": "B",
+    "place": "B",
+    "contact": "D to F",
+    "number": "G to M",
+    "id": "R",
+    "person": "R",
+    "individual": "R",
+}
+
+# What values show, by its name in ``anon.identifiers_in``: in words, and its letter.
+KINDS: Mapping[str, tuple[str, str]] = {
+    "name": ("names of persons", "A"),
+    "street": ("streets", "B"),
+    "postcode": ("postal codes of more than three digits, or of areas with few people", "B"),
+    "coordinates": ("coordinates", "B"),
+    "date": ("parts of dates other than years", "C"),
+    "age": ("ages above 89 in other labels than one of 90 or older, as top_coding makes it", "C"),
+    "birth": ("years of birth that show an age above 89, in other labels than one, as bottom_coding makes it", "C"),
+    "phone": ("phone numbers", "D"),
+    "email": ("e-mail addresses", "F"),
+    "ssn": ("social security numbers", "G"),
+    "member": ("numbers of health plans", "I"),
+    "number": ("numbers of persons, accounts or devices", "D to M"),
+    "iban": ("IBANs", "J"),
+    "card": ("card numbers", "J"),
+    "vehicle": ("numbers of vehicles", "L"),
+    "mac": ("MAC addresses", "M"),
+    "url": ("addresses of pages", "N"),
+    "ip": ("IP addresses", "O"),
+    "picture": ("pictures", "Q"),
+    "guid": ("UUIDs", "R"),
+    "hash": ("hashes", "R"),
+}
+
+OLDEST_AGE = 90  # ages from here on are one
+BIRTH = re.compile("birth|born|dob|yob|geburt|jahrgang|naissance|nacimiento")  # names of columns of births
+
+# Parts of names.
+PARTS_OF_DATES = frozenset(
+    ("day", "month", "weekday", "quarter", "week", "tag", "monat", "quartal", "woche", "jour", "mois", "dia", "mes")
+)
+COORDINATES = frozenset(("lat", "latitude", "lon", "lng", "long", "longitude", "coordinate", "coordinates", "geo"))
+
+NOT_SEEN = (
+    "Safe Harbor: identifiers that neither the form of values nor the name of a column shows, such as names in texts, "
+    "places and pictures, and whether you know of a way to identify a person by what is left "
+    "(45 CFR 164.514(b)(2)(ii))"
+)
+
+BOUNDS = ("age", "year")  # kinds of numbers that are coded
 FEW_PEOPLE = "000"
-SPARSE_AREAS = frozenset((36, 59, 63, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893))
-"""Areas of three digits with 20,000 people or fewer by the Census of 2000, from the guidance of the Office for Civil
-Rights of November 26, 2012."""
 
+# Areas of three digits with 20,000 people or fewer by the Census of 2000, from the guidance of the Office for Civil
+# Rights of November 26, 2012.
+SPARSE_AREAS = frozenset((36, 59, 63, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893))
+
+# A ZIP code, with four more digits or without; or as a number, without the zeros at its beginning.
 ZIP_CODE = re.compile(r"([0-9]{5})(-?[0-9]{4})?|([0-9]{3,4})(\.0)?")
-"""A ZIP code, with four more digits or without; or as a number, without the zeros at its beginning."""
 
 NOTES = (
     "Safe Harbor also asks that you know of no way to identify a person by what is left (45 CFR 164.514(b)(2)(ii))",
@@ -33,22 +99,129 @@ NOTES = (
 )
 
 
-def decision_of(found: Evidence, decision: Decision, shown: Collection[str]) -> Decision:
-    """The role of a column: what shows an identifier that the policy cannot generalize is dropped.
+def first_year() -> int:
+    """Return the first year of birth that shows no age above 89 in the present year."""
+    return datetime.datetime.now(tz=datetime.UTC).year - OLDEST_AGE + 1
+
+
+def is_birth(name: str) -> bool:
+    return bool(BIRTH.search(names.plain(name).lower()))
+
+
+def with_safe_harbor(
+    engine: Engine, verification: Verification, release: ResolvedSource, policy: Policy
+) -> Verification:
+    """Let a verification fall short where values are identifiers, and note columns that are called like some.
+
+    Raises:
+        PolicyError: the rows of the release are not in the database.
+    """
+    if engine.is_far(release.relation):
+        raise PolicyError(
+            f"Safe Harbor is checked by values, which stay where they are: copy {release.description} to check it"
+        )
+    columns = engine.describe(release.relation)
+    with own_taxonomies(engine, release, policy, verified_with(policy, has_source=False)):
+        shown = shown_kinds(engine, release.relation, columns, policy)
+    shortfalls = (f'Safe Harbor: "{name}" has {sentence}' for name, kinds in shown.items() for sentence in said(kinds))
+    others = [each for each in columns if not shown[each.name]]
+    notes = []
+    for found in evidence_of(engine, release.relation, others):
+        decision = decided(found)
+        if found.values > 1 and decision.kind in LETTERS and not decision.is_undecided:
+            where = PARAGRAPH.format(LETTERS[decision.kind])
+            notes.append(f'Safe Harbor: "{found.name}" may have identifiers: {decision.reason} ({where})')
+    return verification.model_copy(
+        update={
+            "shortfalls": (*verification.shortfalls, *shortfalls),
+            "notes": (*verification.notes, *notes),
+            "not_covered": (*verification.not_covered, NOT_SEEN),
+        }
+    )
+
+
+def shown_kinds(
+    engine: Engine, table: exp.Expr, columns: Sequence[SourceColumn], policy: Policy | None = None
+) -> dict[str, list[str]]:
+    """Find the kinds of identifiers that values of some columns show, by column.
 
     Args:
-        found: what is known of the column.
-        decision: its role by itself.
-        shown: the kinds of identifiers that its values show.
+        policy: of a release, whose values may be labels of taxonomies and bounds that stand for ages.
     """
+    if not columns:
+        return {}
+    import pyarrow as pa
+
+    step = queries.texts(table, [each.name for each in columns])
+    top, bottom = (frozenset[str](), frozenset[str]()) if policy is None else _coded(policy)
+    labelled = () if policy is None else policy.quasi_identifiers
+    loaded = {folded(name): name for name in taxonomies.shapes(engine, [*labelled])}
+    meanings = [
+        {"place": place, **vars(_meaning_of(each, top, bottom)), "attribute": loaded.get(folded(each.name), each.name)}
+        for place, each in enumerate(columns)
+    ]
+    engine.run(step)
+    engine.put(queries.MEANINGS, pa.Table.from_pylist(meanings))
+    query = queries.shown_kinds(engine.taxonomy if loaded else None)
+    rows = engine.fetch(query, "identifiers that values show")
+    for made in (step.makes, queries.MEANINGS):
+        engine.drop(made)
+    found = {each.name: {row["kind"] for row in rows if row["place"] == place} for place, each in enumerate(columns)}
+    # A number that has a form of its own is not named twice.
+    return {
+        name: [kind for kind in KINDS if kind in kinds and not (kind == "number" and len(kinds) > 1)]
+        for name, kinds in found.items()
+    }
+
+
+def said(kinds: Sequence[str]) -> Iterator[str]:
+    """Say each of some kinds in words, with its paragraph."""
+    return (f"{words} ({PARAGRAPH.format(letter)})" for words, letter in map(KINDS.__getitem__, kinds))
+
+
+def _meaning_of(found: SourceColumn, top: Collection[str], bottom: Collection[str]) -> queries.Meaning:
+    parts = names.parts_of(found.name)
+    whole = names.word_of(found.name)
+    words = {word.kind for _, _, word in names.words_in(parts)} | ({whole.kind} if whole else set())
+    is_part = not PARTS_OF_DATES.isdisjoint(parts)
+    return queries.Meaning(
+        attribute=found.name,
+        is_text=not found.traits.is_number,
+        is_age="age" in words,
+        is_birth=is_birth(found.name),
+        is_date=is_part or ("date" in words and "age" not in words),
+        is_part=is_part,
+        is_zip="zip" in words,
+        is_coordinate=not COORDINATES.isdisjoint(parts),
+        is_number=not words.isdisjoint(("contact", "number")),
+        is_unnamed=whole is None,
+        is_top_coded=folded(found.name) in top,
+        is_bottom_coded=folded(found.name) in bottom,
+        first_year=first_year(),
+    )
+
+
+def _coded(policy: Policy) -> Iterator[frozenset[str]]:
+    """Yield the columns in which a bound stands for ages of 90 and above, and for years of birth that show these.
+
+    Their names are folded; means and ranges of classes are among them.
+    """
+    aggregates = getattr(policy.method, "aggregates", {})
+    top = [name for name, bound in policy.top_coding.items() if bound <= OLDEST_AGE]
+    bottom = [name for name, bound in policy.bottom_coding.items() if bound >= first_year() - 1]
+    for names_of in (top, bottom):
+        yield frozenset(folded(each) for name in names_of for each in (name, *aggregates.get(name, ())))
+
+
+def decision_of(found: Evidence, decision: Decision, shown: Collection[str]) -> Decision:
+    """Drop a column that shows an identifier that the policy cannot generalize; ``shown`` are the kinds of these."""
     if decision.role == "identifier":
         return decision
     if decision.kind == "date" and decision.role == "quasi-identifier" and not found.is_moment:
         return Decision("identifier", "date", f"{decision.reason}; a part of a date, or not written as a date")
     if decision.kind == "zip" and found.has_empty:
-        return Decision(
-            "identifier", "zip", f"{decision.reason}; a file cannot name its empty texts: make them missing"
-        )
+        reason = f"{decision.reason}; a file cannot name its empty texts: make them missing"
+        return Decision("identifier", "zip", reason)
     if decision.kind == "place" and decision.role == "quasi-identifier":
         return Decision("identifier", "place", f"{decision.reason}; smaller than a state")
     left = [kind for kind in shown if kind not in _generalized(found, decision)]
@@ -58,7 +231,7 @@ def decision_of(found: Evidence, decision: Decision, shown: Collection[str]) -> 
 
 
 def _generalized(found: Evidence, decision: Decision) -> Collection[str]:
-    """The kinds of identifiers that are not left in a column at the levels and bounds that are asked."""
+    """Return the kinds of identifiers that are not left in a column at the levels and bounds of ``settings_of``."""
     if decision.role != "quasi-identifier":
         return ()
     if found.is_moment:
@@ -70,13 +243,7 @@ def _generalized(found: Evidence, decision: Decision) -> Collection[str]:
 
 
 def taxonomy_of(found: Evidence, kind: str, values: Iterable[str]) -> SuggestedTaxonomy | None:
-    """The taxonomy of dates and ZIP codes; None of other columns.
-
-    Args:
-        found: what is known of the column.
-        kind: what it has.
-        values: its values, which are read of ZIP codes alone.
-    """
+    """Make the taxonomy of dates, or of ZIP codes from their values; None of other columns."""
     if found.is_moment:
         return of_dates(["year", "decade"])
     if kind == "zip":
@@ -86,14 +253,14 @@ def taxonomy_of(found: Evidence, kind: str, values: Iterable[str]) -> SuggestedT
 
 
 def area_of(value: str) -> str:
-    """The first three digits of a ZIP code; 000 of an area with few people, and of what is not a ZIP code."""
+    """Return the first three digits of a ZIP code; 000 of an area with few people, and of other texts."""
     found = ZIP_CODE.fullmatch(value.strip())
     area = (found[1] or found[3]).zfill(5)[:3] if found else FEW_PEOPLE
     return FEW_PEOPLE if int(area) in SPARSE_AREAS else area
 
 
 def settings_of(columns: Mapping[str, tuple[Evidence, Decision]]) -> dict[str, tuple[Any, str]]:
-    """What a policy asks beside roles, each with a comment: no day of a date, no whole ZIP code, no age above 89."""
+    """Return settings of a policy with a comment each: no day of a date, no whole ZIP code, no age above 89."""
     kept = {name: each for name, each in columns.items() if each[1].role == "quasi-identifier"}
     levels = {name: 1 for name, (found, decision) in kept.items() if found.is_moment or decision.kind == "zip"}
     numbers = {name: decision.kind for name, (found, decision) in kept.items() if found.column.traits.is_number}

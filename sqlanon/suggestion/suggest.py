@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,51 +16,82 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.extras import installed_version
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.trial import Trial
+from sqlanon.model.taxonomy.arguments import listed
 from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import suggestions as queries
-from sqlanon.suggestion import decimal_commas, relations, safe_harbor, taxonomies
-from sqlanon.suggestion.cleaning import advice_on, cleanings, query_of, totals
-from sqlanon.suggestion.codebook import described_in
-from sqlanon.suggestion.csv_settings import Proposed
-from sqlanon.suggestion.evidence import evidence_of
-from sqlanon.suggestion.profiles import PROFILES, SAFE_HARBOR, for_profile, protected
-from sqlanon.suggestion.roles import Decision, decided, individual, undecided, with_twins
-from sqlanon.suggestion.sets import MAX_NODES, MeasuredSets, coarsened, lattice_nodes, measured_sets
-from sqlanon.suggestion.suggestion import Profile, SuggestedColumn, Suggestion
-from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
-from sqlanon.suggestion.visible_identifiers import shown_kinds
-from sqlanon.suggestion.writing import LIST_OF_ROLE, Draft, policy_of, toml_value
+from sqlanon.suggestion import roles, safe_harbor, taxonomies
+from sqlanon.suggestion.cleaning import Proposed, advice_on, cleanings, query_of, totals
+from sqlanon.suggestion.evidence import Evidence, MeasuredSets, evidence_of, measured_sets
+from sqlanon.suggestion.names import described_in
+from sqlanon.suggestion.roles import MAX_NAMED_COLUMNS, Decision
+from sqlanon.suggestion.suggestion import (
+    LIST_OF_ROLE,
+    Draft,
+    Profile,
+    SuggestedColumn,
+    Suggestion,
+    policy_of,
+    toml_value,
+)
+from sqlanon.suggestion.taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
 
+SAFE_HARBOR: Profile = "hipaa-safe-harbor"
 SUPPRESSION_LIMIT = 0.05
-SAMPLED_ROWS = 10_000
-"""Rows on which a suggested policy is tried, at most."""
+MAX_SAMPLED_ROWS = 10_000  # rows on which a suggested policy is tried
 MAX_QUASI_IDENTIFIERS = 10
-MAX_NAMED_COLUMNS = 3
-"""Columns that are named where there are many quasi-identifiers."""
+MAX_SHARE = 0.95  # rows with the most frequent value of a sensitive column that diversity protects
+MAX_PROTECTED_COLUMNS = 2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a profile asks for, and why."""
+
+    k: int
+    reason: str
+    releases_values: bool = True
+    notes: Sequence[str] = ()
+
+
+PROFILES: dict[Profile, Settings] = {
+    "research": Settings(
+        5, "for researchers who have signed what they may do with it: k = 5, 2 sensitive values a class"
+    ),
+    "public": Settings(
+        10,
+        "for anybody: k = 10, and what others may find out is generalized as well, in place of shown as it is",
+        releases_values=False,
+    ),
+    "hipaa-safe-harbor": Settings(
+        5, "by the Safe Harbor method of HIPAA (45 CFR 164.514(b)(2)), and k = 5 beside it", notes=safe_harbor.NOTES
+    ),
+}
+
+
+def for_profile(profile: Profile, found: Evidence, decision: Decision, shown: Collection[str]) -> Decision:
+    """Change a role where a profile asks for another; ``shown`` are kinds of identifiers by Safe Harbor."""
+    if profile == SAFE_HARBOR:
+        return safe_harbor.decision_of(found, decision, shown)
+    if PROFILES[profile].releases_values or decision.role in ("quasi-identifier", "identifier"):
+        return decision
+    if decision.role == "insensitive":
+        return Decision("identifier", decision.kind, f"{decision.reason}; nothing is published as it is")
+    return Decision("quasi-identifier", decision.kind, f"{decision.reason}; generalized, as anybody may look it up")
 
 
 @dataclass(frozen=True)
 class SuggestionRequest:
-    """What is asked for.
+    """The choices of a user, and what a session knows of the source."""
 
-    Attributes:
-        profile: for whom the release is.
-        k: rows of a class, at least; that of the profile if it is None.
-        codebook: what is written about columns, by their names in lower case.
-        can_be_queried: whether a query can name the source, as it cannot name a frame.
-        tried: runs a policy on rows of the source, which has more, and keeps nothing but the figures.
-        csv: how the source is read, if that was proposed for it.
-        cleans: whether a policy for a source that needs cleaning is not tried: another one takes its place.
-    """
-
-    profile: Profile
-    k: int | None
-    codebook: Mapping[str, str]
-    can_be_queried: bool
+    profile: Profile  # for whom the release is
+    k: int | None  # rows of a class, at least; that of the profile if it is None
+    codebook: Mapping[str, str]  # what is written about columns, by their names in lower case
+    can_be_queried: bool  # whether a query can name the source, as it cannot name a frame
+    # runs a policy on rows of the source, which has more, and keeps nothing but the figures
     tried: Callable[[ResolvedSource, Policy, int], Trial]
-    csv: Proposed | None = None
-    cleans: bool = False
+    csv: Proposed | None = None  # how the source is read, if that was proposed for it
+    cleans: bool = False  # whether a policy for a source that needs cleaning is not tried: another one takes its place
 
 
 def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
@@ -90,7 +121,9 @@ class _Table:
             engine.run(step)
             self._relation = step.makes.table
         columns = engine.describe(self._relation)
-        written = {**_comments(engine, source), **described_in(source.files), **asked.codebook}
+        comments = engine.column_comments(source.relation) if isinstance(source.relation, exp.Table) else {}
+        written = {name.lower(): comment for name, comment in comments.items()}
+        written |= {**described_in(source.files), **asked.codebook}
         found = evidence_of(engine, self._relation, columns)
         described = [replace(each, description=written.get(each.name.lower(), "")) for each in found]
         self._evidence = {each.name: each for each in described}
@@ -98,7 +131,7 @@ class _Table:
         self._numbers: dict[str, str] = {}
 
     def suggestion(self) -> Suggestion:
-        """Roles first, then taxonomies, then what the columns give away."""
+        """Decide roles first, then taxonomies, and then measure what the columns give away."""
         decisions = self._decisions()
         wanted = [name for name, decision in decisions.items() if decision.role == "quasi-identifier"]
         # What a policy left there gives way to what the next one carries.
@@ -113,7 +146,11 @@ class _Table:
         notes = [*self._notes(decisions, measured, fine, made), *advice]
         in_the_way = tuple(name for name in stored if made[name].rule)
         if in_the_way:
-            notes.append(_removal(in_the_way))
+            statement = exp.delete("anon.taxonomy", where=exp.column("attribute").isin(*in_the_way), dialect="duckdb")
+            notes.append(
+                "the warehouse stores taxonomies of columns that need others for this profile; if nothing else uses "
+                f"them: {statement.sql('duckdb')}"
+            )
         suggestion = Suggestion(
             source=self._source.description,
             profile=self._asked.profile,
@@ -132,7 +169,7 @@ class _Table:
         return suggestion
 
     def with_trial(self, suggestion: Suggestion) -> Suggestion:
-        """The suggestion after a run on some rows, by the method that is of more use."""
+        """Try the suggestion on some rows, and choose the method that is of more use."""
         if suggestion.runs and suggestion.lattice_nodes <= MAX_NODES:
             trial = self._trial(policy_of(suggestion._draft))
             draft = suggestion._draft.with_trial(trial)
@@ -144,20 +181,20 @@ class _Table:
 
     def _trial(self, policy: Policy) -> Trial:
         sample = ResolvedSource(self._relation, self._source.description)
-        if self._rows > SAMPLED_ROWS:
-            step = queries.sampled(self._relation, SAMPLED_ROWS)
+        if self._rows > MAX_SAMPLED_ROWS:
+            step = queries.sampled(self._relation, MAX_SAMPLED_ROWS)
             self._engine.run(step)
             sample = replace(sample, relation=step.makes.table)
         try:
             return self._asked.tried(sample, policy, self._rows)
         except SqlanonError as error:
             reason = "; ".join(getattr(error, "problems", ())) or str(error)
-            rows, columns = min(self._rows, SAMPLED_ROWS), len(policy.quasi_identifiers)
+            rows, columns = min(self._rows, MAX_SAMPLED_ROWS), len(policy.quasi_identifiers)
             return Trial(source_rows=self._rows, rows=rows, columns=columns, reason=reason)
 
     @property
     def _queried(self) -> exp.Expr:
-        """What stands for the source in a query: a CSV file by its name, as a query reads it in the same way."""
+        """The source in a query: a CSV file by its name, as a query reads it in the same way."""
         if self._source.csv is None or len(self._source.files) != 1:
             return self._source.relation
         return exp.Table(this=string(self._source.files[0]))
@@ -166,46 +203,40 @@ class _Table:
     def _k(self) -> int:
         return self._asked.k or PROFILES[self._asked.profile].k
 
-    def _decisions(self) -> dict[str, Decision]:
+    def _decisions(self) -> Mapping[str, Decision]:
         names = (*self._evidence,)
-        found = {name: decided(each, names) for name, each in self._evidence.items()}
-        counts = self._pair_counts(relations.twin_candidates(self._evidence))
-        twins = relations.twins(counts, self._evidence)
-        found = with_twins(found, [*twins, *relations.monotone_twins(self._engine, self._relation, self._evidence)])
+        found = {name: roles.decided(each, names) for name, each in self._evidence.items()}
+        counts = self._pair_counts(roles.twin_candidates(self._evidence))
+        twins = roles.twins(counts, self._evidence)
+        found = roles.with_twins(found, [*twins, *roles.monotone_twins(self._engine, self._relation, self._evidence)])
         self._numbers = {
             one: other for pair in twins for one, other in (pair, pair[::-1]) if self._evidence[other].is_number
         }
         shown: Mapping[str, Sequence[str]] = {}
         if self._asked.profile == SAFE_HARBOR:
             released = [self._evidence[name].column for name in found if found[name].role != "identifier"]
-            shown = shown_kinds(self._engine, self._relation, released)
+            shown = safe_harbor.shown_kinds(self._engine, self._relation, released)
         found = {
             name: for_profile(self._asked.profile, self._evidence[name], found[name], shown.get(name, ()))
             for name in found
         }
         individuals = [name for name, decision in found.items() if decision.is_individual]
         for name in individuals[1:]:
-            found[name] = undecided(found[name].reason)
-        return found if individuals else self._with_individual(found)
+            found[name] = roles.undecided(found[name].reason)
+        if individuals:
+            return found
+        counts = self._pair_counts(roles.individual_candidates(self._evidence, found))
+        return roles.with_individual(counts, self._evidence, found)
 
-    def _with_individual(self, decisions: dict[str, Decision]) -> dict[str, Decision]:
-        """The decisions, where a column that no word makes the individual is one by what stays the same on its rows."""
-        counts = self._pair_counts(relations.individual_candidates(self._evidence, decisions))
-        found = relations.individual(counts, self._evidence, decisions)
-        if found is None:
-            return decisions
-        name, known = found
-        return {**decisions, name: individual(self._evidence[name], known[:MAX_NAMED_COLUMNS])}
-
-    def _pair_counts(self, pairs: Iterable[relations.Pair]) -> relations.Counts:
-        return relations.pair_counts(self._engine, self._relation, self._evidence, pairs)
+    def _pair_counts(self, pairs: Iterable[roles.Pair]) -> roles.Counts:
+        return roles.pair_counts(self._engine, self._relation, self._evidence, pairs)
 
     def _taxonomies(
         self, decisions: Mapping[str, Decision], wanted: list[str], stored: Mapping[str, TaxonomyShape]
     ) -> dict[str, SuggestedTaxonomy]:
         tails = self._tails([name for name in wanted if self._evidence[name].is_number and name not in stored])
         found = {
-            name: self._of_profile(name, decisions[name].kind)
+            name: self._safe_harbor_taxonomy(name, decisions[name].kind)
             or (taxonomies.stored(stored[name].height - 1) if name in stored else None)
             or taxonomies.suggested(self._evidence[name], decisions[name].kind, tails.get(name))
             for name in wanted
@@ -215,21 +246,25 @@ class _Table:
             for name, each in found.items()
             if each.rule.get("kind") == "flat" and self._evidence[name].values > taxonomies.FEW_TEXTS
         ]
-        coarser = self._coarser_columns(texts, [name for name in wanted if self._evidence[name].column.traits.is_text])
-        return {
-            **found,
-            **{name: taxonomies.of_columns(coarser[name]) if coarser[name] else self._of_texts(name) for name in texts},
-        }
+        others = [name for name in wanted if self._evidence[name].column.traits.is_text]
+        counts = self._pair_counts(roles.coarser_candidates(self._evidence, texts, others))
 
-    def _of_profile(self, name: str, kind: str) -> SuggestedTaxonomy | None:
-        """The taxonomy that a profile asks for, if it does."""
+        def within(pair: roles.Pair) -> bool:
+            return self._pair_counts([pair])[pair] == self._evidence[pair[0]].values
+
+        for name in texts:
+            coarser = roles.coarser_columns(name, counts, self._evidence, within)
+            found[name] = taxonomies.of_columns(coarser) if coarser else self._of_texts(name)
+        return found
+
+    def _safe_harbor_taxonomy(self, name: str, kind: str) -> SuggestedTaxonomy | None:
         if self._asked.profile != SAFE_HARBOR:
             return None
         values = [value for value, _ in self._values(name)] if kind == "zip" else []
         return safe_harbor.taxonomy_of(self._evidence[name], kind, values)
 
     def _values(self, name: str) -> list[tuple[str, bool]]:
-        """The values of a column as its taxonomy has them, and whether each is frequent."""
+        """Fetch the values of a column as its taxonomy has them, and whether each is frequent."""
         rows = self._engine.fetch(queries.own_labels(self._relation, name), "values of a column", "cell")
         return [(row["value"], row["is_frequent"]) for row in rows]
 
@@ -239,14 +274,6 @@ class _Table:
         asked = queries.tails(self._relation, [self._evidence[name].column for name in numbers])
         rows = self._engine.fetch(asked, "where tails begin")
         return {numbers[row["place"]]: (row["low"], row["high"]) for row in rows}
-
-    def _coarser_columns(self, texts: list[str], others: list[str]) -> dict[str, list[str]]:
-        counts = self._pair_counts(relations.coarser_candidates(self._evidence, texts, others))
-
-        def within(pair: relations.Pair) -> bool:
-            return self._pair_counts([pair])[pair] == self._evidence[pair[0]].values
-
-        return {name: relations.coarser_columns(name, counts, self._evidence, within) for name in texts}
 
     def _of_texts(self, name: str) -> SuggestedTaxonomy:
         if self._evidence[name].has_empty:
@@ -286,21 +313,11 @@ class _Table:
         if any(made[name] is not taxonomy for name, taxonomy in fine.items()):
             yield f"taxonomies are coarser than they could be, for a lattice of at most {MAX_NODES:,} nodes"
         if measured.together and (len(made) > MAX_QUASI_IDENTIFIERS or lattice_nodes(made) > MAX_NODES):
-            least = ", ".join(measured.least_telling[:MAX_NAMED_COLUMNS])
+            least = ", ".join(measured.least_distinguishing[:MAX_NAMED_COLUMNS])
             fewer = f"; without {least} least would be given away less" if least else ""
             yield f"{len(made)} quasi-identifiers make a release coarse{fewer}"
         yield from self._notes_on_columns(decisions)
-        yield from self._notes_on_files()
         yield from PROFILES[self._asked.profile].notes
-
-    def _notes_on_files(self) -> Iterator[str]:
-        if (proposed := self._asked.csv) is not None:
-            yield from proposed.notes
-            for setting, reason in proposed.reasons.items():
-                yield f"[csv] {setting} = {toml_value(getattr(proposed.settings, setting))}: {reason}"
-        names = [name for name, found in self._evidence.items() if found.shape == decimal_commas.SHAPE]
-        if names and self._source.csv is not None:
-            yield decimal_commas.note_on(names)
 
     def _notes_on_columns(self, decisions: Mapping[str, Decision]) -> Iterator[str]:
         for name, decision in decisions.items():
@@ -308,6 +325,16 @@ class _Table:
                 yield f'"{name}" is dropped: `row_weight` counts a survey weight in losses'
             if decision.role == "sensitive" and self._evidence[name].is_unique:
                 yield f'"{name}" stays as it is and is nearly unique: drop it, or round its values'
+        if (proposed := self._asked.csv) is not None:
+            yield from proposed.notes
+            for setting, reason in proposed.reasons.items():
+                yield f"[csv] {setting} = {toml_value(getattr(proposed.settings, setting))}: {reason}"
+        names = [name for name, found in self._evidence.items() if found.shape == "decimal_comma"]
+        if names and self._source.csv is not None:
+            yield (
+                f"{listed(names)} {'has' if len(names) == 1 else 'have'} numbers with a decimal comma, read as texts; "
+                '[csv] decimal = "," reads them, with all other texts of the columns in nullstr'
+            )
 
     def _draft(
         self, decisions: Mapping[str, Decision], made: Mapping[str, SuggestedTaxonomy], suggestion: Suggestion
@@ -326,7 +353,11 @@ class _Table:
             if decision.is_individual:
                 settings["individual"] = (name, "classes count persons in place of rows")
         sensitive = [self._evidence[name] for name in columns.get("sensitive", ())]
-        diversity = [{"model": "distinct-l-diversity", "column": each.name, "l": 2} for each in protected(sensitive)]
+        # Diversity models protect the first columns that most classes can be diverse in.
+        protected = [each for each in sensitive if each.values > 1 and each.largest <= MAX_SHARE * each.rows]
+        diversity = [
+            {"model": "distinct-l-diversity", "column": each.name, "l": 2} for each in protected[:MAX_PROTECTED_COLUMNS]
+        ]
         heading = [
             # Recipients of the policy need not know where the file lies.
             f"A policy for {Path(suggestion.source).name}, by sqlanon init {installed_version()}; {profile.reason}.",
@@ -343,19 +374,3 @@ class _Table:
             taxonomies={name: taxonomy for name, taxonomy in made.items() if taxonomy.rule},
             csv={} if self._source.csv is None else self._source.csv.model_dump(mode="json", exclude_defaults=True),
         )
-
-
-def _removal(names: Sequence[str]) -> str:
-    """How the stored taxonomies of some columns are removed."""
-    statement = exp.delete("anon.taxonomy", where=exp.column("attribute").isin(*names), dialect="duckdb")
-    return (
-        "the warehouse stores taxonomies of columns that need others for this profile; if nothing else uses them: "
-        + statement.sql("duckdb")
-    )
-
-
-def _comments(engine: Engine, source: ResolvedSource) -> dict[str, str]:
-    """The comments on the columns of a table, by names in lower case."""
-    if not isinstance(source.relation, exp.Table):
-        return {}
-    return {name.lower(): comment for name, comment in engine.column_comments(source.relation).items()}

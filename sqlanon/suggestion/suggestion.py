@@ -1,23 +1,143 @@
-"""A suggested policy as a value: what each column is taken for, what its quasi-identifiers give away, and the file."""
+"""A suggested policy: what each column is taken for, what the quasi-identifiers give away, and the policy file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import PrivateAttr
 
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.measurement import Result
 from sqlanon.model.release.trial import Trial
-from sqlanon.report.document import Code, Document, Table, Text, count, facts, notes, percent
-from sqlanon.suggestion.evidence import Role
-from sqlanon.suggestion.writing import Draft, SuggestedMethod, text_of, write
+from sqlanon.model.taxonomy.hierarchies import note_path, note_text
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.publish.files import cannot_be_written, staged_file
+from sqlanon.report.document import Code, Document, Table, Text, count, facts, notes, percent, printable
+from sqlanon.suggestion.evidence import Role, SetMeasures
+from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
 
+SuggestedMethod: TypeAlias = Literal["full-domain", "local-recoding"]
 Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]
 
-MAX_SHOWN = 60
-"""Columns that are shown in a table."""
+MAX_SHOWN = 60  # columns that are shown in a table
+MAX_ALIGNED = 40  # characters of a line beside which comments are aligned
+
+# The list of a policy that has the columns of a role.
+LIST_OF_ROLE: Mapping[Role, str] = {
+    "quasi-identifier": "quasi_identifiers",
+    "sensitive": "sensitive",
+    "identifier": "identifiers",
+    "insensitive": "insensitive",
+}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a policy file says."""
+
+    heading: Sequence[str]  # sentences at its beginning
+    columns: Mapping[str, Mapping[str, str]]  # by list, each column with a comment
+    settings: Mapping[str, tuple[Any, str]]  # other keys with a comment each
+    privacy: Sequence[Mapping[str, Any]]  # models
+    taxonomies: Mapping[str, SuggestedTaxonomy]  # by quasi-identifier
+    method: SuggestedMethod = "full-domain"  # by which it anonymizes
+    compared: str = "each class has labels of its own"  # what this method and the other one lose, as far as it is known
+    csv: Mapping[str, Any] = field(default_factory=dict)  # how the source is read
+
+    def with_trial(self, trial: Trial) -> Draft:
+        """Change the method to the one that a trial asks for."""
+        method: SuggestedMethod = "local-recoding" if trial.asks_for_local_recoding else "full-domain"
+        return replace(self, method=method, compared=self.compared if trial.local_loss is None else trial.compared)
+
+
+def policy_of(draft: Draft) -> Policy:
+    """Make the policy of a draft, for full domains.
+
+    Raises:
+        PolicyError: the draft makes no policy.
+    """
+    rules = {
+        name: Taxonomy.from_rows(taxonomy.labels) if taxonomy.labels else taxonomy.rule
+        for name, taxonomy in draft.taxonomies.items()
+    }
+    fields: dict[str, Any] = {name: value for name, (value, _) in draft.settings.items()}
+    fields |= {name: tuple(columns) for name, columns in draft.columns.items()}
+    return Policy(**(fields | {"privacy": draft.privacy, "taxonomies": rules}))
+
+
+def text_of(draft: Draft, stem: str) -> str:
+    """Write the text of a policy file."""
+    files = _files(draft, stem)
+    lines = [*(_comment(sentence) for sentence in draft.heading), ""]
+    for name in LIST_OF_ROLE.values():
+        lines += _list(name, draft.columns.get(name, {}))
+    lines += (f"{name} = {toml_value(value)}  {_comment(why)}" for name, (value, why) in draft.settings.items())
+    mark = "# " if draft.method == "full-domain" else ""
+    lines.append(f'{mark}method = "local-recoding"  {_comment(draft.compared)}')
+    for model in draft.privacy:
+        lines += ["", "[[privacy]]", *(f"{name} = {toml_value(value)}" for name, value in model.items())]
+    lines += ["", "[quality]", 'model = "lm"']
+    if draft.csv:
+        lines += ["", "[csv]", *(f"{name} = {toml_value(value)}" for name, value in draft.csv.items())]
+    if draft.taxonomies:
+        lines += ["", "[taxonomies]"]
+    for name, taxonomy in draft.taxonomies.items():
+        rule = toml_value(files.get(name, taxonomy.rule))
+        comment = f"  {_comment(taxonomy.hint)}" if taxonomy.hint else ""
+        lines.append(f"{_key(name)} = {rule}{comment}")
+    return "\n".join(lines) + "\n"
+
+
+def _files(draft: Draft, stem: str) -> dict[str, str]:
+    """Name the files of taxonomies, by quasi-identifier; no two names are the same in whatever case."""
+    found: dict[str, str] = {}
+    for name, taxonomy in draft.taxonomies.items():
+        if taxonomy.labels:
+            slug = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:40] or "column"
+            taken = {*found.values()}
+            numbered = (f"{stem}_{slug}{number or ''}.csv" for number in range(len(draft.taxonomies)))
+            found[name] = next(file for file in numbered if file not in taken)
+    return found
+
+
+def _list(name: str, columns: Mapping[str, str]) -> Iterator[str]:
+    if not columns:
+        yield f"{name} = []"
+        return
+    yield f"{name} = ["
+    texts = {column: f"    {toml_value(column)}," for column in columns}
+    width = max((len(text) for text in texts.values() if len(text) <= MAX_ALIGNED), default=0)
+    for column, comment in columns.items():
+        yield f"{texts[column]:<{width}}  {_comment(comment)}"
+    yield "]"
+
+
+def _comment(text: str) -> str:
+    return f"# {printable(text)}".replace("\n", " ")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
+
+
+def toml_value(value: Any) -> str:
+    """Write a value of TOML, whose texts are written as in JSON but for one control character."""
+    match value:
+        case Mapping():
+            return f"{{ {', '.join(f'{_key(name)} = {toml_value(item)}' for name, item in value.items())} }}"
+        case list() | tuple():
+            return f"[{', '.join(map(toml_value, value))}]"
+        case _:
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 class SuggestedColumn(Result):
@@ -40,23 +160,6 @@ class SuggestedColumn(Result):
     taxonomy: str | None
     values: int
     missing: int
-
-
-class SetMeasures(Result):
-    """What rows give away by a set of columns.
-
-    Attributes:
-        columns: the set.
-        k, unique_rows: rows of the smallest class, and rows that are alone in theirs.
-        distinction, separation: what is left where each class keeps one row, and pairs of rows that differ,
-            as shares (Motwani & Xu 2008); None without rows, or pairs.
-    """
-
-    columns: tuple[str, ...]
-    k: int
-    unique_rows: int
-    distinction: float | None
-    separation: float | None
 
 
 class Suggestion(Result):
@@ -126,16 +229,40 @@ class Suggestion(Result):
         Raises:
             EngineError: one of them is there, or cannot be written.
         """
-        return write(self._draft, Path(path), replace=replace, beside=beside)
+        path = Path(path)
+        written = [path]
+        with ExitStack() as files:
+
+            def stage(target: Path, text: str, *, is_private: bool = False) -> None:
+                staged = files.enter_context(staged_file(target, replace=replace))
+                with cannot_be_written(target, "policy"):
+                    if is_private:
+                        staged.touch(0o600)
+                        staged.chmod(0o600)
+                    staged.write_text(text, encoding="utf-8", newline="")
+
+            # What is opened first is published last.
+            stage(path, self.to_toml(path.stem))
+            for target, text in (beside or {}).items():
+                stage(target, text)
+                written.append(target)
+            for name, file in _files(self._draft, path.stem).items():
+                labels = io.StringIO()
+                csv.writer(labels, delimiter=";", lineterminator="\n").writerows(self._draft.taxonomies[name].labels)
+                note = note_text("observed", hashlib.sha256(labels.getvalue().encode()).hexdigest())
+                target = path.with_name(file)
+                for each, text in ((target, labels.getvalue()), (note_path(target), note)):
+                    stage(each, text, is_private=True)
+                    written.append(each)
+        return tuple(written)
 
     def to_toml(self, stem: str = "policy") -> str:
-        """The policy file as a text; files of taxonomies begin with its stem."""
+        """Return the policy file as a text; files of taxonomies begin with its stem."""
         return text_of(self._draft, stem)
 
     def document(self) -> Document:
-        """What each column is taken for, and what is to be decided."""
-        shown = [*filter(lambda column: column.is_undecided, self.columns)]
-        shown += [column for column in self.columns if not column.is_undecided]
+        """Show the role of each column, and what a person has to decide."""
+        shown = sorted(self.columns, key=lambda column: not column.is_undecided)
         rows = [
             (
                 column.name,

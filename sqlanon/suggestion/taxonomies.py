@@ -10,77 +10,60 @@ from typing import Any
 
 from sqlanon.suggestion.evidence import Evidence
 
-FEW_VALUES = 8
-"""Distinct whole numbers, at most, that are grades of something, and are joined by twos and fours."""
-
-FEW_TEXTS = 6
-"""Distinct texts, at most, that need no groups."""
-
-OTHER = "other"
-"""The label of texts that few rows have."""
-
+MAX_NODES = 100_000  # nodes of the suggested lattice, at most: a search among them takes less than a minute
+FEW_VALUES = 8  # distinct whole numbers, at most, that are grades of something, and are joined by twos and fours
+FEW_TEXTS = 6  # distinct texts, at most, that need no groups
+OTHER = "other"  # the label of texts that few rows have
 AGES = (5, 10, 20, 40)
 YEARS_OF_AGE = range(100)
+
+# The units of dates, by the days up to which they are within; years and decades of more.
 SPANS: Sequence[tuple[int, list[str]]] = (
     (60, ["week"]),
     (3 * 365, ["month", "quarter", "year"]),
     (8 * 365, ["month", "year"]),
 )
-"""The units of dates, by the days up to which they are within; years and decades of more."""
 
+# Numbers whose intervals are exact; labels have nine decimals.
 LARGEST_NUMBER = 1e15
 SMALLEST_RANGE = 1e-6
-"""Numbers whose intervals are exact; labels have nine decimals."""
 
-LARGEST_DOMAIN = 1_000_000
-"""Whole numbers that are declared as a domain, at most."""
+LARGEST_DOMAIN = 1_000_000  # whole numbers that are declared as a domain, at most
 
 
 @dataclass(frozen=True)
 class SuggestedTaxonomy:
-    """How a column is generalized.
+    """How a column is generalized."""
 
-    Attributes:
-        rule: the rule as a policy has it; empty for a taxonomy that the warehouse stores.
-        words: the rule in words that quote no value.
-        levels: between the values and the top.
-        labels: the values of a file, each with its labels; they are written beside the policy.
-        hint: what a person should look at.
-    """
-
-    rule: Mapping[str, Any]
-    words: str
-    levels: int
-    labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    hint: str = ""
+    rule: Mapping[str, Any]  # the rule as a policy has it; empty for a taxonomy that the warehouse stores
+    words: str  # the rule in words that quote no value
+    levels: int  # between the values and the top
+    labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # of a file: values, each with its labels
+    hint: str = ""  # what a person should look at
 
     def coarser(self) -> SuggestedTaxonomy | None:
-        """The same without its finest level above the values; None if it has only one."""
+        """Drop the finest level above the values; None if there is only one."""
         setting = {"intervals": "widths", "dates": "units", "prefixes": "keep", "columns": "columns"}.get(
             self.rule.get("kind", "")
         )
         if setting is None or len(self.rule[setting]) < 2:
             return None
         less = self.rule[setting][1:]
-        return SuggestedTaxonomy(
-            {**self.rule, setting: less}, _words(self.rule["kind"], less), self.levels - 1, hint=self.hint
-        )
+        words = _words(self.rule["kind"], less)
+        return SuggestedTaxonomy({**self.rule, setting: less}, words, self.levels - 1, hint=self.hint)
 
 
 def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> SuggestedTaxonomy:
-    """The taxonomy of a column that needs no other column and no list of its values.
+    """Make the taxonomy of a column that needs no other column and no list of its values.
 
-    Args:
-        found: what is known of the column.
-        kind: what it has.
-        tails: the numbers that 1 % and 99 % of its rows are below.
+    ``tails`` are the numbers that 1 % and 99 % of its rows are below.
     """
     if found.is_moment:
-        return _of_span(found)
+        units = next((units for days, units in SPANS if found.days < days), ["year", "decade"])
+        return of_dates(["day", *units] if found.daytimes else units)
     if kind == "zip" and (found.is_whole or not found.is_number) and not found.column.traits.is_float:
-        hint = (
-            "read it as text, for zeros at its beginning" if found.is_whole and not found.column.traits.is_text else ""
-        )
+        loses_zeros = found.is_whole and not found.column.traits.is_text
+        hint = "read it as text, for zeros at its beginning" if loses_zeros else ""
         return _made("prefixes", "keep", [4, 3, 2, 1], hint=hint)
     if kind == "age" and found.is_whole and found.minimum in YEARS_OF_AGE and found.maximum in YEARS_OF_AGE:
         return _made("intervals", "widths", AGES, minimum=YEARS_OF_AGE[0], maximum=YEARS_OF_AGE[-1])
@@ -94,47 +77,37 @@ def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> 
 
 
 def flat(hint: str = "") -> SuggestedTaxonomy:
-    """The value, or nothing."""
+    """Make a taxonomy of the value, or nothing."""
     return SuggestedTaxonomy({"kind": "flat"}, "the value or *", 0, hint=hint)
 
 
 def stored(levels: int) -> SuggestedTaxonomy:
-    """What the warehouse has for a column."""
     return SuggestedTaxonomy({}, "the taxonomy that the warehouse stores", levels)
 
 
 def of_dates(units: Sequence[str]) -> SuggestedTaxonomy:
-    """Dates by calendar units."""
     return _made("dates", "units", units)
 
 
 def of_columns(columns: Sequence[str]) -> SuggestedTaxonomy:
-    """Labels from coarser columns."""
     return _made("columns", "columns", list(columns))
 
 
 def of_ordered(values: Sequence[str]) -> SuggestedTaxonomy:
-    """Labels of texts that have an order: two neighbours, four, eight, by the first and the last of them."""
+    """Label texts that have an order: two neighbours, four, eight, by the first and the last of them."""
+
+    def group(place: int, width: int) -> str:
+        neighbours = values[place // width * width :][:width]
+        return neighbours[0] if len(neighbours) == 1 else f"{neighbours[0]} – {neighbours[-1]}"
+
     widths = [width for width in (2, 4, 8) if width < len(values)]
-    labels = tuple(
-        (value, *(_group(values, place, width) for width in widths), "*") for place, value in enumerate(values)
-    )
-    return SuggestedTaxonomy(
-        {"kind": "file"}, "neighbours by twos, fours and eights", len(widths), labels, "in the order of its twin"
-    )
-
-
-def _group(values: Sequence[str], place: int, width: int) -> str:
-    group = values[place // width * width :][:width]
-    return group[0] if len(group) == 1 else f"{group[0]} – {group[-1]}"
+    labels = tuple((value, *(group(place, width) for width in widths), "*") for place, value in enumerate(values))
+    words = "neighbours by twos, fours and eights"
+    return SuggestedTaxonomy({"kind": "file"}, words, len(widths), labels, "in the order of its twin")
 
 
 def of_texts(values: Sequence[tuple[str, bool]]) -> SuggestedTaxonomy:
-    """Labels of texts: an own one where many rows have the value, and one of the others together.
-
-    Args:
-        values: each with whether it is frequent.
-    """
+    """Label texts, which come with whether they are frequent: the others share a label."""
     frequent = [value for value, is_frequent in values if is_frequent]
     if not frequent or len(frequent) > len(values) - 2:
         return flat("group its values by meaning, with `groups`: sqlanon guide taxonomies")
@@ -142,9 +115,8 @@ def of_texts(values: Sequence[tuple[str, bool]]) -> SuggestedTaxonomy:
     while other in {value for value, _ in values}:
         other = f"({other})"
     labels = tuple((value, value if is_frequent else other, "*") for value, is_frequent in values)
-    return SuggestedTaxonomy(
-        {"kind": "file"}, "frequent values, or other", 1, labels, "group its values by meaning in this file"
-    )
+    hint = "group its values by meaning in this file"
+    return SuggestedTaxonomy({"kind": "file"}, "frequent values, or other", 1, labels, hint)
 
 
 def _made(kind: str, setting: str, levels: Sequence[Any], hint: str = "", **more: Any) -> SuggestedTaxonomy:
@@ -162,11 +134,6 @@ def _words(kind: str, levels: Sequence[Any]) -> str:
             return f"intervals of {listed}"
         case _:
             return listed
-
-
-def _of_span(found: Evidence) -> SuggestedTaxonomy:
-    units = next((units for days, units in SPANS if found.days < days), ["year", "decade"])
-    return of_dates(["day", *units] if found.daytimes else units)
 
 
 def _of_grades(found: Evidence, low: float, high: float) -> SuggestedTaxonomy:
@@ -199,7 +166,7 @@ def _of_numbers(found: Evidence, kind: str, tails: tuple[float, float]) -> Sugge
 
 
 def _round_width(target: float) -> Decimal:
-    """The number nearest to the target, by ratio, among 1, 2 and 5 times a power of ten."""
+    """Return the number nearest to the target, by ratio, among 1, 2 and 5 times a power of ten."""
     power = math.floor(math.log10(target))
     candidates = [Decimal(digit).scaleb(exponent) for exponent in (power, power + 1) for digit in (1, 2, 5)]
     return min(candidates, key=lambda each: abs(math.log(float(each) / target)))
@@ -210,9 +177,30 @@ def _down(number: float, width: Decimal) -> Decimal:
 
 
 def _up(number: float, width: Decimal) -> Decimal:
-    """The next multiple above a number."""
+    """Return the next multiple above a number."""
     return _down(number, width) + width
 
 
 def _number(value: Decimal) -> int | float:
     return int(value) if value == int(value) else float(value)
+
+
+def lattice_nodes(taxonomies: Mapping[str, SuggestedTaxonomy]) -> int:
+    """Count the nodes of the lattice: a column has its values, the levels of its rule, and the top."""
+    return math.prod(taxonomy.levels + 2 for taxonomy in taxonomies.values())
+
+
+def coarsened(taxonomies: Mapping[str, SuggestedTaxonomy]) -> dict[str, SuggestedTaxonomy]:
+    """Drop the finest levels of the taxonomies with most levels, until the lattice is small or no more can go."""
+    coarsest = dict(taxonomies)
+    for name, taxonomy in taxonomies.items():
+        while (less := taxonomy.coarser()) is not None:
+            coarsest[name] = taxonomy = less
+    if lattice_nodes(coarsest) > MAX_NODES:
+        return coarsest
+    found = dict(taxonomies)
+    while lattice_nodes(found) > MAX_NODES:
+        coarser = {name: less for name, taxonomy in found.items() if (less := taxonomy.coarser()) is not None}
+        name = max(coarser, key=lambda name: found[name].levels)
+        found[name] = coarser[name]
+    return found

@@ -18,8 +18,8 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.cli.sessions import writing
 from sqlanon.ledger import table
-from sqlanon.ledger.known_sources import known, owners
-from sqlanon.ledger.opening import open_ledger
+from sqlanon.ledger.accounts import known, owners
+from sqlanon.ledger.datasets import open_ledger
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START

@@ -17,9 +17,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.duckdb.reading import lineage
-from sqlanon.ledger.datasets import DataSet, charged
-from sqlanon.ledger.known_sources import known
-from sqlanon.ledger.opening import open_ledger
+from sqlanon.ledger.accounts import known
+from sqlanon.ledger.datasets import DataSet, charged, open_ledger
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.datasets import KnownSource
 from tests.commands import sqlanon

@@ -20,8 +20,8 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.engines.retries import retry_while_locked
 from sqlanon.ledger import ledger as ledger_module
+from sqlanon.ledger.datasets import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.ledger.opening import open_ledger
 from sqlanon.model.budget import Budget
 from sqlanon.model.datasets import KnownSource, dataset_named
 from tests.commands import document, sqlanon
@@ -50,7 +50,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import BudgetError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget
-from sqlanon.ledger.opening import open_ledger
+from sqlanon.ledger.datasets import open_ledger
 
 warehouse, file, processes = sys.argv[1:]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.suggestion.visible_identifiers import NOT_SEEN, first_year
+from sqlanon.suggestion.safe_harbor import NOT_SEEN, first_year
 from tests.commands import document, sqlanon
 
 FORMS = {

@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.mechanisms import binomial
+from sqlanon.mechanisms import words
 from sqlanon.mechanisms.accountant import Charge, RhoCharge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold
 from sqlanon.mechanisms.source import RandomSource
@@ -242,7 +242,7 @@ def test_binomial_in_parts(source: RandomSource, probability: Fraction) -> None:
 
 
 def test_parts_of_a_binomial_have_all_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(binomial, "LARGEST_MEAN", 1)
+    monkeypatch.setattr(words, "LARGEST_MEAN", 1)
     successes = sa.SeededSource(20).binomial(5, Fraction(2, 5), runs=20_000)
     assert_fits(successes, *(listed(binomial_masses(trials, 0.4)) for trials in (5, 4, 6)))
 

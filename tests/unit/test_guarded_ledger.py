@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.ledger import accounts, checks, known_sources
+from sqlanon.ledger import accounts
 from sqlanon.model.budget import Budget, Unit
 from sqlanon.model.datasets import KnownSource
 from sqlanon.model.ledger import START, Entry, chained, first_broken, head, secret
@@ -107,37 +107,37 @@ class TestRefusals:
 
     def test_more_than_is_left(self) -> None:
         before = [cap("3"), entry("2")]
-        checks.refuse_overspending(before, [entry("1"), cap("1")])
+        accounts.refuse_overspending(before, [entry("1"), cap("1")])
         with pytest.raises(sa.BudgetError, match="ε = 2 is asked for, 1 is left"):
-            checks.refuse_overspending(before, [entry("1"), entry("1")])
-        checks.refuse_overspending([*before, entry("9")], [cap("20")])
+            accounts.refuse_overspending(before, [entry("1"), entry("1")])
+        accounts.refuse_overspending([*before, entry("9")], [cap("20")])
 
     def test_other_units(self) -> None:
         people = {"unit": "individual", "individual": "id"}
         for before, asked in ((entry(), entry(**people)), (entry(**people), entry()), (entry(), cap("1", **people))):
             with pytest.raises(sa.PolicyError, match="different units") as refused:
-                checks.refuse_what_cannot_be_added([before], [asked])
+                accounts.refuse_what_cannot_be_added([before], [asked])
             assert ("is to be capped" in str(refused.value)) == (asked.kind == "cap")
         with pytest.raises(sa.PolicyError, match="is asked for on all rows"):
-            checks.refuse_what_cannot_be_added([entry()], [entry(**people), cap("1", **people)])
-        checks.refuse_what_cannot_be_added([entry(), OTHER], [entry(), cap("1", unit=None)])
-        checks.refuse_what_cannot_be_added([], [entry(**people)])
-        checks.refuse_what_cannot_be_added([entry()], [cap("1", unit=None)])
-        checks.refuse_what_cannot_be_added([replace(OTHER, **people)], [entry()])
+            accounts.refuse_what_cannot_be_added([entry()], [entry(**people), cap("1", **people)])
+        accounts.refuse_what_cannot_be_added([entry(), OTHER], [entry(), cap("1", unit=None)])
+        accounts.refuse_what_cannot_be_added([], [entry(**people)])
+        accounts.refuse_what_cannot_be_added([entry()], [cap("1", unit=None)])
+        accounts.refuse_what_cannot_be_added([replace(OTHER, **people)], [entry()])
 
     def test_sources_of_others(self) -> None:
         source = [{"name": "memory.main.t", "fingerprint": None}]
         before = [entry(dataset="others", sources=source)]
         with pytest.raises(sa.PolicyError, match='"others"'):
-            checks.refuse_sources_of_others(before, [entry(sources=source)])
+            accounts.refuse_sources_of_others(before, [entry(sources=source)])
         with pytest.raises(sa.PolicyError, match='"others"'):
-            checks.refuse_sources_of_others(before, [entry(dataset="memory.main.t")])
-        checks.refuse_sources_of_others(before, [entry(dataset="others", sources=source), entry()])
+            accounts.refuse_sources_of_others(before, [entry(dataset="memory.main.t")])
+        accounts.refuse_sources_of_others(before, [entry(dataset="others", sources=source), entry()])
 
     def test_data_sets_without_a_cap(self) -> None:
-        checks.refuse_uncapped([cap("1")], ["visits"])
+        accounts.refuse_uncapped([cap("1")], ["visits"])
         with pytest.raises(sa.BudgetError, match="without a cap"):
-            checks.refuse_uncapped([cap("1")], ["visits", "others"])
+            accounts.refuse_uncapped([cap("1")], ["visits", "others"])
 
 
 class TestChains:
@@ -217,20 +217,20 @@ KEYED = "30a8a704c0be39867ea48e2144b2da42b7e43d7c9fc0838c1aa58bbaaf573f3f"
 class TestFingerprints:
     def test_they_are_keyed_by_the_first_nonce(self) -> None:
         """HMAC-SHA256, whose values for these are from `openssl dgst -sha256 -mac HMAC -macopt hexkey:...`."""
-        [first] = known_sources.with_keyed_fingerprints([entry(sources=FILE, nonce=NONCE)], [])
+        [first] = accounts.with_keyed_fingerprints([entry(sources=FILE, nonce=NONCE)], [])
         assert first.sources == [{"name": "/a", "fingerprint": KEYED}]
         before = [entry(), entry(nonce=NONCE)]
-        later = known_sources.with_keyed_fingerprints([entry(sources=FILE, nonce=OTHER_NONCE), entry()], before)
+        later = accounts.with_keyed_fingerprints([entry(sources=FILE, nonce=OTHER_NONCE), entry()], before)
         assert [each.sources for each in later] == [first.sources, None]
 
     def test_a_table_has_none(self) -> None:
         rows = [entry(sources=[{"name": "memory.main.t", "fingerprint": None}], nonce=NONCE)]
-        assert known_sources.with_keyed_fingerprints(rows, []) == rows
+        assert accounts.with_keyed_fingerprints(rows, []) == rows
 
     @pytest.mark.parametrize("before", [[], [entry(sources=FILE)]], ids=["new", "of a version without nonces"])
     def test_a_copy_of_a_file_belongs_to_its_data_set(self, before: list[Entry]) -> None:
         copy = KnownSource("/copy", "the hash of a file")
-        new = known_sources.with_keyed_fingerprints([entry(sources=FILE, nonce=NONCE)], before)
-        assert known_sources.owners([*before, *new], [copy]) == ["visits"]
-        assert known_sources.owners(before, [copy]) == ["visits"][: len(before)]
-        assert known_sources.owners(new, [KnownSource("/copy", "another hash")]) == []
+        new = accounts.with_keyed_fingerprints([entry(sources=FILE, nonce=NONCE)], before)
+        assert accounts.owners([*before, *new], [copy]) == ["visits"]
+        assert accounts.owners(before, [copy]) == ["visits"][: len(before)]
+        assert accounts.owners(new, [KnownSource("/copy", "another hash")]) == []

@@ -14,8 +14,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
+from sqlanon.ledger.datasets import open_ledger, read_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.ledger.opening import open_ledger, read_ledger
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import ROW, Budget, Unit
 from sqlanon.model.datasets import KnownSource

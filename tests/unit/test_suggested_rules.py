@@ -12,14 +12,12 @@ import pytest
 
 from sqlanon.model.taxonomy.rules import made
 from sqlanon.queries.source import SourceColumn, Traits
-from sqlanon.suggestion import descriptions
 from sqlanon.suggestion.evidence import Evidence
-from sqlanon.suggestion.names import known_words, plain, word_of
+from sqlanon.suggestion.names import described_word, known_words, plain, word_of
 from sqlanon.suggestion.roles import Decision, decided, with_twins
 from sqlanon.suggestion.safe_harbor import SPARSE_AREAS, area_of, decision_of
-from sqlanon.suggestion.sets import MAX_NODES, coarsened, lattice_nodes
-from sqlanon.suggestion.taxonomies import flat, of_ordered, of_texts, suggested
-from sqlanon.suggestion.writing import Draft, text_of
+from sqlanon.suggestion.suggestion import Draft, text_of
+from sqlanon.suggestion.taxonomies import MAX_NODES, coarsened, flat, lattice_nodes, of_ordered, of_texts, suggested
 
 NUMBERS = Traits(
     is_text=False, is_enum=False, is_missing=False, is_json=False, is_float=False, is_number=True, is_fractional=False,
@@ -35,7 +33,7 @@ def evidence(name: str, traits: Traits = TEXTS, rows: int = 1000, values: int = 
     is_number = traits.is_number
     of_numbers = {"numbers": values, "minimum": 0.0, "maximum": float(values - 1)} if is_number else {}
     given: dict[str, Any] = {
-        "filled": rows, "singles": 0, "largest": rows // max(values, 1), "has_empty": False, "has_leading_zeros": False,
+        "filled": rows, "largest": rows // max(values, 1), "has_empty": False, "has_leading_zeros": False,
         "numbers": 0, "fractions": 0, "minimum": None, "maximum": None, "moments": 0, "daytimes": 0, "days": 0,
         "shape": "",
     }  # fmt: skip
@@ -134,13 +132,13 @@ class TestDescriptions:
         ],
     )  # fmt: skip
     def test_say_first_what_they_are_about(self, text: str, word: str | None) -> None:
-        found = descriptions.word_of(text)
+        found = described_word(text)
         assert (found and found.text) == word
 
     def test_of_others_are_looked_for(self) -> None:
         text = "months at this address in the city"
-        assert (descriptions.word_of(text) or pytest.fail()).text == "address"
-        assert (descriptions.word_of(text, {"address"}) or pytest.fail()).text == "city"
+        assert (described_word(text) or pytest.fail()).text == "address"
+        assert (described_word(text, {"address"}) or pytest.fail()).text == "city"
 
 
 def role(found: Evidence) -> str:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.mechanisms import words
-from sqlanon.mechanisms.binomial import binomial, cumulative_bounds
 from sqlanon.mechanisms.discrete_laplace import Tail
 from sqlanon.mechanisms.probability import Interval, bounds, power_ceiling, power_floor
+from sqlanon.mechanisms.words import binomial, cumulative_bounds
 
 WORD = st.integers(0, 2**64 - 1)
 

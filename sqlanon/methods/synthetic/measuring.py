@@ -16,9 +16,8 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.mechanisms.accountant import RhoPortions
-from sqlanon.mechanisms.scales import scale_in_rho
+from sqlanon.mechanisms.scales import rho_of, scale_in_rho
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.mechanisms.zcdp import rho_of
 from sqlanon.methods.shared.private.chance import bounded_source, refuse_observed
 from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
 from sqlanon.methods.synthetic.beliefs import Columns, Structure, cells_of

@@ -4,8 +4,9 @@ The conversation with the database: up go cells and marginals, down come rows.
 
 Why it is private. Neighbours differ by the rows of one individual; at most m of them are counted, so that a marginal
 differs by m in L1 and in L2 norm, and a score by m times the largest weight, as whole numbers of a public grid. Noise
-and choices cost what :func:`sqlanon.mechanisms.zcdp.scale_in_rho` says, whatever was drawn before, and all together no
-more than ρ (:class:`sqlanon.mechanisms.zcdp.RhoPortions`). The model and the rows are made of what was drawn alone.
+and choices cost what :func:`sqlanon.mechanisms.scales.scale_in_rho` says, whatever was drawn before, and all together
+no more than ρ (:class:`sqlanon.mechanisms.accountant.RhoPortions`). The model and the rows are made of what was drawn
+alone.
 
 Source: McKenna, Mullins, Sheldon & Miklau 2022, as in spec/synthetic.md.
 """

@@ -16,8 +16,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.ledger.datasets import DataSet, charged
-from sqlanon.ledger.opening import open_ledger
+from sqlanon.ledger.datasets import DataSet, charged, open_ledger
 from sqlanon.mechanisms.accountant import Charge, Ledger
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
 from sqlanon.mechanisms.opendp import OpenDPSource

@@ -29,27 +29,20 @@ MAX_NODES = 4_000_000
 class BoundPolicy:
     """A policy that fits its source."""
 
-    policy: Policy  # the policy
-    # the source as a relation that can stand in FROM, without rows that are left out for unknown values
-    source: exp.Table | exp.Subquery
-    whole: exp.Table | exp.Subquery  # the same with all rows
-    description: str  # the source in words, for messages
-    columns: tuple[SourceColumn, ...]  # its columns, in order
-    # per quasi-identifier that has a taxonomy, in the policy's order, the shape of that
-    shapes: tuple[TaxonomyShape, ...]
-    # the shapes of the taxonomies of sensitive columns that a privacy model needs
-    sensitive_shapes: Mapping[str, TaxonomyShape]
+    policy: Policy
+    source: exp.Table | exp.Subquery  # for FROM, without rows that are left out for unknown values
+    whole: exp.Table | exp.Subquery  # the source with all rows
+    description: str  # of the source, for messages
+    columns: tuple[SourceColumn, ...]  # of the source, in order
+    shapes: tuple[TaxonomyShape, ...]  # by quasi-identifier that has a taxonomy, in the policy's order
+    sensitive_shapes: Mapping[str, TaxonomyShape]  # by sensitive column whose taxonomy a privacy model needs
     taxonomy: Taxonomies  # the table that holds the taxonomies
     population: exp.Expr | None = None  # the population as a relation, if a privacy model compares with one
-    # the values of each taxonomy as users can read them, for messages
-    known: Mapping[str, exp.Query | None] = field(default_factory=dict)
-    # by column whose unknown values are labelled at the top, the label of the top
-    roots: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, exp.Query | None] = field(default_factory=dict)  # values by taxonomy, as users can read them
+    roots: Mapping[str, str] = field(default_factory=dict)  # label of the top, by column whose unknown values have it
     leaves: exp.Table | None = None  # the counts of labels of ranges that are not listed, if there are any
-    # how many labels of each taxonomy are also values with another label at the same level
-    ambiguous: Mapping[str, int] = field(default_factory=dict)
-    # the fewest and the most digits of values that are labelled by their first characters, if they differ
-    uneven: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    ambiguous: Mapping[str, int] = field(default_factory=dict)  # labels that are also values with another label
+    uneven: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # digits of values by prefix, if they differ
 
     @property
     def lattice(self) -> Lattice:

@@ -37,7 +37,7 @@ from sqlanon.queries.tables.taxonomies import SQL, domains_of, leaf_counts, leav
 
 # How the names of these databases begin: sessions on connections to one database see those of each other.
 CATALOG = "anon_of_policy"
-MAX_LISTED_VALUES = 10_000  # of a declared range: a taxonomy of more has rows for those alone that occur
+MAX_LISTED_VALUES = 10_000  # values of a declared range; a larger range has rows for the values that occur
 
 More = ParamSpec("More")
 Result = TypeVar("Result")

@@ -39,7 +39,7 @@ STAGED = Relation("anon_staged", "node")
 # Bytes of a file of a taxonomy that Python checks faster than a statement does: see tests.benchmarks.start.
 SMALL_FILE = 100_000
 
-MAX_NAMED_LINES = 5  # of those with one problem in a file
+MAX_NAMED_LINES = 5  # lines of a file that an error names for one problem
 
 # Of one statement, whose parameters are Python objects. Fewer take longer: see tests.benchmarks.hierarchies.
 MAX_STAGED_ROWS = 50_000
@@ -62,12 +62,9 @@ class TaxonomyLoad:
 
     attribute: str  # the name of the quasi-identifier
     taxonomy: Taxonomy  # where the labels come from
-    # if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
-    # domain takes its values from it
-    source: ResolvedSource | None
+    source: ResolvedSource | None  # whose values it must cover, and takes if it has no domain of its own
     name: str  # the column of the source
-    # if there are any, the relations of whose columns ``name`` alone the values of a range are listed
-    occurring: tuple[exp.Expr, ...] = ()
+    occurring: tuple[exp.Expr, ...] = ()  # relations with the column: of a range their values alone are listed
 
     def is_ready(self) -> bool:
         """Whether it is a small file in which no line makes it malformed, and asks for no source."""

@@ -32,8 +32,7 @@ from sqlanon.queries.tables.spelled import fractional_types, spelled, spelled_ta
 from sqlanon.queries.tables.taxonomies import leaves_of
 from sqlanon.queries.tables.typed import number_of, text_of, typed
 
-# Names of columns that are part of the name of a folder as they are: DuckDB encodes others, and never decodes
-# them.
+# Names of columns that a name of a folder has as they are: DuckDB encodes others, and never decodes them.
 PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
 
 FORM = (

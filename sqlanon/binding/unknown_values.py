@@ -16,8 +16,7 @@ from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies, with_spellings
 
-MAX_QUERY_CHARACTERS = 20_000  # of a query in a message: one over a list of many files is longer
-
+MAX_QUERY_CHARACTERS = 20_000  # length of a query in a message: one over a list of many files is longer
 MAX_SHOWN_VALUES = 10
 MAX_SHOWN_CHARACTERS = 100
 

@@ -44,8 +44,7 @@ class Account:
 
     spent: Budget  # the sum of its charges
     cap: Budget | None  # what it may spend; None without a bound
-    # what the neighbours of these losses differ by; None if nothing was charged, and no cap says it
-    unit: Unit | None = None
+    unit: Unit | None = None  # by which neighbours differ; None if nothing was charged, and no cap names it
     rho: Fraction | None = None  # the sum of the ρ of its charges; None if one has none
     rho_cap: Fraction | None = None  # what that may be; None if the cap bounds (ε, δ), or there is none
     delta: Fraction = Fraction(0)  # δ at which ρ is converted: that of the cap, or the largest of a charge

@@ -82,12 +82,8 @@ class Increment:
 
     recoding: Recoding  # the labels of the partition
     lookups: Sequence[Lookup]  # these labels with their codes
-    # the counts of what was published before: a column per quasi-identifier with its label, the protected
-    # columns, and ``anon_row_count``
-    published: exp.Expr
-    # the counts of the values that classes are compared with, if a model compares: the compared columns and
-    # ``anon_row_count``
-    reference: exp.Expr
+    published: exp.Expr  # counts of earlier rows: labels, the protected columns, and anon_row_count
+    reference: exp.Expr  # counts of what classes are compared with, if any: compared columns, and anon_row_count
 
     @property
     def encoding(self) -> Encoding:

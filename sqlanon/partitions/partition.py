@@ -66,9 +66,8 @@ class Partition:
     sidecar: Sidecar  # the fit and the counts of what was published with it
     bound: BoundPolicy  # the policy of the fit, bound to the partition
     place: Place  # where it goes
-    # rows, fingerprint: the number of its rows, and a fingerprint of them
     rows: int
-    fingerprint: str
+    fingerprint: str  # of the rows
     others: tuple[Entry, ...]  # what stays published beside it
     replaced: Entry | None  # the entry that it takes the place of
 

@@ -66,7 +66,7 @@ WITH_CARE = frozenset(("age", "zip", "place", "region", "sex", "origin"))
 COLUMN = ("column", "variable", "field", "name")
 DESCRIPTION = ("description", "label", "meaning", "beschreibung")
 KEYS_OF_FIELDS = (b"description", b"comment")  # the keys under which writers keep what is written about a field
-MAX_FILE_MB = 100  # of a codebook
+MAX_FILE_MB = 100  # size of a codebook
 
 
 @dataclass(frozen=True)

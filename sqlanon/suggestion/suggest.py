@@ -88,8 +88,7 @@ class SuggestionRequest:
     k: int | None  # rows of a class, at least; that of the profile if it is None
     codebook: Mapping[str, str]  # what is written about columns, by their names in lower case
     can_be_queried: bool  # whether a query can name the source, as it cannot name a frame
-    # runs a policy on rows of the source, which has more, and keeps nothing but the figures
-    tried: Callable[[ResolvedSource, Policy, int], Trial]
+    tried: Callable[[ResolvedSource, Policy, int], Trial]  # runs a policy on some rows, and keeps the figures alone
     csv: Proposed | None = None  # how the source is read, if that was proposed for it
     cleans: bool = False  # whether a policy for a source that needs cleaning is not tried: another one takes its place
 

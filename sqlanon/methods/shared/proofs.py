@@ -33,7 +33,7 @@ DECISIVE = 0.1
 are worth it.
 
 ARX's Adult by occupation, k = 5, 5 % suppressed, 30,162 rows and 1,000,000 with redrawn columns: δ-disclosure .85 and
-.72; β-likeness .46 and .17, where a run of 1,000,000 rows takes 19 CPU s by intervals and 50 s by nodes; t-closeness in
+.72; β-likeness .46 and .17, where a run of 1,000,000 rows took 19 CPU s by intervals and 50 s by nodes; t-closeness in
 order .03 and .01.
 """
 

@@ -231,7 +231,7 @@ def compare_releases(
     if len(source) not in (1, len(releases)):
         raise BadParameter("give it once for all releases, or once for each", param_hint="--source")
     own: Sequence[str | None] = source if len(source) > 1 else [None] * len(releases)
-    read = opt.taxonomies_of_files(taxonomies)
+    read = opt.read_taxonomies(taxonomies)
     with reading(database, read) as session:
         named = [Earlier(name, source=of_it) for name, of_it in zip(releases, own, strict=True)]
         joint = session.compare_releases(named, source=source[0], **given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -86,15 +86,23 @@ def read_policy(path: Path, k: int | None = None) -> Policy:
     return policy if k is None else policy.with_k(k)
 
 
-def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxonomy]:
+def read_taxonomies(given: Sequence[str] | None, policy: Policy | None = None) -> dict[str, Taxonomy]:
     """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``.
 
     Raises:
         BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
     """
-    from sqlanon.model.base import unknown_names
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     files = _pairs(given or (), "--taxonomy", "ATTRIBUTE=FILE.csv")
+    if policy is not None:
+        _refuse_unused(files, policy)
+    return {name: Taxonomy.from_csv(file) for name, file in files.items()}
+
+
+def _refuse_unused(files: Mapping[str, str], policy: Policy) -> None:
+    from sqlanon.model.base import unknown_names
+
     unused = [f'"{name}"{meant}' for name, meant in unknown_names(files, policy.columns_with_taxonomy)]
     if unused:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
@@ -103,15 +111,6 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
     if repeated:
         reason = f"the policy carries the taxonomy of {', '.join(repeated)} itself"
         raise BadParameter(reason, param_hint="--taxonomy")
-    return taxonomies_of_files(given)
-
-
-def taxonomies_of_files(given: list[str] | None) -> dict[str, Taxonomy]:
-    """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``, whatever they are for."""
-    from sqlanon.model.taxonomy.taxonomy import Taxonomy
-
-    files = _pairs(given or (), "--taxonomy", "ATTRIBUTE=FILE.csv")
-    return {name: Taxonomy.from_csv(file) for name, file in files.items()}
 
 
 def _pairs(given: Sequence[str], option: str, spelled: str) -> dict[str, str]:

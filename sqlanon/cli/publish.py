@@ -188,7 +188,7 @@ def generalize(
     Example: sqlanon generalize test --like released --db clinic.duckdb --into test_like_released
     """
     into, may_go = given["into"], opt.replacing(replace, anything=replace_anything)
-    read = opt.taxonomies_of_files(taxonomies)
+    read = opt.read_taxonomies(taxonomies)
     with writing(database, destination(into), taxonomies=read) as session:
         done = session.generalize(replace=may_go, **given)
     if as_json:

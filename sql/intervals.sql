@@ -173,8 +173,8 @@ WHERE anon_excess > 0;
 
 -- name: least_share_excesses
 -- values with too small a share
--- The values that have too small a share of their class. Only the cells that have the value count for the excess: they have at most
--- the rows of the class, so that there is none in other classes.
+-- The values that have too small a share of their class. The excess counts the cells that have the value alone. They have at most the
+-- rows of the class, so that other classes have no excess.
 -- :values (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT, anon_class_size BIGINT,
 --     anon_least_share DOUBLE)
 SELECT
@@ -310,8 +310,8 @@ GROUP BY anon_excesses.anon_place, anon_cells.anon_low;
 
 -- name: least_rows
 -- rows that make up for excesses
--- The rows of a class that every node of an interval suppresses by each excess: the most that is proven at the most that a cell of
--- the class scores per row as the price of a row, or at the three prices below it that are each half of the one before.
+-- The rows of a class that every node of an interval suppresses by each excess. The highest price of a row is the most that a cell of
+-- the class scores per row; of that price and the three below it, each half of the one before, the one counts that proves most.
 -- :scores (anon_place BIGINT, anon_cell_size BIGINT, anon_score DOUBLE)
 -- :excesses (anon_interval BIGINT, anon_high BIGINT, anon_excess DOUBLE, anon_place BIGINT)
 -- :excess anon_excesses.anon_excess

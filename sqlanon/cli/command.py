@@ -91,7 +91,7 @@ def _parameters(method: Any, spelled: dict[str, Spelled]) -> Iterator[inspect.Pa
         else:
             flag = how.flag or f"--{name.replace('_', '-')}"
             info = Option(f"{flag}/--no-{flag[2:]}" if argument.default is True else flag, **settings)
-        # None and () are the defaults of what is then not handed on.
+        # An argument whose default is None or () is handed on only if the user gives it.
         default = argument.default if argument.default != () else None
         yield argument.replace(
             kind=argument.KEYWORD_ONLY,
@@ -114,7 +114,7 @@ def _kind(argument: inspect.Parameter) -> Any:
 
 
 def _sentence(text: str, name: str) -> str:
-    """The first sentence on an argument, without the markup of Python; what is as in ``anonymize`` is looked up there.
+    """The first sentence on an argument, without the markup of Python; "as in ``anonymize``" is looked up there.
 
     So ``how many rows a file holds. None is ...`` becomes ``How many rows a file holds``.
     """

@@ -62,13 +62,13 @@ Tight = Annotated[bool, Option("--tight", help="Take the smaller δ, exact for o
 
 
 class Spelled(NamedTuple):
-    """How an argument of a method is spelled on the command line; what is not said here follows from the method."""
+    """The spelling of an argument on the command line; the method decides whatever is left out here."""
 
     metavar: str = ""
     flag: str = ""  # else --name, or none for an argument that is required and given by position
-    kind: Any = None  # what Typer makes of the text; else the type of the argument, if that is simple
-    read: Callable[[Any], Any] | None = None  # what makes the argument of that
-    help: str = ""  # else the first sentence that the docstring of the method has of it
+    kind: Any = None  # the type that Typer makes of the text; else the type of the argument, if that is simple
+    read: Callable[[Any], Any] | None = None  # turns that value into the argument
+    help: str = ""  # else the first sentence on it in the docstring of the method
     panel: str | None = None
     min: float | None = None
 

@@ -78,6 +78,6 @@ class Files:
     paths: str | tuple[str, ...]  # a file, a glob, or several files
     format: FileFormat = "Parquet"
     columns: Mapping[str, str] | None = None  # their types by name, in order; None for all that any of the files has
-    partition_by: tuple[str, ...] = ()  # those of the columns that are folders
+    partition_by: tuple[str, ...] = ()  # the columns that are folders
     by_name: bool = False  # whether files may differ in their columns, as those of an altered release do
     quoted: tuple[str, ...] = ()  # the columns of a CSV whose formulas have an apostrophe before them

@@ -43,10 +43,10 @@ class Account:
     """
 
     spent: Budget  # the sum of its charges
-    cap: Budget | None  # what it may spend; None without a bound
+    cap: Budget | None  # the most that it may spend; None without a bound
     unit: Unit | None = None  # by which neighbours differ; None if nothing was charged, and no cap names it
     rho: Fraction | None = None  # the sum of the ρ of its charges; None if one has none
-    rho_cap: Fraction | None = None  # what that may be; None if the cap bounds (ε, δ), or there is none
+    rho_cap: Fraction | None = None  # the cap on ρ; None if the cap bounds (ε, δ), or without a cap
     delta: Fraction = Fraction(0)  # δ at which ρ is converted: that of the cap, or the largest of a charge
 
     # guarded: tests/unit/test_guarded_ledger.py::TestAccounts

@@ -27,11 +27,11 @@ IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note 
 class DataSet:
     """What is charged."""
 
-    name: str  # that of the account
+    name: str  # of the account
     sources: tuple[KnownSource, ...] = ()  # the tables and files that are read of it
-    public: tuple[KnownSource, ...] = ()  # what is read besides, and was declared public
+    public: tuple[KnownSource, ...] = ()  # the tables and files that are read besides, and were declared public
     has_frames: bool = False  # whether frames of Python are read, which have no names
-    once_public: tuple[KnownSource, ...] = ()  # what is read of it, and was declared public for earlier charges
+    once_public: tuple[KnownSource, ...] = ()  # its tables and files that were declared public for earlier charges
     is_new: bool = False  # whether the ledger has no row of the account yet
 
 

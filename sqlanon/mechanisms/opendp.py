@@ -12,7 +12,7 @@ from sqlanon.mechanisms.scales import difference_sensitivity, scale_for, scale_i
 from sqlanon.mechanisms.source import Integers
 from sqlanon.mechanisms.sources import SystemSource, without_opendp
 
-DRAWS_AT_ONCE = 100_000  # openDP takes and gives lists, which are some ten times as large as arrays
+DRAWS_AT_ONCE = 100_000  # OpenDP takes and gives lists, which are some ten times as large as arrays
 
 
 class Mechanism(Protocol):

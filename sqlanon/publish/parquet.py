@@ -98,7 +98,7 @@ def _footer(file: BinaryIO, old: str, new: str) -> tuple[int, bytes, bytes]:
     """Return where the footer of a file begins, the footer with another note, and the letters behind it.
 
     Raises:
-        ValueError: the note is not in the footer, or there is no footer.
+        ValueError: the file lacks a footer, or the footer lacks the note.
     """
     size = file.seek(-TAIL.size, os.SEEK_END)
     length, letters = TAIL.unpack(file.read(TAIL.size))

@@ -117,7 +117,7 @@ class Writer(Compute):
         if metadata is not None:
             noted = exp.PropertyEQ(this=exp.to_identifier(NOTE_KEY), expression=string(metadata))
             options["KV_METADATA"] = exp.Struct(expressions=[noted])
-        with _telling_of_intervals(columns):
+        with _naming_intervals(columns):
             self._copy(path, query, options, streamed=streamed)
 
     def write_partitions(
@@ -130,7 +130,7 @@ class Writer(Compute):
             "FILE_EXTENSION": string(suffix.removeprefix(".")),
             "OVERWRITE_OR_IGNORE": exp.true(),
         }
-        with _telling_of_intervals(columns):
+        with _naming_intervals(columns):
             self._copy(folder, query, options)
 
     def write_csv(
@@ -257,7 +257,7 @@ def _refuse_types_that_parquet_lacks(columns: Sequence[SourceColumn]) -> None:
 
 
 @contextmanager
-def _telling_of_intervals(columns: Sequence[SourceColumn]) -> Iterator[None]:
+def _naming_intervals(columns: Sequence[SourceColumn]) -> Iterator[None]:
     """Name the columns whose values DuckDB refuses to write to Parquet inside the block."""
     try:
         yield

@@ -35,7 +35,7 @@ class LakeRelease:
 
     files: Sequence[AddedFile]  # all of its files
     schema: pa.Schema
-    partition_by: Sequence[str]  # those that are in the names of folders
+    partition_by: Sequence[str]  # the columns in the names of folders
     note: str  # its record
 
 
@@ -46,7 +46,7 @@ class LakeVersion:
     number: int  # counts the versions of the table; each has another
     files: Mapping[str, int]  # the bytes of its files, by their names in its folder, or their paths elsewhere
     columns: Mapping[str, str]  # the types of its columns, by name
-    partition_by: tuple[str, ...]  # those that are in the names of folders
+    partition_by: tuple[str, ...]  # the columns in the names of folders
     note: str | None  # the newest record in the log of the table
     unreadable: str | None  # why its files do not have its rows as they are; None if they do
 

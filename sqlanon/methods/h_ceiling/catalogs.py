@@ -198,7 +198,7 @@ TRIED_NODES = 8
 @dataclass(frozen=True)
 class Cataloged:
     groups: int  # the number of groups of classes
-    effective_k: float  # the least effective k of a group, or a lower bound of it; k if there is no group
+    effective_k: float  # the least effective k of a group, or a lower bound of it; k without groups
     is_exact: bool
 
 

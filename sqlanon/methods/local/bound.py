@@ -1,4 +1,4 @@
-"""Bounds on the loss of local recoding: what any recoding loses at least, and about what it would lose.
+"""The loss of local recoding: a lower bound for any recoding, and an estimate.
 
 No recoding loses less than the cheapest labels that enough rows share, whichever rows it leaves out and whatever else
 it asks of classes: all rows of a class have its labels in the whole table, too. The nodes are looked at in boxes, those

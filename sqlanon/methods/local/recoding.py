@@ -1,4 +1,4 @@
-"""The labels of local recoding: those of a cell are at the levels of its class, and found by the number of that.
+"""The labels of local recoding: a cell has the labels of its class, which the number of the class finds.
 
 Beside the labels stand means, medians and ranges of the values of classes, if a policy asks for these.
 """
@@ -80,7 +80,7 @@ class PerClass(Recoding):
         return [self.encoding.key(word) for word in range(self.encoding.keys.word_count)]
 
     def make_labels(self, engine: Compute) -> None:
-        """Make the labels of classes, and those of class 0, which are masked."""
+        """Make the labels of all classes; class 0 is masked."""
         listed = self.class_list
         listed.set("order", None)  # which grouped rows do not need
         texts, mask = self.encoding.label_columns, string(MASK)

@@ -50,7 +50,7 @@ CHOSEN = Relation("anon_chosen", "cell")  # the class of the least rise for each
 TOPS = Relation("anon_tops_of_keys", "cell")  # by key the first key of the same label of the top (``anon_top``)
 EXCESSES = Relation("anon_excesses", "class")  # how far groups are from the bounds, relative to these and summed
 AT_TOP = Relation("anon_keys_at_top", "cell")  # the keys that make a class at a label of the top
-FAILING = Relation("anon_failing_classes", "class")  # those of these classes that exceed a bound
+FAILING = Relation("anon_failing_classes", "class")  # the classes at the top that exceed a bound
 NEAR = Relation("anon_near_classes", "class")  # by such a class the others under its label of the top
 NEAREST = Relation("anon_nearest_classes", "class")  # a few of these, in the order in which they are dissolved
 

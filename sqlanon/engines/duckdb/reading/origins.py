@@ -39,7 +39,7 @@ class Spelled:
 
     relations: tuple[Stored, ...]  # the tables and views that are there
     texts: tuple[str, ...]  # the texts that may be paths or globs of files
-    paths: tuple[str, ...]  # those of the texts that are read as files for sure
+    paths: tuple[str, ...]  # the texts that are read as files for sure
     is_whole: bool  # whether no name of a file can be put together while the query runs
     guessed: tuple[str, ...] = ()  # the files and functions whose columns get the types that their rows fit
 

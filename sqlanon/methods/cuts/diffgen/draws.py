@@ -1,4 +1,4 @@
-"""The draws of a cut, in which labels give way to their children one after the other, by what is drawn of counts.
+"""The draws of a cut: labels give way to their children one after the other, by noisy counts and scores.
 
 Each draw costs a step: which label gives way, where a number is split, which sets of items are kept.
 
@@ -80,7 +80,7 @@ class Scored(NamedTuple):
 
 
 class Draws:
-    """The draws for one cut, each of which takes a step of the portions that were paid."""
+    """The draws for one cut. Each takes a step of the portions that were paid."""
 
     def __init__(self, settings: DiffGen, source: RandomSource, portions: Portions) -> None:
         self.settings = settings

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from sqlanon.evaluation.exact import permute_and_flip
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
 from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.cuts.diffgen.draws import (

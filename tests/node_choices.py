@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
-from sqlanon.evaluation.exact import permute_and_flip
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers

@@ -97,11 +97,13 @@ def connect(
 
 def _server(address: str, max_cells: int | None) -> Rows:
     from sqlanon.engines.duckdb import float_texts
-    from sqlanon.engines.spark.rows import MAX_CELLS, SparkRows
+    from sqlanon.satellites import offered
 
     if max_cells is not None and max_cells < 1:
         raise EngineError(f"max_cells is a number of cells, 1 or more, not {max_cells}", step="open")
-    return SparkRows(address, float_texts, MAX_CELLS if max_cells is None else max_cells)
+    bound = {} if max_cells is None else {"max_cells": max_cells}
+    rows: Rows = offered("rows", "spark")(address, float_texts, **bound)
+    return rows
 
 
 def open_database(database: str | Path | Connection, *, read_only: bool = False, **resources: Any) -> OpenedDatabase:

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from sqlglot import exp
 
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries.kit.nodes import identifier
 
-if TYPE_CHECKING:
-    from sqlanon.engines.lakes.base import PinnedVersion
-
 Source = str | Path | Any
 """What is read: a name, a path or a query as text, or a frame."""
 FileFormat = Literal["Parquet", "CSV"]
+
+
+class Pinned(Protocol):
+    """The state of a source that a run reads."""
+
+    def refuse_changed(self) -> None:
+        """Refuse to go on if the source has another state by now.
+
+        Raises:
+            EngineError: it has.
+        """
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,7 @@ class ResolvedSource:
     dataset: str | None = None  # its name in a ledger; None for views, queries, and tables that are not the warehouse's
     read: tuple[str, ...] = ()  # the files that a query or a view spells
     defined_by: str | None = None  # the query of a relation of DuckDB in Python; empty for other frames
-    pinned: PinnedVersion | None = None  # its state, if the source has versions
+    pinned: Pinned | None = None  # its state, if the source has versions
     follows_rows: bool = False  # whether its columns have the types that its rows fit, as of CSV files and frames
     csv: Csv | None = None  # the settings of the CSV files that it consists of, or that a query names
     read_as: tuple[str, ...] = ()  # the form of these files, and the type of each column, in words

@@ -61,6 +61,12 @@ class CsvFile(FileTarget):
             reason = 'csv_formulas="refuse" could end the run by a cell that it has paid for; take "quote" or "keep"'
             raise EngineError(reason, step="target")
 
+    def columns_of(self, query: exp.Query) -> list[SourceColumn]:
+        return self.engine.csv_columns(query)
+
+    def refuse_altered(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
+        self.engine.refuse_altered_csv(query, written, columns)
+
     def write_file(self, query: exp.Query, columns: Sequence[SourceColumn], *, streamed: bool) -> Written:
         self.columns = {found.name: found.type for found in columns}
         written, as_named = self._safe(query, columns)
@@ -149,6 +155,15 @@ class CsvFile(FileTarget):
     def is_changed(self) -> bool:
         return look_at(self.final).is_changed
 
+    def settle(self) -> None:
+        """Reduce the note to the file alone, after a run was killed right after publishing it."""
+        target = self.final
+        tidy_csv(target)
+        with held_folder(target.parent):
+            entries, digest = read_note(target), sha256_of(target)
+            if digest is not None and len(entries) > 1 and entries.get(digest) is not None:
+                write_note(target, {digest: entries[digest]})
+
 
 def content_of_csv(file_sha256: str, form: Sequence[Any]) -> ContentRecord:
     """Return the hashes of a CSV file, and of the form in which its columns are to be read."""
@@ -159,15 +174,6 @@ def tidy_csv(target: Path) -> None:
     """Remove the hidden files that runs to the same target left behind when they were killed."""
     tidy(target)
     tidy(note_path(target))
-
-
-def settle(target: Path) -> None:
-    """Reduce the note of a CSV to that file alone, after a run was killed right after publishing it."""
-    tidy_csv(target)
-    with held_folder(target.parent):
-        entries, digest = read_note(target), sha256_of(target)
-        if digest is not None and len(entries) > 1 and entries.get(digest) is not None:
-            write_note(target, {digest: entries[digest]})
 
 
 def _is_at(target: Path, place: os.stat_result) -> bool:

@@ -54,6 +54,12 @@ class ParquetFile(FileTarget):
         self.engine.write_parquet(self.path, query, columns, UNKNOWN, streamed=streamed)
         return self.engine.read_files(Files(str(self.path)))
 
+    def columns_of(self, query: exp.Query) -> list[SourceColumn]:
+        return self.engine.parquet_columns(query)
+
+    def refuse_altered(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
+        self.engine.refuse_altered_parquet(query, written, columns)
+
     def add_record(self, record: Record) -> ContentRecord:
         with cannot_be_written(Path(self.name), "publish"):
             content = content_of_parquet(self.path, UNKNOWN)
@@ -62,6 +68,9 @@ class ParquetFile(FileTarget):
 
     def note_of(self, file: str | Path) -> str | None:
         return self.engine.parquet_metadata(file)
+
+    def uncompared(self) -> exp.Expr:
+        return self.engine.read_files(Files(str(self.final)))
 
 
 def replace_note(path: Path, old: str, new: str) -> None:

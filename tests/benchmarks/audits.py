@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import sqlanon as sa
-from sqlanon.evaluation.audit import Audit, chart
+from sqlanon.audits.audit import Audit, chart
 from sqlanon.evaluation.results import save
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP

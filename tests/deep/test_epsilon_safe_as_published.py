@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.evaluation.audit import Audit, audit_privacy
-from sqlanon.evaluation.exact import permute_and_flip
+from sqlanon.audits.audit import Audit, audit_privacy
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Floats, Integers

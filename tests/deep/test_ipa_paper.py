@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.evaluation.audit import audit_privacy
-from sqlanon.evaluation.mechanisms import AuditedPolicy
+from sqlanon.audits.audit import audit_privacy
+from sqlanon.audits.mechanisms import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 from sqlanon.methods.noisy_node.shared import Draws, prepared

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.publish.targets import TableTarget
+from sqlanon.publish.warehouse_tables import TableTarget
 from tests.commands import document, sqlanon
 from tests.fixed_noise import FixedNoise
 from tests.stories.test_flatten import VALUE, tables

@@ -20,7 +20,7 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.engines.duckdb.reading import lake as lakes
 from sqlanon.publish import folders
-from sqlanon.publish.folders import exchange
+from sqlanon.publish.files import exchange
 from sqlanon.queries.release.files import guarded
 from tests.effort import examples
 from tests.engines import engine_of

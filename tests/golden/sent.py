@@ -16,8 +16,8 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.engines.base import Staged
-from sqlanon.engines.spark.rows import View, sent
-from sqlanon.engines.spark.types import SPARK
+from sqlanon.spark.spark_rows import View, sent
+from sqlanon.spark.spark_types import SPARK
 from sqlanon.queries.kit.nodes import Relation, select
 from sqlanon.queries.source import SourceColumn
 from tests.far_rows import FarRows

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
-from sqlanon.evaluation import exact
+from sqlanon.audits import exact
 from tests.fixed_noise import FixedNoise
 
 HOSTILE = '"a""b"; drop table x --'

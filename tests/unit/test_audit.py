@@ -19,8 +19,8 @@ from scipy.special import betaincinv
 
 import sqlanon as sa
 from sqlanon.evaluation import audit_privacy
-from sqlanon.evaluation.audit import chart
-from sqlanon.evaluation.audit_events import (
+from sqlanon.audits.audit import chart
+from sqlanon.audits.audit_events import (
     ABSENT,
     Event,
     Samples,
@@ -29,7 +29,7 @@ from sqlanon.evaluation.audit_events import (
     upper_probability,
     weighed,
 )
-from sqlanon.evaluation.audit_outputs import countable, default_features
+from sqlanon.audits.audit_outputs import countable, default_features
 
 ONE = sa.Budget(1)
 Draw = Callable[[np.random.Generator, Any, int], Any]

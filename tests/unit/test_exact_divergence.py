@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.evaluation.exact import Bounds, hockey_stick, smallest_epsilon
+from sqlanon.audits.exact import Bounds, hockey_stick, smallest_epsilon
 from sqlanon.mechanisms.discrete_laplace import threshold
 from tests.thresholded_counts import NoisyThreshold, ThresholdedCounts
 

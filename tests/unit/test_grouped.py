@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.evaluation.exact import smallest_epsilon
+from sqlanon.audits.exact import smallest_epsilon
 from sqlanon.mechanisms import grouped
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.grouped import Weights, grouped_choice

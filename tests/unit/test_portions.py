@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.evaluation.exact import smallest_epsilon
+from sqlanon.audits.exact import smallest_epsilon
 from sqlanon.mechanisms.accountant import Accountant, Charge, Expense, Portions
 from sqlanon.model.budget import Unit
 from sqlanon.model.datasets import KnownSource

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import float_texts
-from sqlanon.engines.spark.dialect import in_spark
-from sqlanon.engines.spark.texts import FloatTexts
+from sqlanon.spark.dialect import in_spark
+from sqlanon.spark.texts import FloatTexts
 from sqlanon.engines.types import column_of
 from sqlanon.errors import EngineError
 

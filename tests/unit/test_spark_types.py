@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlanon.engines.spark.pins import loaded
-from sqlanon.engines.spark.types import DECLARED, misfits, source_columns
+from sqlanon.spark.pins import loaded
+from sqlanon.spark.spark_types import DECLARED, misfits, source_columns
 from sqlanon.errors import EngineError
 
 types = pytest.importorskip("pyspark.sql.types")

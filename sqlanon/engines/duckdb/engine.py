@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,9 @@ from sqlanon.engines.duckdb.reading.zone import Zone
 from sqlanon.engines.duckdb.statements import set_
 from sqlanon.engines.duckdb.writer import Writer
 from sqlanon.engines.frames import is_frame
-from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored
 from sqlanon.errors import EngineError, TargetError
-from sqlanon.model.datasets import dataset_named
-from sqlanon.model.destination import is_in_lake, is_in_store
+from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.macros import SCHEMA, install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, select
@@ -32,6 +29,7 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy
 from sqlanon.queries.tables import taxonomies
+from sqlanon.satellites import offered
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.opening import OpenedDatabase
@@ -107,19 +105,14 @@ class Engine(Writer):
             return self._frames.resolve(source)
         if self.far is not None and not here and (found := self.far.scan(str(source))) is not None:
             return found
-        if is_in_lake(str(source)):
-            return self._sources.of_lake(str(source))
-        if is_in_store(str(source)) and not restricted and (found := self._stored(str(source))) is not None:
-            return found
-        return self._sources.resolve(str(source), self._name, restricted=restricted)
-
-    def _stored(self, source: str) -> ResolvedSource | None:
-        """A release in an object store; None if there is none, and files there are to be read as any others."""
-        stored = StoredRelease(source)
-        if stored.layout is None:
-            return None
-        found = self._frames.resolve(stored.rows(stored.layout.columns))
-        return replace(found, description=stored.described, dataset=dataset_named(stored.url))
+        name = str(source)
+        kind = kind_elsewhere(name)
+        if kind == "lake":
+            return self._sources.readable(name, offered("sources", kind)(self, name))
+        if kind == "store" and not restricted and (found := offered("sources", kind)(self, name)) is not None:
+            release: ResolvedSource = found
+            return release
+        return self._sources.resolve(name, self._name, restricted=restricted)
 
     @contextmanager
     def reading_frames(self) -> Iterator[None]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.evaluation.exact import permute_and_flip
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.evaluation.results import Row
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.mechanisms.sources import SeededSource

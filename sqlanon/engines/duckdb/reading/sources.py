@@ -21,11 +21,9 @@ from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, is_of_with, macros_of, spelled_by
 from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
-from sqlanon.engines.lakes import lake_table
-from sqlanon.engines.lakes.base import pinned_version
 from sqlanon.engines.relations import Origins, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, Refusal
-from sqlanon.model.datasets import dataset_named, dataset_of_files
+from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
 from sqlanon.model.whole_files import read_whole
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
@@ -104,18 +102,6 @@ class Sources:
             read = self._with_files(query, reads_csv=True)
             return replace(read, csv=self._forms.settings) if read.found_by_rows else read
         raise catalog.not_found(self._rows, source)
-
-    def of_lake(self, source: str) -> ResolvedSource:
-        """Return the newest version of a table of a lake.
-
-        Raises:
-            EngineError: the table does not exist, or it cannot be read.
-        """
-        pinned = pinned_version(lake_table(possible(source, "source")))
-        files = pinned.files
-        relation, described = lake.as_written(files), pinned.table.described
-        found = ResolvedSource(relation, described, (*files.paths,), dataset_named(source), pinned=pinned)
-        return self._readable(source, found, lake.PARQUET)
 
     def origins(self, source: ResolvedSource) -> Origins:
         """Return the tables that the plan of a source scans, and the files that it spells."""
@@ -226,7 +212,7 @@ class Sources:
         description = f"{kind.name} {folder}{source}"
         if kind == CSV and (entry := entry_of_all(files)) is not None:
             written = lake.csv_reader(files, entry.columns, entry.quoted)
-            return self._readable(source, ResolvedSource(written, description, files, dataset), kind)
+            return self.readable(source, ResolvedSource(written, description, files, dataset), kind)
         form = self._forms.of(files) if kind == CSV and files else None
         if read is None and files:
             self._refuse_overruled(files[0], None if form is None else [*form.types])
@@ -245,7 +231,7 @@ class Sources:
         found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows)
         if form is not None:
             found = replace(found, csv=form.settings, read_as=form.described)
-        return self._readable(source, found, kind)
+        return self.readable(source, found, kind)
 
     def _folder_types(self, files: Sequence[str]) -> dict[str, str]:
         """Return the types that the names of folders ``column=value`` are written in: 02139 and 007 stay texts."""
@@ -337,7 +323,12 @@ class Sources:
                 files += [row[0] for row in self._rows(query_text("engines", "glob_files"), (pattern,))]
         return files
 
-    def _readable(self, source: str, found: ResolvedSource, kind: Format) -> ResolvedSource:
+    def readable(self, source: str, found: ResolvedSource, kind: Format = lake.PARQUET) -> ResolvedSource:
+        """Return the source of a spelling.
+
+        Raises:
+            EngineError: its files cannot be read.
+        """
         try:
             self._describe(found.relation)
         except EngineError as error:

@@ -14,9 +14,9 @@ from functools import reduce
 from sqlglot import exp, parse_one
 from sqlglot.optimizer.simplify import simplify
 
-from sqlanon.engines.spark.scopes import Columns, Scopes
-from sqlanon.engines.spark.texts import FloatTexts, spell_texts
-from sqlanon.engines.spark.types import SPARK
+from sqlanon.spark.scopes import Columns, Scopes
+from sqlanon.spark.texts import FloatTexts, spell_texts
+from sqlanon.spark.spark_types import SPARK
 from sqlanon.queries.kit.nodes import DIALECT, SIGNED, aliased, column, identifier
 from sqlanon.queries.source import SourceColumn
 

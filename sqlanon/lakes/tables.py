@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sqlanon.engines.relations import Files
+from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
+from sqlanon.model.datasets import dataset_named
+from sqlanon.model.destination import DELTA, ICEBERG
+from sqlanon.model.names import possible
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sqlanon.engines.duckdb import Engine
 
 ANOTHER_COMMIT = (
     "another program has changed the {} since the run looked at it: nothing is published; run again while nobody "
@@ -147,3 +152,30 @@ def pinned_version(table: LakeTable) -> PinnedVersion:
     if version is None:
         raise EngineError(f"there is no {table.described}", step="source")
     return PinnedVersion(table, version)
+
+
+def lake_table(name: str) -> LakeTable:
+    """The table of a name, which need not be there.
+
+    Raises:
+        EngineError: the package that reads it is not installed, or no table can have the name.
+    """
+    if name.startswith(ICEBERG):
+        from sqlanon.lakes.iceberg import IcebergLakeTable
+
+        return IcebergLakeTable(name.removeprefix(ICEBERG))
+    from sqlanon.lakes.delta import DeltaLakeTable
+
+    return DeltaLakeTable(name.removeprefix(DELTA))
+
+
+def source_at(engine: Engine, name: str) -> ResolvedSource:
+    """The newest version of a table as a source.
+
+    Raises:
+        EngineError: the table does not exist, or its files do not have its rows as they are.
+    """
+    pinned = pinned_version(lake_table(possible(name, "source")))
+    files = pinned.files
+    relation, paths = engine.read_files(files), (*files.paths,)
+    return ResolvedSource(relation, pinned.table.described, paths, dataset_named(name), pinned=pinned)

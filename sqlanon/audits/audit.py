@@ -13,10 +13,10 @@ import numpy as np
 from pydantic import ConfigDict
 
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.evaluation.audit_events import EVIDENCE, Event, Samples, best_event, lower_losses, weighed
-from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
-from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
-from sqlanon.evaluation.mechanisms import (
+from sqlanon.audits.audit_events import EVIDENCE, Event, Samples, best_event, lower_losses, weighed
+from sqlanon.audits.audit_outputs import Features, Views, countable, views_of
+from sqlanon.audits.exact import Distribution, hockey_stick, smallest_epsilon
+from sqlanon.audits.mechanisms import (
     AuditedPolicy,
     Enumerable,
     Repeatable,
@@ -220,7 +220,7 @@ def audit_privacy(
         delta: δ at which ε is bounded, exact; else that of the claim, or 0.
         features: turns an output into views by name, from which events are made; a name is a text, or a pair of a text
             and an item that reports keep to themselves. Else those of
-            :func:`~sqlanon.evaluation.audit_outputs.default_features`.
+            :func:`~sqlanon.audits.audit_outputs.default_features`.
         show_event: whether the event may be described with values from outputs, which can be cell values.
         session: where a policy runs; for a policy only.
 

@@ -15,13 +15,16 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import gettempdir
 
-from sqlanon.engines.lakes.store import RUN, StoredRelease
 from sqlanon.engines.locks import hold
+from sqlanon.engines.paths import changes_between, in_order, listing
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
+from sqlanon.lakes.store import RUN, StoredRelease
+from sqlanon.lakes.to_lake import SharedFolder
 from sqlanon.model.record import FolderRecord, facts_of, sha256_of_json
 from sqlanon.publish.files import cannot_be_written, flush, left_behind, remove
-from sqlanon.publish.folders import FolderTarget, new_folder
-from sqlanon.publish.listings import in_order, listing
+from sqlanon.publish.folders import new_folder, readable
+from sqlanon.publish.targets import Standing
 
 PRIVATE = 0o700
 """What a folder is to others of this machine: closed."""
@@ -30,7 +33,7 @@ NOTED = "run"
 """The file of this machine that has the name of a run, under which its files are in the store."""
 
 
-class StoreTarget(FolderTarget):
+class StoreTarget(SharedFolder):
     """Files in an object store: copied from a folder of this machine, or written there by a server."""
 
     @cached_property
@@ -65,8 +68,26 @@ class StoreTarget(FolderTarget):
                 self._discard()
                 raise
 
+    @property
+    def address(self) -> str:
+        return self.name
+
     def held_note(self) -> str | None:
         return self.store.text if is_listed(self.store) else None
+
+    def note(self) -> str | None:
+        return self.store.text
+
+    def standing(self) -> Standing | None:
+        """Return the release in the store: the files that its note lists are looked at, and no others."""
+        layout = self.store.layout
+        if layout is None:
+            return None
+        changes = changes_between(self.store.sizes(), layout, self.store.sha256)
+        with readable(f"the {self.store.described} cannot be read as they were written", changes):
+            relation = self.engine.resolve(self.store.rows(layout.columns)).relation
+        source = ResolvedSource(relation, self.store.described)
+        return Standing(source, (*layout.columns,), self.store.text, changes)
 
     @property
     def place(self) -> str:

@@ -8,23 +8,24 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.engines.lakes.types import refuse_other_types, schema_of
+from sqlanon.lakes.lake_types import refuse_other_types, schema_of
 from sqlanon.errors import EngineError
-from sqlanon.model.destination import FILE_SUFFIX, MARKER, NOTE_KEY
+from sqlanon.model.datasets import dataset_named
+from sqlanon.model.destination import FILE_SUFFIX, MARKER, NOTE_KEY, in_arrow
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
+    from sqlanon.engines.duckdb import Engine
+    from sqlanon.engines.relations import ResolvedSource
     from sqlanon.model.record import FolderRecord
 
 FILES = "files"
 """The key of the list of files, beside that of the record."""
-
-HADOOP = re.compile(r"^s3a://")
-"""How Apache Spark has the addresses of S3 begin."""
 
 RUN = re.compile(r"release-[0-9a-f]{64}")
 """The name of a run, which is that of the folder of its files."""
@@ -211,6 +212,14 @@ def opened(url: str) -> tuple[FileSystem, str]:
     return connect(in_arrow(url))
 
 
-def in_arrow(url: str) -> str:
-    """An address as Arrow has it."""
-    return HADOOP.sub("s3://", url)
+def source_at(engine: Engine, name: str) -> ResolvedSource | None:
+    """A release in a store as a source; None if there is none, and files there are to be read as any others.
+
+    Raises:
+        EngineError: it cannot be read.
+    """
+    stored = StoredRelease(name)
+    if stored.layout is None:
+        return None
+    found = engine.resolve(stored.rows(stored.layout.columns))
+    return replace(found, description=stored.described, dataset=dataset_named(stored.url))

@@ -1,4 +1,8 @@
-"""DiffGen as a mechanism that can be audited: its cuts are drawn run by run that differ, its counts in SQL."""
+"""DiffGen and synthetic rows as mechanisms that can be audited.
+
+The cuts of DiffGen are drawn run by run that differ, its counts in SQL. Of synthetic rows all is looked at that a run
+draws, before it makes rows of that.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.audits.audit_outputs import countable
+from sqlanon.audits.mechanisms import AuditedPolicy, shown
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.evaluation.mechanisms import AuditedPolicy, shown
 from sqlanon.mechanisms.accountant import Accountant, Portions
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cuts.diffgen.draws import (
@@ -31,6 +36,7 @@ from sqlanon.methods.cuts.diffgen.queries import SHOWN
 from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.shared.private.chance import bounded_source
+from sqlanon.methods.synthetic import domain, measuring
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise.combinations import INDEX, NOISY, runs_by_outcome
 
@@ -145,3 +151,29 @@ def branches(
             yield specialized(points.axes, points.classes, settings.specializations, evidence, draws), portions, count
         except _Branch as branch:
             open_branches += [((*known, drawn), times) for drawn, times in branch.drawn]
+
+
+class AuditedSynthetic(AuditedPolicy):
+    """Which marginals are measured, in their order, all noisy counts, and the error of the report.
+
+    The rows of a release are made of these without a look at the table, so that they give away no more.
+    """
+
+    def _prepared(self, source: ResolvedSource) -> BoundPolicy:
+        return measuring.checked(prepare(self._session._engine, source, self._policy))
+
+    def _outcomes(
+        self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
+    ) -> Iterator[tuple[object, int]]:
+        settings, table = domain.settings_of(bound), measuring.counted(engine, bound, self._source)
+        for _ in range(runs):
+            portions = accountant.charge_in_rho(settings.name, settings.budget)
+            chosen, error = measuring.measured(table, settings, portions, self._source)
+            noisy = [each.counts for each in chosen.log] + [counts for counts, _ in chosen.fine.values()]
+            counts = {
+                (number, cell): count
+                for number, found in enumerate(noisy)
+                for cell, count in enumerate(found.ravel().tolist())
+            }
+            sets = tuple(each.columns for each in chosen.log)
+            yield countable((sets, counts, -1 if error is None else error.rows)), 1

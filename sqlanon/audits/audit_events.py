@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.evaluation.audit_outputs import COUNTED, Features, Name, Views, number
+from sqlanon.audits.audit_outputs import COUNTED, Features, Name, Views, number
 from sqlanon.model.extras import extra_module
 
 Outcomes = Mapping[Any, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -13,20 +13,41 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.csv_notes import sha256_of
-from sqlanon.engines.lakes import lake_table
-from sqlanon.engines.lakes.base import AddedFile, LakeRelease, LakeTable, LakeVersion
-from sqlanon.engines.lakes.types import refuse_other_types, schema_of
 from sqlanon.engines.locks import held_folder
-from sqlanon.engines.paths import NO_VALUE, folder_values
+from sqlanon.engines.paths import NO_VALUE, changes_between, folder_values, listing, sizes_in
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, TargetError
+from sqlanon.lakes.lake_types import refuse_other_types, refuse_types, schema_of
+from sqlanon.lakes.tables import AddedFile, LakeRelease, LakeTable, LakeVersion, lake_table, pinned_version
 from sqlanon.model.record import FolderRecord, facts_of, readable_layout
 from sqlanon.publish.files import CHANGED, NOT_OURS, cannot_be_written, flush, refuse_place, tidy
-from sqlanon.publish.folders import FolderTarget, new_folder
-from sqlanon.publish.listings import changes_between, listing, sizes_in
+from sqlanon.publish.folders import FolderTarget, new_folder, readable
+from sqlanon.publish.targets import Standing
+from sqlanon.queries.release.files import signed
 from sqlanon.queries.source import SourceColumn
 
 
-class LakeTarget(FolderTarget):
+class SharedFolder(FolderTarget):
+    """A folder whose files have types that all readers of lakes and stores have."""
+
+    @property
+    def described(self) -> str:
+        return self.into.described
+
+    def settle(self) -> None:
+        """Leave it to the next run, which tidies when it opens the target."""
+
+    def with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
+        query = signed(query, self.engine.parquet_columns(query))
+        columns = self.engine.parquet_columns(query)
+        refuse_types(columns, self.into.partition_by)
+        return query, columns
+
+    def refuse_types(self, columns: Sequence[SourceColumn]) -> None:
+        refuse_types(columns, ())
+
+
+class LakeTarget(SharedFolder):
     """A table of a lake, whose next version has the files of a folder."""
 
     @cached_property
@@ -53,8 +74,22 @@ class LakeTarget(FolderTarget):
         version = self.table.newest()
         return version.note if version is not None and is_own(version) else None
 
-    def _with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
-        query, columns = super()._with_columns(query)
+    def note(self) -> str | None:
+        return pinned_version(self.table).version.note
+
+    def standing(self) -> Standing:
+        """Return the release in the table: the files that its log lists are looked at, and no others."""
+        pinned = pinned_version(self.table)
+        layout, version = readable_layout(pinned.version.note), pinned.version
+        changes = () if layout is None else changes_in(self.table, version, layout)
+        files = pinned.files if layout is None else pinned.files_by(layout.columns, layout.partition_by)
+        source = ResolvedSource(self.engine.read_files(files), self.table.described)
+        with readable(f"the release in the {self.table.described} cannot be read as it was written", changes):
+            self.engine.describe(source.relation)
+        return Standing(source, (*version.columns,), version.note, changes, may_be_of_others=True)
+
+    def with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
+        query, columns = super().with_columns(query)
         self.table.refuse(schema_of({found.name: found.type for found in columns}))
         return query, columns
 

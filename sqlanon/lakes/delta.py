@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from sqlanon.engines.lakes.base import ANOTHER_COMMIT, AddedFile, LakeRelease, LakeVersion
-from sqlanon.engines.lakes.types import duckdb_type
+from sqlanon.lakes.tables import ANOTHER_COMMIT, AddedFile, LakeRelease, LakeVersion
+from sqlanon.lakes.lake_types import duckdb_type
 from sqlanon.engines.paths import folder_columns
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import NOTE_KEY

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.engines.lakes import lake_table
-from sqlanon.engines.lakes.base import pinned_version
-from sqlanon.engines.lakes.store import RUN, StoredRelease
+from sqlanon.lakes.tables import lake_table
+from sqlanon.lakes.tables import pinned_version
+from sqlanon.lakes.store import RUN, StoredRelease
 from sqlanon.engines.paths import is_folder
-from sqlanon.engines.spark.types import SPARK
+from sqlanon.spark.spark_types import SPARK
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, STORE, in_words
 from sqlanon.queries.kit.nodes import identifier

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.engines.lakes.base import ANOTHER_COMMIT, LakeRelease, LakeVersion
-from sqlanon.engines.lakes.types import duckdb_type
+from sqlanon.lakes.tables import ANOTHER_COMMIT, LakeRelease, LakeVersion
+from sqlanon.lakes.lake_types import duckdb_type
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.extras import extra_module

@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.frames import is_stream
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
-from sqlanon.evaluation.audit_outputs import countable
+from sqlanon.audits.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.base import method_of
@@ -110,8 +110,8 @@ RUNS_AT_ONCE = 100_000
 
 
 AUDITED = {
-    "diffgen": "sqlanon.evaluation.audited_diffgen:AuditedDiffGen",
-    "synthetic": "sqlanon.evaluation.audited_synthetic:AuditedSynthetic",
+    "diffgen": "sqlanon.audits.audited_methods:AuditedDiffGen",
+    "synthetic": "sqlanon.audits.audited_methods:AuditedSynthetic",
 }
 """Where the audits of methods are that publish no node."""
 

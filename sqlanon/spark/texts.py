@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.engines.spark.scopes import FLOAT_TEXTS, Scopes
-from sqlanon.engines.spark.types import HAS_NO_TEXT, SPARK, misfits
+from sqlanon.spark.scopes import FLOAT_TEXTS, Scopes
+from sqlanon.spark.spark_types import HAS_NO_TEXT, SPARK, misfits
 from sqlanon.engines.types import column_of
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import column, identifier, select

@@ -14,11 +14,11 @@ from sqlglot import exp, parse_one
 
 from sqlanon.engines.base import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.engines.spark.dialect import Statement, in_spark
-from sqlanon.engines.spark.pins import Pin, is_path, pinned, readable
-from sqlanon.engines.spark.refusals import gone, patience, received, refusals, refuse_unreachable, watched
-from sqlanon.engines.spark.texts import FloatTexts
-from sqlanon.engines.spark.types import SPARK, columns_of, misfits, sendable, source_columns
+from sqlanon.spark.dialect import Statement, in_spark
+from sqlanon.spark.pins import Pin, is_path, pinned, readable
+from sqlanon.spark.connecting import gone, patience, received, refusals, refuse_unreachable, watched
+from sqlanon.spark.texts import FloatTexts
+from sqlanon.spark.spark_types import SPARK, columns_of, misfits, sendable, source_columns
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.extras import extra_module
